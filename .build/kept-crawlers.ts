@@ -1,8 +1,8 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
-import {packageRoot} from '../src/package-root.ts';
-import type {KeptLists, OwnLists} from '../src/resolution/user-agent-lists.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
+import type {KeptLists, OwnLists} from '../src/visits/resolution/visit/user-agent-lists.ts';
 
 /**
  * Makes `config/kept-crawlers.json` of the list that `crawler-user-agents` keeps, without its HTTP libraries, whose visits

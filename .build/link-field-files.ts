@@ -1,6 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {columnOf} from '../src/db/columns.ts';
+import {columnOf} from '../src/platform/db/columns.ts';
 
 const src = path.resolve(import.meta.dirname, '../src');
 

@@ -90,7 +90,7 @@ CREATE TABLE app_configs (
 	-- [{packageName, sha256Fingerprints, scheme}]
 	android jsonb NOT NULL,
 	-- since when the iOS app is in the association file of the shared link domain; null: it is not. The file is limited in
-	-- size, so that a place in it is taken (src/app-config/shared-apps.ts).
+	-- size, so that a place in it is taken (src/links/app-config/shared-apps.ts).
 	shared_at timestamptz,
 	-- paths of custom domains that stay in the browser, as association files compare them; null if there are none
 	browser_paths text[],

@@ -20,7 +20,7 @@ CREATE TABLE click_contexts (
 );
 CREATE INDEX click_contexts_month_idx ON click_contexts (month);
 
--- 64 bits of the SHA-256 of the values as a row of COPY's text format has them; src/clicks/click-context.ts does the same.
+-- 64 bits of the SHA-256 of the values as a row of COPY's text format has them; src/visits/clicks/click-context.ts does the same.
 CREATE FUNCTION click_context_id(VARIADIC fields text[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 	SELECT CAST(CAST('x' || encode(substr(sha256(convert_to(string_agg(coalesce(replace(replace(replace(replace(
 		word, E'\\', E'\\\\'), E'\t', E'\\t'), E'\n', E'\\n'), E'\r', E'\\r'), E'\\N'), E'\t' ORDER BY place), 'UTF8')), 1, 8), 'hex')

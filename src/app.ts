@@ -1,19 +1,19 @@
 import type {IncomingMessage, RequestListener} from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import {unknownPath} from './errors.ts';
-import {envelope} from './http/envelope.ts';
-import type {Exchange} from './http/exchange.ts';
-import {hostnameOf} from './http/request-host.ts';
-import type {Route} from './http/route.ts';
-import {reservedSegments} from './organizations/org-key.ts';
-import {answeredByPage} from './resolution/error-pages.ts';
-import {pathBehindPrefix, servedOnEveryHost} from './resolution/path-prefixes.ts';
-import {handedOn} from './resolution/resolve-link.ts';
-import {resolutionRoutes} from './resolution/routes.ts';
-import {domainOfHost, serves} from './resolution/serves-host.ts';
+import {reservedSegments} from './accounts/organizations/org-key.ts';
+import type {Route} from './accounts/route.ts';
+import {pathBehindPrefix, servedOnEveryHost} from './links/domains/path-prefixes.ts';
+import {unknownPath} from './platform/errors.ts';
+import {envelope} from './platform/http/envelope.ts';
+import type {Exchange} from './platform/http/exchange.ts';
+import {hostnameOf} from './platform/http/request-host.ts';
 import {surfaces} from './routes.ts';
 import type {Services} from './services.ts';
+import {answeredByPage} from './visits/resolution/error-pages.ts';
+import {resolutionRoutes} from './visits/resolution/routes.ts';
+import {domainOfHost, serves} from './visits/resolution/serves-host.ts';
+import {handedOn} from './visits/resolution/visit/resolve-link.ts';
 
 const preflight: Record<string, string> = {
 	'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',

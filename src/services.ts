@@ -1,51 +1,51 @@
 import type {Logger} from 'pino';
-import {createDisplayKeyCipher} from './api-keys/display-key-cipher.ts';
-import {createKeyCache} from './auth/key-cache.ts';
-import {createSessionVerifier} from './auth/session.ts';
-import {createBackground} from './background.ts';
-import type {Gateways} from './billing/gateways.ts';
-import {createPaymob} from './billing/paymob/paymob.ts';
-import {createPaymobGateway} from './billing/paymob/paymob-gateway.ts';
-import {createStripe} from './billing/stripe/stripe-client.ts';
-import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
-import {createClickPartitions} from './clicks/click-partitions.ts';
-import type {ClickStore} from './clicks/click-store.ts';
-import {createClickStream} from './clicks/click-stream.ts';
-import {createClickHouseRows} from './clicks/clickhouse/click-table.ts';
-import {createClickHouse} from './clicks/clickhouse/clickhouse.ts';
-import {createClickHouseClicks} from './clicks/clickhouse/clickhouse-clicks.ts';
-import {readClickHouseUrl} from './clicks/clickhouse/clickhouse-url.ts';
-import {createClickJournal} from './clicks/journal/click-journal.ts';
-import {postgresClicks} from './clicks/postgres-clicks.ts';
-import {createRelayRanges} from './clicks/relay-ranges.ts';
-import type {Clock} from './clock.ts';
-import {addressesOf, type Config} from './config/config.ts';
-import {createChangeFeed} from './db/change-feed.ts';
-import type {Db} from './db/db.ts';
-import {createRedisLine} from './db/redis-line.ts';
-import type {VerifiedDomain} from './domains/domain-store.ts';
-import {createTxtResolver} from './domains/txt-resolver.ts';
-import {createUnknownCodes} from './domains/unknown-codes.ts';
-import {createClientIp} from './http/client-ip.ts';
-import {createHostRoles} from './http/request-host.ts';
-import {createProviderClient} from './identity/provider-client.ts';
-import type {Limiter} from './limits/limiter.ts';
-import {createRefusals} from './limits/refusals.ts';
-import {createWindows} from './limits/windows.ts';
-import {createFollowUps} from './match/follow-ups.ts';
-import {createMatchPeppers} from './match/match-peppers.ts';
-import {createPhoneBook} from './match/phone-book.ts';
-import {createMetrics} from './metrics/metrics.ts';
-import {watchEventLoop} from './metrics/process-metrics.ts';
-import {createAssociationCache} from './resolution/association-cache.ts';
-import {createErrorPages} from './resolution/error-page-senders.ts';
-import {createHostCache, createLinkCache} from './resolution/link-cache.ts';
-import {createPageTemplates} from './resolution/page-templates.ts';
-import {isCurrent, type ResolvedRow} from './resolution/resolved-row.ts';
-import {rowBytes} from './resolution/row-bytes.ts';
-import {createEventWriter} from './sdk/sdk-store.ts';
+import {createDisplayKeyCipher} from './accounts/api-keys/display-key-cipher.ts';
+import {createKeyCache} from './accounts/auth/key-cache.ts';
+import {createSessionVerifier} from './accounts/auth/session.ts';
+import type {Gateways} from './accounts/billing/gateways.ts';
+import {createPaymob} from './accounts/billing/paymob/paymob.ts';
+import {createPaymobGateway} from './accounts/billing/paymob/paymob-gateway.ts';
+import {createStripe} from './accounts/billing/stripe/stripe-client.ts';
+import {createStripeGateway} from './accounts/billing/stripe/stripe-gateway.ts';
+import {createProviderClient} from './accounts/identity/provider-client.ts';
+import type {VerifiedDomain} from './links/domains/domain-store.ts';
+import {createTxtResolver} from './links/domains/txt-resolver.ts';
+import {createUnknownCodes} from './links/domains/unknown-codes.ts';
+import {createBackground} from './platform/background.ts';
+import type {Clock} from './platform/clock.ts';
+import {readClickHouseUrl} from './platform/config/clickhouse-url.ts';
+import {addressesOf, type Config} from './platform/config/config.ts';
+import type {Db} from './platform/db/db.ts';
+import {createChangeFeed} from './platform/db/feed/change-feed.ts';
+import {createRedisLine} from './platform/db/feed/redis-line.ts';
+import {createClientIp} from './platform/http/client-ip.ts';
+import {createHostRoles} from './platform/http/request-host.ts';
+import type {Limiter} from './platform/limits/limiter.ts';
+import {createRefusals} from './platform/limits/refusals.ts';
+import {createWindows} from './platform/limits/windows.ts';
+import {createMetrics} from './platform/metrics/metrics.ts';
+import {watchEventLoop} from './platform/metrics/process-metrics.ts';
+import {createTurns} from './platform/turns.ts';
 import type {OtherWorkers} from './start/other-workers.ts';
-import {createTurns} from './turns.ts';
+import {createClickPartitions} from './visits/clicks/click-partitions.ts';
+import type {ClickStore} from './visits/clicks/click-store.ts';
+import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
+import {createClickHouse} from './visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clicks.ts';
+import {createClickJournal} from './visits/clicks/journal/click-journal.ts';
+import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
+import {createRelayRanges} from './visits/clicks/relay-ranges.ts';
+import {createClickStream} from './visits/clicks/stream/click-stream.ts';
+import {createFollowUps} from './visits/match/follow-ups.ts';
+import {createMatchPeppers} from './visits/match/match-peppers.ts';
+import {createPhoneBook} from './visits/match/phone-book.ts';
+import {createAssociationCache} from './visits/resolution/association/association-cache.ts';
+import {createErrorPages} from './visits/resolution/error-page-senders.ts';
+import {createPageTemplates} from './visits/resolution/page/page-templates.ts';
+import {createHostCache, createLinkCache} from './visits/resolution/visit/link-cache.ts';
+import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
+import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
+import {createEventWriter} from './visits/sdk/sdk-store.ts';
 
 export type ServiceOptions = {
 	port: number;
@@ -138,7 +138,7 @@ export const createServices = (options: ServiceOptions) => {
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		/** Clicks of the last 30 days by link, for lists of links. */
 		linkClicks: async (organizationId: string, linkIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
-			(await import('./clicks/link-clicks.ts')).countLinkClicks(
+			(await import('./visits/clicks/stats/link-clicks.ts')).countLinkClicks(
 				{clickJournal, clicks, clock, db},
 				organizationId,
 				linkIds,

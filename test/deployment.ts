@@ -3,10 +3,10 @@ import {access} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
-import {configTable} from '../src/config/variables.ts';
-import {internalRoutes} from '../src/domains/internal-routes.ts';
-import {healthRoutes} from '../src/health/routes.ts';
-import {packageRoot} from '../src/package-root.ts';
+import {internalRoutes} from '../src/links/domains/internal-routes.ts';
+import {healthRoutes} from '../src/operations/health/routes.ts';
+import {configTable} from '../src/platform/config/variables.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
 
 const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
 
@@ -74,7 +74,7 @@ test('Caddy asks a route that there is, and so does the health check of the imag
 
 test('nginx replaces each header of a caller that Oplink believes a proxy', (t) => {
 	const set = [...read('docs/operating/nginx.conf').matchAll(/proxy_set_header (X-Forwarded-\w+) \$\w+;/g)];
-	const believed = [...read('src/http/client-ip.ts').matchAll(/'(x-forwarded-\w+)'/g)].map(([, name]) => name);
+	const believed = [...read('src/platform/http/client-ip.ts').matchAll(/'(x-forwarded-\w+)'/g)].map(([, name]) => name);
 	t.deepEqual(new Set(set.map(([, name]) => name?.toLowerCase())), new Set(believed));
 	t.is(new Set(believed).size, 3);
 });

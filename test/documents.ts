@@ -5,8 +5,8 @@ import type {Command} from 'commander';
 import {environmentTopic} from '../src/cli/help/topics.ts';
 import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
-import {configTable} from '../src/config/variables.ts';
-import {packageRoot} from '../src/package-root.ts';
+import {configTable} from '../src/platform/config/variables.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
 
 /** A document: its text without blocks of code, and every line or span of code in it. */
 type Document = {name: string; prose: string; code: string[]};
@@ -97,7 +97,7 @@ test('docs/architecture.md names every folder of src, and every file directly in
 		readdirSync(path.join(packageRoot, folder), {withFileTypes: true}).map((entry) =>
 			entry.isDirectory() ? `${entry.name}/` : entry.name,
 		);
-	const there = ['src', 'src/start', 'src/config', 'src/links', 'src/cli'].flatMap(below);
+	const there = ['src', 'src/start', 'src/platform/config', 'src/links/links', 'src/cli'].flatMap(below);
 	t.true(there.length > 100);
 	t.deepEqual(
 		there.filter((name) => !named.has(name)),

@@ -3,9 +3,9 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {Ajv} from 'ajv';
 import test from 'ava';
-import {configTable} from '../src/config/variables.ts';
-import {healthRoutes} from '../src/health/routes.ts';
-import {packageRoot} from '../src/package-root.ts';
+import {healthRoutes} from '../src/operations/health/routes.ts';
+import {configTable} from '../src/platform/config/variables.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
 
 const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
 const {load, loadAll} = createRequire(import.meta.url)('js-yaml') as {

@@ -3,7 +3,7 @@ import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import {build} from 'esbuild';
-import {packageRoot} from '../src/package-root.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 

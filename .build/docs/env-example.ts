@@ -1,8 +1,8 @@
-import {configTable} from '../../src/config/variables.ts';
+import {configTable} from '../../src/platform/config/variables.ts';
 
 const NOTE = `# Every variable that Oplink reads, with its default. \`oplink config\`, in the same environment, shows what the server gets.
 # Start with a file: node --env-file=.env bin/oplink.js serve
-# Written by \`npm run docs:env\` from src/config/variables.ts.
+# Written by \`npm run docs:env\` from src/platform/config/variables.ts.
 `;
 
 /** What .env.example has to be: uncommented, a line is the default. So a default in words stands with the meaning. */

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
-import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
-import {createClock} from '../../src/clock.ts';
-import type {Db} from '../../src/db/db.ts';
+import {createClock} from '../../src/platform/clock.ts';
+import type {Db} from '../../src/platform/db/db.ts';
+import {createClickPartitions} from '../../src/visits/clicks/click-partitions.ts';
 
 const DAYS = 5;
 const DAY_MS = 86_400_000;

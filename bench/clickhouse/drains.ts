@@ -1,14 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import {appendFile, mkdir, readdir, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
-import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
-import {encodeEntry} from '../../src/clicks/journal/entry.ts';
-import type {ClickHouseRows} from '../../src/clicks/journal/entry-store.ts';
-import {encodeFrame} from '../../src/clicks/journal/frame.ts';
-import {createJournalCursors} from '../../src/clicks/journal/journal-cursors.ts';
-import {encodeSection} from '../../src/clicks/journal/section.ts';
-import {segmentPath} from '../../src/clicks/journal/segments.ts';
-import type {Db} from '../../src/db/db.ts';
+import type {Db} from '../../src/platform/db/db.ts';
+import {createClickPartitions} from '../../src/visits/clicks/click-partitions.ts';
+import {encodeEntry} from '../../src/visits/clicks/journal/entry.ts';
+import type {ClickHouseRows} from '../../src/visits/clicks/journal/entry-store.ts';
+import {encodeFrame} from '../../src/visits/clicks/journal/frame.ts';
+import {createJournalCursors} from '../../src/visits/clicks/journal/journal-cursors.ts';
+import {encodeSection} from '../../src/visits/clicks/journal/section.ts';
+import {segmentPath} from '../../src/visits/clicks/journal/segments.ts';
 
 /** Clicks of a frame: those of one turn of the event loop under load. */
 const FRAME = 40;

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import type {Db} from '../../src/db/db.ts';
+import type {Db} from '../../src/platform/db/db.ts';
 
 /** `days`: over how many the clicks are spread, up to `until`. */
 export type Size = {clicks: number; days: number; links: number; until: Date};

@@ -1,6 +1,6 @@
-import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
-import {androidVersion} from '../../src/resolution/user-agent.ts';
-import {readLanguage, readTimezone, readVisitor} from '../../src/resolution/visitor.ts';
+import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/visits/match/match-signals.ts';
+import {androidVersion} from '../../src/visits/resolution/visit/user-agent.ts';
+import {readLanguage, readTimezone, readVisitor} from '../../src/visits/resolution/visit/visitor.ts';
 import type {Click, Open} from './story.ts';
 
 const known = new Map<string, ReturnType<typeof readVisitor>>();

@@ -1,4 +1,4 @@
-import type {Confidence} from '../../src/app-config/app-config.ts';
+import type {Confidence} from '../../src/links/app-config/app-config.ts';
 import type {Click, Open, Story} from './story.ts';
 
 export type Mode = {

@@ -1,5 +1,5 @@
-import {rollUp} from '../../src/clicks/roll-up.ts';
-import {createDb} from '../../src/db/db.ts';
+import {createDb} from '../../src/platform/db/db.ts';
+import {rollUp} from '../../src/visits/clicks/rollups/roll-up.ts';
 import {figure} from './figure.ts';
 import {
 	type Installation,

@@ -2,9 +2,9 @@ import {randomBytes} from 'node:crypto';
 import path from 'node:path';
 import {Client} from 'pg';
 import {pino} from 'pino';
-import {createDb} from '../../src/db/db.ts';
-import {migrateUp} from '../../src/db/migrate.ts';
-import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
+import {createDb} from '../../src/platform/db/db.ts';
+import {migrateUp} from '../../src/platform/db/migrate.ts';
+import {startEmbeddedPostgres} from '../../src/platform/embedded/postgres.ts';
 import type {Teardown} from '../../test/setup/teardown.ts';
 import {pinPostmaster} from './processes.ts';
 

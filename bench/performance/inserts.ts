@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import type {Installation} from './installation.ts';
 import {cpuSeconds, startNode, stop} from './processes.ts';
 

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Client} from 'pg';
-import {hashRawKey, mintRawKey, prefixOf} from '../../src/api-keys/api-key.ts';
+import {hashRawKey, mintRawKey, prefixOf} from '../../src/accounts/api-keys/api-key.ts';
 
 /** An organization without quotas, with an app and both keys. */
 export type SeededOrganization = {id: string; orgKey: string; serverKey: string; clientKey: string};

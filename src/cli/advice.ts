@@ -9,7 +9,7 @@ export const planNames = ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE'] as
 
 const EVENTS = 'oplink billing events, or oplink webhooks list, shows them with their ids';
 
-/** The next step after a refusal, by its code (src/errors.ts). */
+/** The next step after a refusal, by its code (src/platform/errors.ts). */
 export const nextSteps: Readonly<Record<string, string>> = {
 	plan_not_selected: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
 	quota_exceeded: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
-import {createClock} from '../clock.ts';
-import {allLinkFields, isShared, type LinkValue, platformFields} from '../links/link-fields.ts';
+import {allLinkFields, isShared, type LinkValue, platformFields} from '../links/links/link-fields.ts';
+import {createClock} from '../platform/clock.ts';
 import {usageError} from './cli-errors.ts';
 import {numberOption} from './common-options.ts';
 import {deepLinkOf} from './import/formats/foreign-fields.ts';

@@ -1,7 +1,7 @@
-import type {RuledOut} from '../match/candidate.ts';
-import type {MissReason} from '../match/guess.ts';
-import type {MatchAttempt} from '../match/match-attempt-store.ts';
-import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
+import type {RuledOut} from '../visits/match/candidate.ts';
+import type {MissReason} from '../visits/match/guess.ts';
+import type {MatchAttempt} from '../visits/match/match-attempt-store.ts';
+import {type MatchMethod, matchPolicy} from '../visits/match/match-policy.ts';
 import type {Json} from './server/admin-client.ts';
 
 export type Attempt = Json<Omit<MatchAttempt, 'id'>>;

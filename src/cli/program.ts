@@ -1,5 +1,5 @@
 import {Command, CommanderError} from 'commander';
-import {packageVersion} from '../package-root.ts';
+import {packageVersion} from '../platform/package-root.ts';
 import {adviceFor} from './advice.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appCommands} from './commands/app.ts';

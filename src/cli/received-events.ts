@@ -1,4 +1,4 @@
-import type {gatewayEventJson} from '../billing/gateway-event-store.ts';
+import type {gatewayEventJson} from '../accounts/billing/gateway-event-store.ts';
 import {type AnyCommand, command} from './command.ts';
 import {timeText} from './match-trace.ts';
 import type {Json} from './server/admin-client.ts';

@@ -1,5 +1,5 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
-import {HttpError} from '../errors.ts';
+import {HttpError} from '../platform/errors.ts';
 import {nextStepAfter} from './advice.ts';
 import {InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';

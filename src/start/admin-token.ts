@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {type Config, ConfigError} from '../config/config.ts';
+import {type Config, ConfigError} from '../platform/config/config.ts';
 
 /** The file of a generated admin token. */
 const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');

@@ -1,5 +1,5 @@
 import type {LogFn, Logger, LoggerOptions} from 'pino';
-import {type Clock, MINUTE_MS} from '../clock.ts';
+import {type Clock, MINUTE_MS} from '../platform/clock.ts';
 
 /** pino's number for `warn`; `error` and `fatal` are higher. */
 const WARN = 40;

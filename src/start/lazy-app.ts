@@ -1,6 +1,6 @@
 import type {RequestListener} from 'node:http';
-import {readAhead} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
+import {readAhead} from '../visits/resolution/visit/resolve-link.ts';
 
 /** How long loading waits without such a request, so that visitors during the start get their pages first. */
 const AFTER_MS = 250;
@@ -20,7 +20,10 @@ type LazyApp = {
 
 /** The lazily loaded modules; the build adds them to the compile cache. */
 const loadLazyModules = async () => {
-	const [{createApp}, {startJobs}] = await Promise.all([import('../app.ts'), import('../jobs/start-jobs.ts')]);
+	const [{createApp}, {startJobs}] = await Promise.all([
+		import('../app.ts'),
+		import('../operations/jobs/start-jobs.ts'),
+	]);
 	return {createApp, startJobs};
 };
 

@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import {type DestinationStream, type Logger, pino} from 'pino';
-import type {Config} from '../config/config.ts';
+import type {Config} from '../platform/config/config.ts';
 import type {FaultSampler} from './fault-sampler.ts';
 
 const require = createRequire(import.meta.url);

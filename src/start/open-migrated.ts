@@ -1,9 +1,9 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {requirePlace} from '../clicks/clickhouse/place.ts';
-import type {Config} from '../config/config.ts';
-import {migrateUp} from '../db/migrate.ts';
-import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../db/open-database.ts';
+import type {Config} from '../platform/config/config.ts';
+import {migrateUp} from '../platform/db/migrate.ts';
+import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../platform/db/open-database.ts';
+import {requirePlace} from '../visits/clicks/clickhouse/place.ts';
 import {type Stop, stoppedEarly} from './stop-signal.ts';
 
 /** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */

@@ -1,10 +1,10 @@
-import type {ClickJournal} from '../clicks/journal/click-journal.ts';
-import type {Clock} from '../clock.ts';
-import type {SideChannel} from '../db/side-channel.ts';
-import type {Limiter} from '../limits/limiter.ts';
-import {createWorkerLimiter} from '../limits/worker-limiter.ts';
-import type {Figures} from '../metrics/snapshot.ts';
-import {createPendingRequests} from './pending-requests.ts';
+import type {Clock} from '../platform/clock.ts';
+import type {SideChannel} from '../platform/db/feed/side-channel.ts';
+import type {Limiter} from '../platform/limits/limiter.ts';
+import {createWorkerLimiter} from '../platform/limits/worker-limiter.ts';
+import type {Figures} from '../platform/metrics/snapshot.ts';
+import {createPendingRequests} from '../platform/pending-requests.ts';
+import type {ClickJournal} from '../visits/clicks/journal/click-journal.ts';
 import {sendToSupervisor} from './supervisor-channel.ts';
 import type {SupervisorMessage} from './supervisor-messages.ts';
 import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';

@@ -1,12 +1,12 @@
 import {createServer, type RequestListener} from 'node:http';
-import type {Db} from '../db/db.ts';
-import {watchConnections} from '../http/connections.ts';
-import {type Entrance, ownPort} from '../http/entrance.ts';
-import {connectionsWithin} from '../http/open-files.ts';
-import {withHotPath} from '../resolution/hot-path.ts';
+import type {Db} from '../platform/db/db.ts';
+import {watchConnections} from '../platform/http/connections.ts';
+import {type Entrance, ownPort} from '../platform/http/entrance.ts';
+import {connectionsWithin} from '../platform/http/open-files.ts';
+import {listenerUrl} from '../platform/http/port.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
+import {withHotPath} from '../visits/resolution/visit/hot-path.ts';
 import {createLazyApp} from './lazy-app.ts';
-import {listenerUrl} from './port.ts';
 
 /** A running service, until it is stopped. */
 export type RunningService = {
@@ -18,7 +18,7 @@ export type RunningService = {
 };
 
 /**
- * Per connection. A whole request has no limit, because an import may take long; `src/http/body.ts`
+ * Per connection. A whole request has no limit, because an import may take long; `src/platform/http/body.ts`
  * limits the time of a buffered body. Connections with a slow or missing head are checked every few seconds.
  */
 const TIMEOUTS = {

@@ -1,5 +1,5 @@
-import type {LimitChecks, LimitWaits} from '../limits/worker-limiter.ts';
-import type {Figures} from '../metrics/snapshot.ts';
+import type {LimitChecks, LimitWaits} from '../platform/limits/worker-limiter.ts';
+import type {Figures} from '../platform/metrics/snapshot.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
 /** A text for all other workers, see db/side-channel.ts. */

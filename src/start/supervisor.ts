@@ -1,12 +1,12 @@
 import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {closeListener} from '../http/entrance.ts';
-import type {Limiter} from '../limits/limiter.ts';
-import {decideForWorker} from '../limits/worker-limiter.ts';
-import {createGathering, type Gathering} from '../metrics/gather-figures.ts';
+import {createGathering, type Gathering} from '../operations/metrics/gather-figures.ts';
+import {closeListener} from '../platform/http/entrance.ts';
+import {type ListenAddress, listenAt} from '../platform/http/port.ts';
+import type {Limiter} from '../platform/limits/limiter.ts';
+import {decideForWorker} from '../platform/limits/worker-limiter.ts';
 import {createHandOver, type HandOver} from './hand-over.ts';
-import {type ListenAddress, listenAt} from './port.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 import {createClicksOfWorkers} from './worker-clicks.ts';
 

@@ -1,6 +1,6 @@
-import type {ClickJournal, Flush} from '../clicks/journal/click-journal.ts';
-import {oncePerTurn} from '../limits/once-per-turn.ts';
-import {createPendingRequests} from './pending-requests.ts';
+import {oncePerTurn} from '../platform/limits/once-per-turn.ts';
+import {createPendingRequests} from '../platform/pending-requests.ts';
+import type {ClickJournal, Flush} from '../visits/clicks/journal/click-journal.ts';
 
 /** A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor. */
 export type ClicksMessage = {is: 'clicks'; request: number} & ({flush: Flush} | {drained: true});

@@ -2,12 +2,12 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {createDb} from '../../src/db/db.ts';
+import {createDb} from '../../src/platform/db/db.ts';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
-import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../visits/match/_phones.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 

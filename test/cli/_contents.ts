@@ -1,4 +1,4 @@
-import type {Db} from '../../src/db/db.ts';
+import type {Db} from '../../src/platform/db/db.ts';
 
 /** The whole contents of a database, so that a test sees any change. */
 export const contents = async (db: Db): Promise<string> => {

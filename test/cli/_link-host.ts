@@ -4,7 +4,7 @@ import {createServer as createSecureServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 const file = (name: string): string => path.join(packageRoot, 'test/fixtures/tls', `${name}.pem`);
 

@@ -2,7 +2,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {type ExpoConfig, type OplinkPlugin, withOplink} from '../../src/client/expo.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {checkFiles, type Finding, fault, folderOf, kitFiles, serverOf} from './_app-files.ts';
 import {runCli} from './_run-cli.ts';
 

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
 import {judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
-import {packageVersion} from '../../src/package-root.ts';
+import {packageVersion} from '../../src/platform/package-root.ts';
 import {androidFile, appleFile, authorityFile, type Files, startLinkHost} from './_link-host.ts';
 import {startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';

@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {packageVersion} from '../../src/package-root.ts';
+import {packageVersion} from '../../src/platform/package-root.ts';
 import {appleFile} from './_link-host.ts';
 import {closedAddress, type Responder, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';

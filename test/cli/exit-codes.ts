@@ -11,7 +11,7 @@ import {
 	organizationNotFound,
 	shortCodeTaken,
 	unknownPlan,
-} from '../../src/errors.ts';
+} from '../../src/platform/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 

@@ -8,8 +8,8 @@ import {exitCodes} from '../../src/cli/exit-codes.ts';
 import {topics} from '../../src/cli/help/topics.ts';
 import {commands, createProgram} from '../../src/cli/program.ts';
 import {processIo} from '../../src/cli/terminal/io.ts';
-import {configTable} from '../../src/config/variables.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {configTable} from '../../src/platform/config/variables.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {runCli} from './_run-cli.ts';
 
 /** Every command with the words that call it. */

@@ -2,7 +2,7 @@ import {access, copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promis
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
-import {network, open, visit} from '../match/_phones.ts';
+import {network, open, visit} from '../visits/match/_phones.ts';
 import {attemptsOf, environment, matchShell, shown, widest} from './_match.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';

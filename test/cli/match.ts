@@ -1,6 +1,6 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
-import {iPhoneApp, network, open, userAgents, visit} from '../match/_phones.ts';
+import {iPhoneApp, network, open, userAgents, visit} from '../visits/match/_phones.ts';
 import {attemptsOf, matchShell, shown, widest} from './_match.ts';
 
 const {cli, onTerminal, service} = matchShell(test);

@@ -1,7 +1,7 @@
 import {createHash, randomBytes, randomUUID} from 'node:crypto';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
-import {createArchiveWriter} from '../../src/backup/write-archive.ts';
+import {createArchiveWriter} from '../../src/operations/backup/write-archive.ts';
 import type {TestService} from '../helpers/service.ts';
 import {backedUp, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';

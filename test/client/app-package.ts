@@ -9,7 +9,7 @@ import {getLibFiles, ts} from '@ts-morph/common';
 import test from 'ava';
 import {type ResolutionContext, resolve} from 'metro-resolver';
 import {buildClientPackage, clientExports, packClient} from '../../.build/client-package.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 const run = promisify(execFile);
 

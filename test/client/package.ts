@@ -5,7 +5,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
 import {buildClient} from '../../.build/client-package.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 const run = promisify(execFile);
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');

@@ -5,8 +5,8 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {type ClickHouse, createClickHouse} from '../../src/clicks/clickhouse/clickhouse.ts';
-import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
+import {readClickHouseUrl} from '../../src/platform/config/clickhouse-url.ts';
+import {type ClickHouse, createClickHouse} from '../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {freePort} from '../setup/free-port.ts';
 import {findProgram} from './find-program.ts';
 

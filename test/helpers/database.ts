@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {Client} from 'pg';
-import type {Db} from '../../src/db/db.ts';
+import type {Db} from '../../src/platform/db/db.ts';
 
 /** A test's database and its removal. */
 export type TestDatabase = {url: string; drop(): Promise<void>};

@@ -1,4 +1,4 @@
-import {createDb} from '../../src/db/db.ts';
+import {createDb} from '../../src/platform/db/db.ts';
 import {startFromOutside, type TestService} from './service.ts';
 import {startWorkers, type Workers} from './workers.ts';
 

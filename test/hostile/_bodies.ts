@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {Operation} from '../../src/openapi/operation.ts';
+import type {Operation} from '../../src/operations/openapi/operation.ts';
 import {document} from '../setup/documented.ts';
 import {delivery, paymobCallback, stripeEvent} from './_deliveries.ts';
 import {fieldValue, hostile} from './_values.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import {TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/billing/paymob/paymob-hmac.ts';
+import {TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/accounts/billing/paymob/paymob-hmac.ts';
 import {hostile, known} from './_values.ts';
 
 /** Deliveries of the identity provider and the gateways, as odd as possible. `_signatures.ts` signs them. */

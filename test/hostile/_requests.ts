@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {Operation, Parameter} from '../../src/openapi/operation.ts';
+import type {Operation, Parameter} from '../../src/operations/openapi/operation.ts';
 import {document} from '../setup/documented.ts';
 import {type Body, bodiesOf} from './_bodies.ts';
 import {fieldValue, hostileStrings, known} from './_values.ts';

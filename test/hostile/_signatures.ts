@@ -1,6 +1,6 @@
 import {createHmac} from 'node:crypto';
 import {Webhook} from 'svix';
-import {signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/billing/paymob/paymob-hmac.ts';
+import {signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/accounts/billing/paymob/paymob-hmac.ts';
 
 export type Signature = {headers: Record<string, string>; query: string};
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {JsonSchema} from '../../src/openapi/json-schema.ts';
+import type {JsonSchema} from '../../src/operations/openapi/json-schema.ts';
 
 /** `«name»` in a generated text is replaced by the request's world, `«raw:x»` by the JSON text x. */
 export const known = (name: string): string => `«${name}»`;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {type Token, tokenizer} from 'acorn';
 import test from 'ava';
 import {transformSync} from 'esbuild';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 // The build without processes of its own; the package's types are those of the other one.
 const {checkSync} = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
-import {network, open, pathOf, userAgents, visit} from '../match/_phones.ts';
+import {network, open, pathOf, userAgents, visit} from '../visits/match/_phones.ts';
 import {hostileStrings} from './_values.ts';
 
 /** As in `fuzz.ts`. */

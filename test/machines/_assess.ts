@@ -1,5 +1,5 @@
 import pg from 'pg';
-import {clickIdOfToken, readMatchToken} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken, readMatchToken} from '../../src/visits/clicks/open-match.ts';
 import type {Observed} from './_load.ts';
 
 const idOf = (token: string): string => {

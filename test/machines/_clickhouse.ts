@@ -1,11 +1,11 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {clickIdOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
-import {type Process, startProcess} from '../clicks/_process.ts';
+import {clickIdOfToken, type MatchToken} from '../../src/visits/clicks/open-match.ts';
 import {admin} from '../helpers/callers.ts';
 import {startClickHouse} from '../helpers/clickhouse.ts';
 import {freePort} from '../setup/free-port.ts';
+import {type Process, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, pagesSince} from './_assess.ts';
 import {STEADY_MS, type Stage, stopAll} from './_failover.ts';
 import {require, requireNone, say} from './_judge.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {type Process, startProcess} from '../clicks/_process.ts';
 import {startCluster, startSentinels} from '../helpers/redis-groups.ts';
+import {type Process, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, gapSince, pagesSince} from './_assess.ts';
 import {require, requireNone, say} from './_judge.ts';
 import {startLoad} from './_load.ts';

@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
-import {matchTokenIn} from '../../src/clicks/open-match.ts';
-import type {Process} from '../clicks/_process.ts';
+import {matchTokenIn} from '../../src/visits/clicks/open-match.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {type Answer, anonymous, withKey} from '../helpers/callers.ts';
+import type {Process} from '../visits/clicks/_process.ts';
 
 /** When a request was sent and answered, by the monotonic clock. */
 type Asked = {at: number; took: number; status: number};

@@ -2,7 +2,7 @@ import {chmod, mkdir, mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {createTeardown, type Teardown} from '../setup/teardown.ts';
 import {faults, say} from './_judge.ts';
 import {findPrograms, versionOf} from './_programs.ts';

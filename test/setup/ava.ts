@@ -3,8 +3,8 @@ import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
-import {spawnTethered} from '../../src/embedded/tether.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {spawnTethered} from '../../src/platform/embedded/tether.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 /** The result of a run: ava's exit code, passed tests, and failed tests, hooks and processes. */
 export type Outcome = {exitCode: number; passed: number; failed: number};

@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {createRequire} from 'node:module';
 import path from 'node:path';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 
 /** Runs a package's program. @returns its output if it fails, else null. */
 const run = (name: string, program: string, args: readonly string[]): Promise<string | null> => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {build, type Plugin} from 'esbuild';
 import {writeApiPage} from '../../.build/api-page.ts';
 import {bundleOptions, lateEntries, mainOptions} from '../../.build/bundle-options.ts';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {isGone} from './run-folder.ts';
 import type {Teardown} from './teardown.ts';
 
@@ -89,7 +89,7 @@ const apiPage = path.join(packageRoot, 'dist/docs');
 
 /** The program, and the programs that tests start as separate processes. */
 const programEntries = [
-	...['test/embedded/_holder.ts', 'test/embedded/_stranger.ts'].map(entryOf),
+	...['test/platform/embedded/_holder.ts', 'test/platform/embedded/_stranger.ts'].map(entryOf),
 	...Object.entries(lateEntries).map(([name, file]) => ({in: file, out: `src/${name}`})),
 ];
 

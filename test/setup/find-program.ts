@@ -3,7 +3,7 @@ import {access, chmod, constants, mkdir, readdir, rm, writeFile} from 'node:fs/p
 import os from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {downloadByApt} from './apt-download.ts';
 
 export type ProgramSource = {

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {setTimeout as delay} from 'node:timers/promises';
 import {Redis} from 'ioredis';
-import {spawnTethered} from '../../src/embedded/tether.ts';
+import {spawnTethered} from '../../src/platform/embedded/tether.ts';
 import {freePort} from './free-port.ts';
 import {findRedisBinary} from './redis-binary.ts';
 import type {Teardown} from './teardown.ts';

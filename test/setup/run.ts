@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {readdir} from 'node:fs/promises';
 import {constants} from 'node:os';
 import path from 'node:path';
-import {packageRoot} from '../../src/package-root.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {type Outcome, runAva} from './ava.ts';
 import {checkSources} from './check-sources.ts';
 import {compileTests} from './compile.ts';

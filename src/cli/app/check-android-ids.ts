@@ -1,5 +1,5 @@
-import type {AndroidConfig} from '../../app-config/app-config.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {AndroidConfig} from '../../links/app-config/app-config.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp} from './android-app.ts';
 import {configHint} from './expected-app.ts';
 import {isPlaceholder, placeText} from './located.ts';

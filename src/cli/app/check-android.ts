@@ -1,4 +1,4 @@
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp, Filter, PathRule} from './android-app.ts';
 import {packageFinding} from './check-android-ids.ts';
 import {configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';

@@ -1,4 +1,4 @@
-import type {AppConfig} from '../../app-config/app-config.ts';
+import type {AppConfig} from '../../links/app-config/app-config.ts';
 import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isLoopback} from '../server/chosen-server.ts';

@@ -1,4 +1,4 @@
-import type {AuditRecord} from '../../audit/audit-log.ts';
+import type {AuditRecord} from '../../accounts/audit/audit-log.ts';
 import {timeText} from '../match-trace.ts';
 import {listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';

@@ -4,12 +4,12 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip, createGzip} from 'node:zlib';
 import {Option} from 'commander';
-import type {BackupTotals} from '../../backup/archive-format.ts';
-import type {Holding} from '../../backup/backup-tables.ts';
-import type {Restored} from '../../backup/restore-backup.ts';
-import {counted} from '../../counted.ts';
-import type {Db} from '../../db/db.ts';
-import {packageVersion} from '../../package-root.ts';
+import type {BackupTotals} from '../../operations/backup/archive-format.ts';
+import type {Holding} from '../../operations/backup/backup-tables.ts';
+import type {Restored} from '../../operations/backup/restore-backup.ts';
+import {counted} from '../../platform/counted.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {packageVersion} from '../../platform/package-root.ts';
 import {inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
@@ -27,8 +27,8 @@ type Sink = (chunk: Uint8Array) => Promise<void>;
 /** The rows of clicks that are in ClickHouse; null: they are in the database. */
 const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
 	const [{areClicksInClickHouse}, {backupRows}] = await Promise.all([
-		import('../../clicks/clickhouse/place.ts'),
-		import('../../clicks/clickhouse/backup-rows.ts'),
+		import('../../visits/clicks/clickhouse/place.ts'),
+		import('../../visits/clicks/clickhouse/backup-rows.ts'),
 	]);
 	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };
@@ -36,8 +36,8 @@ const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null>
 /** Writes a backup's compressed text to a sink, with backpressure. */
 const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const [{backupText}, {createClock}] = await Promise.all([
-		import('../../backup/write-backup.ts'),
-		import('../../clock.ts'),
+		import('../../operations/backup/write-backup.ts'),
+		import('../../platform/clock.ts'),
 	]);
 	const done: {totals?: BackupTotals; failure?: unknown} = {};
 	const text = backupText(db, {
@@ -114,7 +114,7 @@ export const backupCommand = command({
 
 /** zlib's errors in terms of a backup. */
 const restoreError = async (error: unknown): Promise<unknown> => {
-	const {altered, notABackup, truncated} = await import('../../backup/archive-format.ts');
+	const {altered, notABackup, truncated} = await import('../../operations/backup/archive-format.ts');
 	const {code, message, name} = error as {code?: string; message?: string; name?: string};
 	const translated =
 		code === 'Z_BUF_ERROR'
@@ -139,8 +139,8 @@ const restoreError = async (error: unknown): Promise<unknown> => {
 
 const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Restored> => {
 	const [{restoreBackup}, {altered, MAX_LINE, mostUnzipped, tooLarge}] = await Promise.all([
-		import('../../backup/restore-backup.ts'),
-		import('../../backup/archive-format.ts'),
+		import('../../operations/backup/restore-backup.ts'),
+		import('../../operations/backup/archive-format.ts'),
 	]);
 	const source = file === '-' ? (io.stdin as Readable) : createReadStream(path.resolve(io.cwd, file));
 	// Input errors are thrown by the reader, which may start later.
@@ -190,7 +190,7 @@ export const restoreCommand = command({
 		}
 
 		const work = async (db: Db, place: string) => {
-			const {readHolding} = await import('../../backup/backup-tables.ts');
+			const {readHolding} = await import('../../operations/backup/backup-tables.ts');
 			const holding = force && !yes ? await readHolding(db) : null;
 			if (holding !== null) {
 				await requireConsent(context, replacementQuestion(place, holding));

@@ -1,5 +1,5 @@
 import {Option} from 'commander';
-import type {Channel as ChannelJson} from '../../channels/channel.ts';
+import type {Channel as ChannelJson} from '../../links/channels/channel.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {deleteCommand, listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';

@@ -1,4 +1,4 @@
-import {counted} from '../../counted.ts';
+import {counted} from '../../platform/counted.ts';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
@@ -27,7 +27,7 @@ export const clickCommands: CommandGroup = {
 
 				const clickHouse = await clickHouseOf(context.io);
 				await requireConsent(context, `Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`);
-				const {migrateClicks} = await import('../../clicks/clickhouse/migrate-clicks.ts');
+				const {migrateClicks} = await import('../../visits/clicks/clickhouse/migrate-clicks.ts');
 				const moved = await withDatabase(context, (db) => migrateClicks(db, clickHouse, place), {
 					exclusive: true,
 				}).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-import type {DeviceJson} from '../../devices/device-store.ts';
-import type {EventJson} from '../../sdk/sdk-store.ts';
+import type {DeviceJson} from '../../visits/devices/device-store.ts';
+import type {EventJson} from '../../visits/sdk/sdk-store.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {timeText} from '../match-trace.ts';
 import {listCommand} from '../organization-rows.ts';

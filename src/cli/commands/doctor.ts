@@ -1,7 +1,7 @@
 import {Option} from 'commander';
-import {createClock} from '../../clock.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import type {LinkHost} from '../../doctor/hosts.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {createClock} from '../../platform/clock.ts';
 import {type Context, command} from '../command.ts';
 import {askServer, reachServer} from '../doctor/ask-server.ts';
 import {examineHost} from '../doctor/examine-host.ts';

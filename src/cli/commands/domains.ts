@@ -1,7 +1,7 @@
 import {Option} from 'commander';
-import {counted} from '../../counted.ts';
-import type {domainJson} from '../../domains/domain.ts';
-import {isUuid} from '../../uuid.ts';
+import type {domainJson} from '../../links/domains/domain.ts';
+import {counted} from '../../platform/counted.ts';
+import {isUuid} from '../../platform/uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';

@@ -1,4 +1,4 @@
-import type {allKeyCards} from '../../api-keys/rotation.ts';
+import type {allKeyCards} from '../../accounts/api-keys/rotation.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';

@@ -1,7 +1,7 @@
 import {Option} from 'commander';
 import type {LinkWithDomain, NewLink} from '../../client/oplink.ts';
-import {createClock} from '../../clock.ts';
-import {loadQrCode} from '../../links/qr/qr-svg.ts';
+import {loadQrCode} from '../../links/links/qr/qr-svg.ts';
+import {createClock} from '../../platform/clock.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';

@@ -1,7 +1,7 @@
 import {Option} from 'commander';
-import type {MatchAttempt} from '../../match/match-attempt-store.ts';
-import type {Simulation} from '../../match/simulate-match.ts';
-import {simulatedNetworks} from '../../match/simulated-phone.ts';
+import type {MatchAttempt} from '../../visits/match/match-attempt-store.ts';
+import type {Simulation} from '../../visits/match/simulate-match.ts';
+import {simulatedNetworks} from '../../visits/match/simulated-phone.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';

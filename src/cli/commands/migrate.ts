@@ -1,10 +1,10 @@
-import type {Db} from '../../db/db.ts';
+import type {Db} from '../../platform/db/db.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {withDatabase} from '../server/with-database.ts';
 import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
-const migrations = () => import('../../db/migrate.ts');
+const migrations = () => import('../../platform/db/migrate.ts');
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',

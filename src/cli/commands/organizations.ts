@@ -1,7 +1,7 @@
 import {Option} from 'commander';
-import {counted} from '../../counted.ts';
-import type {organizationJson} from '../../organizations/organization-store.ts';
-import type {Usage} from '../../usage/organization-routes.ts';
+import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
+import type {Usage} from '../../links/usage/organization-routes.ts';
+import {counted} from '../../platform/counted.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions, yesOption} from '../common-options.ts';

@@ -1,4 +1,4 @@
-import type {planPrices} from '../../billing/plan-for-sale.ts';
+import type {planPrices} from '../../accounts/billing/plan-for-sale.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {chosenPath} from '../server/link-surface.ts';

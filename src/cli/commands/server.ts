@@ -15,8 +15,8 @@ export const configCommand = command({
 	summary: 'List the environment variables with their values, secrets masked, and check them',
 	examples: ['config', 'config --json'],
 	run: async ({io, show}) => {
-		const {loadConfig} = await import('../../config/config.ts');
-		const {describeConfig} = await import('../../config/variables.ts');
+		const {loadConfig} = await import('../../platform/config/config.ts');
+		const {describeConfig} = await import('../../platform/config/variables.ts');
 		await show.answer(describeConfig(io.env), (variables) =>
 			show.table(
 				[

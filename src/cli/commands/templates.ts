@@ -1,5 +1,5 @@
 import {Option} from 'commander';
-import type {Template} from '../../templates/template.ts';
+import type {Template} from '../../links/templates/template.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';

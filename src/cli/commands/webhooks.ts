@@ -1,5 +1,5 @@
 import {Option} from 'commander';
-import type {IdentityEventJson} from '../../identity/identity-event-store.ts';
+import type {IdentityEventJson} from '../../accounts/identity/identity-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
 import {eventColumns, eventCommands} from '../received-events.ts';

@@ -1,6 +1,6 @@
-import type {Recent} from '../../clicks/click-stream-recent.ts';
-import type {StreamEvent} from '../../clicks/click-stream-store.ts';
-import {MINUTE_MS} from '../../clock.ts';
+import {MINUTE_MS} from '../../platform/clock.ts';
+import type {Recent} from '../../visits/clicks/stream/click-stream-recent.ts';
+import type {StreamEvent} from '../../visits/clicks/stream/click-stream-store.ts';
 import type {Json} from '../server/admin-client.ts';
 import type {ServerSentEvent} from './follow.ts';
 

@@ -1,10 +1,10 @@
 import {OplinkApiError} from '../../client/errors.ts';
-import type {Clock} from '../../clock.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import type {LinkHost} from '../../doctor/hosts.ts';
-import {reasonOf} from '../../doctor/probe.ts';
-import {fieldsOf, parseJson} from '../../http/untrusted-json.ts';
-import {packageVersion} from '../../package-root.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {reasonOf} from '../../operations/doctor/probe.ts';
+import type {Clock} from '../../platform/clock.ts';
+import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
+import {packageVersion} from '../../platform/package-root.ts';
 import {OperatorError} from '../cli-errors.ts';
 import type {Connection} from '../server/connection.ts';
 

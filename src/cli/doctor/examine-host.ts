@@ -3,10 +3,10 @@ import {isIP} from 'node:net';
 import {addAbortSignal} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import {connect, type PeerCertificate} from 'node:tls';
-import {type Clock, DAY_MS} from '../../clock.ts';
-import {counted} from '../../counted.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import type {LinkHost} from '../../doctor/hosts.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {type Clock, DAY_MS} from '../../platform/clock.ts';
+import {counted} from '../../platform/counted.ts';
 import {isLoopback} from '../server/chosen-server.ts';
 import {associationFiles, checkFile} from './host-files.ts';
 

@@ -1,9 +1,9 @@
-import {androidEntries, appleEntries} from '../../doctor/association-entries.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import type {LinkHost} from '../../doctor/hosts.ts';
-import {reasonOf} from '../../doctor/probe.ts';
-import {parseJson} from '../../http/untrusted-json.ts';
-import {APPLE_LIMIT_BYTES} from '../../resolution/association-files.ts';
+import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
+import {androidEntries, appleEntries} from '../../operations/doctor/association-entries.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {reasonOf} from '../../operations/doctor/probe.ts';
+import {parseJson} from '../../platform/http/untrusted-json.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Reading stops here, because a tenant's domain may lead to an endless answer. */

@@ -1,8 +1,8 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import {createClock} from '../../clock.ts';
-import type {Config} from '../../config/config.ts';
-import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {createClock} from '../../platform/clock.ts';
+import type {Config} from '../../platform/config/config.ts';
 import type {Io} from '../terminal/io.ts';
 
 const HINT = 'oplink config lists the variables; run the CLI with the environment of the server';
@@ -15,9 +15,9 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	}
 
 	const [{checkDatabase}, {createDb}, {openDatabase}, {createLog}] = await Promise.all([
-		import('../../doctor/database.ts'),
-		import('../../db/db.ts'),
-		import('../../db/open-database.ts'),
+		import('../../operations/doctor/database.ts'),
+		import('../../platform/db/db.ts'),
+		import('../../platform/db/open-database.ts'),
 		import('../../start/log.ts'),
 	]);
 	const now = createClock(0).now;
@@ -50,14 +50,14 @@ export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 		{checkDisk},
 		{checkIdentityProvider},
 	] = await Promise.all([
-		import('../../config/config.ts'),
-		import('../../doctor/configuration.ts'),
-		import('../../doctor/redis.ts'),
-		import('../../doctor/clicks.ts'),
-		import('../../clicks/clickhouse/clickhouse.ts'),
-		import('../../clicks/clickhouse/clickhouse-url.ts'),
-		import('../../doctor/disk.ts'),
-		import('../../doctor/identity-provider.ts'),
+		import('../../platform/config/config.ts'),
+		import('../../operations/doctor/configuration.ts'),
+		import('../../operations/doctor/redis.ts'),
+		import('../../operations/doctor/clicks.ts'),
+		import('../../visits/clicks/clickhouse/clickhouse.ts'),
+		import('../../platform/config/clickhouse-url.ts'),
+		import('../../operations/doctor/disk.ts'),
+		import('../../operations/doctor/identity-provider.ts'),
 	]);
 	let config: Config;
 	try {

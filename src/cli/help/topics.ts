@@ -1,4 +1,4 @@
-import {describeConfig} from '../../config/variables.ts';
+import {describeConfig} from '../../platform/config/variables.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {keyValues} from '../terminal/output.ts';
 

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../../client/oplink.ts';
-import {contentCode, readOnlyFields} from '../../links/import/content-code.ts';
+import {contentCode, readOnlyFields} from '../../links/links/import/content-code.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {withoutEndingSlash} from '../../client/api-caller.ts';
-import {variables} from '../../config/variables.ts';
+import {variables} from '../../platform/config/variables.ts';
 import {ADDRESS_FILE} from '../../start/own-address.ts';
 import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';

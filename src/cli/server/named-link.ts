@@ -1,5 +1,5 @@
-import {isShortCode} from '../../links/short-code.ts';
-import {isUuid} from '../../uuid.ts';
+import {isShortCode} from '../../links/links/short-code.ts';
+import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';

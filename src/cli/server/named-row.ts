@@ -1,4 +1,4 @@
-import {isUuid} from '../../uuid.ts';
+import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Chosen, LinkSurface} from './link-surface.ts';
 import {eachPage, listAt} from './list-pages.ts';

@@ -1,6 +1,6 @@
-import type {ClickHouse} from '../../clicks/clickhouse/clickhouse.ts';
-import type {Config} from '../../config/config.ts';
-import type {Db} from '../../db/db.ts';
+import type {Config} from '../../platform/config/config.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {ClickHouse} from '../../visits/clicks/clickhouse/clickhouse.ts';
 import {inputError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {Io} from '../terminal/io.ts';
@@ -27,9 +27,9 @@ export const withDatabase = async <T>(
 ): Promise<T> => {
 	// Loaded lazily, because most commands never use a database.
 	const [{loadConfig}, {createLog}, {asOperatorError, openDatabase, requireWritable}] = await Promise.all([
-		import('../../config/config.ts'),
+		import('../../platform/config/config.ts'),
 		import('../../start/log.ts'),
-		import('../../db/open-database.ts'),
+		import('../../platform/db/open-database.ts'),
 	]);
 	const config = loadConfig(io.env, {isTerminal: io.stderr.isTTY === true});
 	// The database's log lines matter only if requested or after a failure.
@@ -55,10 +55,10 @@ export const withDatabase = async <T>(
 export const clickHouseOf = async ({env}: Pick<Io, 'env'>): Promise<ClickHouse> => {
 	const [{readVariables}, {variables}, {clickHouseUrlFault, readClickHouseUrl}, {createClickHouse}] = await Promise.all(
 		[
-			import('../../config/variable.ts'),
-			import('../../config/variables.ts'),
-			import('../../clicks/clickhouse/clickhouse-url.ts'),
-			import('../../clicks/clickhouse/clickhouse.ts'),
+			import('../../platform/config/variable.ts'),
+			import('../../platform/config/variables.ts'),
+			import('../../platform/config/clickhouse-url.ts'),
+			import('../../visits/clicks/clickhouse/clickhouse.ts'),
 		],
 	);
 	const {clicksUrl} = readVariables(variables, env, []);

@@ -1,4 +1,4 @@
-import {counted} from '../../counted.ts';
+import {counted} from '../../platform/counted.ts';
 import {durationText} from './duration.ts';
 
 /** The shown progress: `fraction` of the input and, once known, rows a second and the seconds left. */

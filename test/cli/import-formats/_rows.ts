@@ -3,7 +3,7 @@ import path from 'node:path';
 import {Readable} from 'node:stream';
 import type {ImportRow} from '../../../src/cli/import/formats/import-row.ts';
 import {type ImportFormatName, importFormats} from '../../../src/cli/import/formats/read-rows.ts';
-import {packageRoot} from '../../../src/package-root.ts';
+import {packageRoot} from '../../../src/platform/package-root.ts';
 
 /** The text of an excerpt of the files that other services give. */
 export const excerpt = (name: string): Promise<string> =>

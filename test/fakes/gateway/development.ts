@@ -1,5 +1,5 @@
 import path from 'node:path';
-import {createClock} from '../../../src/clock.ts';
+import {createClock} from '../../../src/platform/clock.ts';
 import {type AutomaticDelivery, createAutomaticDelivery} from '../identity-provider/automatic-delivery.ts';
 import type {Call} from '../identity-provider/faults.ts';
 import {type FakePaymob, type PaymobEvent, startFakePaymob} from '../paymob/paymob.ts';

@@ -1,4 +1,4 @@
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 import {notFound} from './provider-errors.ts';
 import {
 	type InvitationRecord,

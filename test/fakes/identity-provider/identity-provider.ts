@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {type Clock, createClock} from '../../../src/clock.ts';
+import {type Clock, createClock} from '../../../src/platform/clock.ts';
 import {backendApi} from './backend-api.ts';
 import {createDirectory, type Directory, defaultSettings, findMembership, type Settings} from './directory.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from './faults.ts';

@@ -1,5 +1,5 @@
 import {Webhook} from 'svix';
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 import {newId} from './records.ts';
 
 export type WebhookEvent = {

@@ -1,5 +1,5 @@
 import {randomBytes, randomInt} from 'node:crypto';
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 
 /** A transaction as callbacks and answers show it (contract/paymob 4). */
 export type Transaction = {

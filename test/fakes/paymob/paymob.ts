@@ -1,4 +1,4 @@
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 import {type DirectFetch, type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';

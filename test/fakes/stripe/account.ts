@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type Stripe from 'stripe';
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 
 export const API_VERSION = '2026-10-28.endive';
 

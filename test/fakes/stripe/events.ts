@@ -1,5 +1,5 @@
 import {createHmac} from 'node:crypto';
-import type {Clock} from '../../../src/clock.ts';
+import type {Clock} from '../../../src/platform/clock.ts';
 import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
 import {API_VERSION, newId, type RequestSource} from './account.ts';
 

@@ -1,6 +1,6 @@
-import {isTooDeep} from '../../../http/storable.ts';
-import {parseJson} from '../../../http/untrusted-json.ts';
-import {linkFields} from '../../../links/link-fields.ts';
+import {linkFields} from '../../../links/links/link-fields.ts';
+import {isTooDeep} from '../../../platform/http/storable.ts';
+import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {
 	deepLinkOf,
 	type ForeignLink,

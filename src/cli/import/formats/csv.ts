@@ -1,10 +1,10 @@
 import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
-import {counted} from '../../../counted.ts';
-import {isTooDeep} from '../../../http/storable.ts';
-import {parseJson} from '../../../http/untrusted-json.ts';
-import {readOnlyFields} from '../../../links/import/content-code.ts';
+import {readOnlyFields} from '../../../links/links/import/content-code.ts';
+import {counted} from '../../../platform/counted.ts';
+import {isTooDeep} from '../../../platform/http/storable.ts';
+import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {type ImportRow, isObject, lengthFault, MOST_READ_BYTES, putField, type Wrapping} from './import-row.ts';

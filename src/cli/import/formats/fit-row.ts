@@ -1,4 +1,4 @@
-import type {AndroidConfig, IosConfig} from '../../../app-config/app-config.ts';
+import type {AndroidConfig, IosConfig} from '../../../links/app-config/app-config.ts';
 import type {AppClaims, ForeignFacts, ImportRow} from './import-row.ts';
 import type {SeenCodes} from './seen-codes.ts';
 

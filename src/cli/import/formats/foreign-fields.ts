@@ -1,5 +1,5 @@
-import {type LinkFieldValue, urlColumns} from '../../../links/link-fields.ts';
-import {isShortCode} from '../../../links/short-code.ts';
+import {type LinkFieldValue, urlColumns} from '../../../links/links/link-fields.ts';
+import {isShortCode} from '../../../links/links/short-code.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
 

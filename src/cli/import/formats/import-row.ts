@@ -1,4 +1,4 @@
-import {isTooDeep} from '../../../http/storable.ts';
+import {isTooDeep} from '../../../platform/http/storable.ts';
 
 /** How to join failed rows into a file that can be imported again. */
 export type Wrapping = {open: string; between: string; close: string};

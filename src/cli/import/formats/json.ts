@@ -1,5 +1,5 @@
 import {Tokenizer, TokenType} from '@streamparser/json';
-import {parseJson} from '../../../http/untrusted-json.ts';
+import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {inputError, OperatorError} from '../../cli-errors.ts';
 import {
 	type ImportRow,

@@ -1,4 +1,4 @@
-import {parseJson} from '../../../http/untrusted-json.ts';
+import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {bitlyLink, bitlyNames} from './bitly.ts';
 import {branchLink, branchNames} from './branch.ts';

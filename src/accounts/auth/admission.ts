@@ -1,0 +1,132 @@
+import {insufficientRole, invalidSessionToken, missingRole, opsRequired, required} from '../../platform/errors.ts';
+import type {Counted} from '../../platform/limits/enforce-limit.ts';
+import type {Services} from '../../services.ts';
+import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {User} from './access-store.ts';
+import {authenticateAdmin, authenticateKey} from './credentials.ts';
+import {actorOf, requireAccess, requireOps} from './organization-access.ts';
+import {atLeast, type Role} from './roles.ts';
+import type {Session} from './session.ts';
+
+/** The values that each kind of credential provides to a handler. */
+export type Granted = {
+	none: {by: Caller};
+	/** A signed-in person, perhaps without an organization yet. */
+	user: {by: Caller; session: Session};
+	/** A member of an organization; `user` is null for an ops session that is not mirrored. */
+	session: {by: Caller; session: Session; organization: Organization; user: User | null};
+	/** A session of the ops organization. */
+	ops: {by: Caller; session: Session};
+	serverKey: {by: Caller; organization: Organization};
+	clientKey: {by: Caller; organization: Organization};
+	admin: {by: Caller};
+	/** A webhook: the handler verifies the signature over the body's bytes. */
+	signature: {by: Caller};
+};
+export type Credential = keyof Granted;
+
+/** The caller's data in a request. */
+type CallerData = {
+	authorization: string | undefined;
+	/** The organization in a session's query, read after the credential and the limit. */
+	orgId: () => string | null;
+	requestId: string;
+};
+
+/** Further requirements of a route on its session. */
+type SessionRule = {
+	/** The lowest sufficient role; null for any. */
+	role: Role | null;
+	/** Whether unfinished sessions are admitted, and organizations that are not mirrored yet are fetched. */
+	onboarding: boolean;
+};
+
+/**
+ * A caller with a valid credential, before the request counts against the limit.
+ * @property subject what the limit counts by; null for the address. @property owner of the key. @property grant runs the checks that follow the
+ * limit (contract/requests 9) and returns the handler's input.
+ */
+type Admission = {subject: string | null; owner: Counted['owner']; grant: () => Promise<Granted[Credential]>};
+
+const byAddress = {subject: null, owner: null};
+
+/** @throws 403 below the route's lowest role. Ops sessions pass (contract/identity 5). */
+const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
+	if (minimum === null || isOps) {
+		return;
+	}
+
+	if (!atLeast(required(role, missingRole), minimum)) {
+		throw insufficientRole();
+	}
+};
+
+/**
+ * Authenticates and authorizes a caller: the checks of contract/requests 9 before the limit, and as `grant` those after
+ * it.
+ * @throws 401, 403.
+ */
+export const admit = async (
+	services: Services,
+	credential: Credential,
+	{authorization, orgId, requestId}: CallerData,
+	{role, onboarding}: SessionRule,
+): Promise<Admission> => {
+	const caller = (actor: Actor): Caller => ({actor, requestId});
+	const sessionOf = async (): Promise<Session> => {
+		const session = await services.verifySession(authorization);
+		if (session.isPending && credential !== 'user' && !onboarding) {
+			throw invalidSessionToken();
+		}
+
+		return session;
+	};
+
+	switch (credential) {
+		case 'none':
+		case 'signature':
+			return {...byAddress, grant: async () => ({by: caller(systemCaller.actor)})};
+		case 'admin':
+			authenticateAdmin(services.adminToken, authorization);
+			return {...byAddress, grant: async () => ({by: caller(adminBearer)})};
+		case 'serverKey':
+		case 'clientKey': {
+			const tier = credential === 'serverKey' ? 'SERVER' : 'CLIENT';
+			const {organization, key, plan} = await authenticateKey(services, authorization, tier);
+			const by = caller({type: 'API_KEY', id: key.id, name: key.prefix});
+			return {subject: key.id, owner: {organizationId: organization.id, plan}, grant: async () => ({by, organization})};
+		}
+
+		case 'user': {
+			const session = await sessionOf();
+			requireRole(session, role);
+			return {...byAddress, grant: async () => ({by: caller(actorOf('USER', session, null)), session})};
+		}
+
+		case 'session': {
+			const session = await sessionOf();
+			requireRole(session, role);
+			return {
+				...byAddress,
+				grant: async () => {
+					const fetchBy = onboarding ? caller(actorOf('USER', session, null)) : null;
+					const {actor, organization, user} = await requireAccess(services, session, {orgId: orgId(), fetchBy});
+					return {by: caller(actor), session, organization, user};
+				},
+			};
+		}
+
+		case 'ops': {
+			const session = await sessionOf();
+			if (!session.isOps) {
+				throw opsRequired();
+			}
+
+			return {
+				...byAddress,
+				grant: async () => ({by: caller((await requireOps(services, session)).actor), session}),
+			};
+		}
+	}
+};

@@ -1,0 +1,103 @@
+import {createHash, timingSafeEqual} from 'node:crypto';
+import type {Plan} from '../../platform/config/plans.ts';
+import {
+	invalidAdminToken,
+	invalidApiKey,
+	malformedAuthorization,
+	missingAuthorization,
+	organizationSuspended,
+	required,
+	wrongKeyTier,
+} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {isRawKey, isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
+import {type ApiKey, createApiKeyStore, isUseWorthNoting} from '../api-keys/api-key-store.ts';
+import {type PlanDeps, planOf, requireFeature} from '../plans/entitlements.ts';
+import type {KeyHolder} from './key-cache.ts';
+import {bearerTokenOf} from './session.ts';
+
+/** The token of the header. @throws 401. */
+const requireBearerToken = (authorization: string | undefined): string => {
+	if (authorization === undefined || authorization === '') {
+		throw missingAuthorization();
+	}
+
+	return required(bearerTokenOf(authorization), malformedAuthorization);
+};
+
+/**
+ * The holder of a raw key of any tier, or null. The key is looked up by its indexed prefix and compared by SHA-256 in
+ * constant time (contract/api-keys 4).
+ */
+export const findKeyHolder = async (
+	{clock, db, keyCache}: Pick<Services, 'clock' | 'db' | 'keyCache'>,
+	rawKey: string,
+): Promise<KeyHolder | null> => {
+	if (!isRawKey(rawKey)) {
+		return null;
+	}
+
+	const prefix = prefixOf(rawKey);
+	const candidates = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
+	const now = clock.now();
+	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
+	return found ?? null;
+};
+
+/** Records a key's use in the background; most uses follow too soon after the last one to be written. */
+export const noteKeyUse = (
+	{clock, background, db}: Pick<Services, 'clock' | 'background' | 'db'>,
+	key: ApiKey,
+): void => {
+	const now = clock.now();
+	if (isUseWorthNoting(key, now)) {
+		// Also updates the cached key, which is not read again.
+		key.lastUsedAt = now;
+		background.run('record the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
+	}
+};
+
+/**
+ * Credential, suspension, tier and feature checks of a key-authenticated route, in the order of contract/requests 8. An
+ * organization without a plan passes here; an operation that needs a plan answers 402 PLAN_NOT_SELECTED.
+ * @throws 401, 403.
+ */
+export const authenticateKey = async (
+	services: PlanDeps & Pick<Services, 'background' | 'db' | 'keyCache'>,
+	authorization: string | undefined,
+	tier: Tier,
+): Promise<KeyHolder & {plan: Plan | null}> => {
+	const rawKey = requireBearerToken(authorization);
+	const holder = required(await findKeyHolder(services, rawKey), invalidApiKey);
+	if (holder.organization.status === 'SUSPENDED') {
+		throw organizationSuspended();
+	}
+
+	if (holder.key.tier !== tier) {
+		throw wrongKeyTier(holder.key.tier, tier);
+	}
+
+	const plan = planOf(services, holder.organization);
+	if (plan !== null) {
+		requireFeature(plan, 'api_access');
+	}
+
+	noteKeyUse(services, holder.key);
+	return {...holder, plan};
+};
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Whether the header carries the admin token, compared in constant time for any length. */
+export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
+	const token = bearerTokenOf(authorization);
+	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
+};
+
+/** @throws 401 without the admin token. */
+export const authenticateAdmin = (adminToken: string, authorization: string | undefined): void => {
+	requireBearerToken(authorization);
+	if (!isAdmin(adminToken, authorization)) {
+		throw invalidAdminToken();
+	}
+};

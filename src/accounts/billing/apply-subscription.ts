@@ -1,0 +1,56 @@
+import type {Db} from '../../platform/db/db.ts';
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {createOrganizationStore} from '../organizations/organization-store.ts';
+import {entitledUntil, isLive, type Subscription} from './subscription.ts';
+import {createSubscriptionStore, type SubscriptionState} from './subscription-store.ts';
+
+/** The lease that excludes concurrent billing operations of an organization, also while a gateway is asked. */
+export const billingLease = (organizationId: string): string => `billing:${organizationId}`;
+
+/** The plan after a subscription has ended (contract/billing 11). */
+export const FALLBACK_PLAN = 'STARTER';
+
+type Change = {
+	organizationId: string;
+	state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>;
+	by: Caller;
+	now: Date;
+	/** The action of the audit record; null if the caller writes a record of its own. */
+	action: string | null;
+};
+
+/**
+ * The one place where a subscription changes: its row, the organization's plan and until when the plan entitles, in the
+ * caller's transaction. An ACTIVE or PAST_DUE row sets its plan, CANCELED falls back to STARTER, INACTIVE keeps it.
+ */
+export const applySubscription = async (
+	trx: Db,
+	{organizationId, state, by, now, action}: Change,
+): Promise<Subscription> => {
+	const subscription = await createSubscriptionStore(trx).upsert(organizationId, state, now);
+	const plan = isLive(subscription) ? subscription.plan : FALLBACK_PLAN;
+	await createOrganizationStore(trx).update(
+		organizationId,
+		{...(subscription.status === 'INACTIVE' ? {} : {plan}), entitledUntil: entitledUntil(subscription)},
+		now,
+	);
+	if (action === null) {
+		return subscription;
+	}
+
+	await recordAudit(trx, now, by, {
+		action,
+		entityType: 'Subscription',
+		entityId: subscription.id,
+		organizationId,
+		details: {
+			plan: subscription.plan,
+			status: subscription.status,
+			gateway: subscription.gateway,
+			currentPeriodEnd: subscription.currentPeriodEnd,
+			cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
+			scheduledPlan: subscription.scheduledPlan,
+		},
+	});
+	return subscription;
+};

@@ -1,0 +1,224 @@
+import {randomUUID} from 'node:crypto';
+import type {Knex} from 'knex';
+import type {Currency} from '../../platform/config/plans.ts';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import {type Db, translateViolation} from '../../platform/db/db.ts';
+import {organizationNotFound} from '../../platform/errors.ts';
+import type {GatewayName} from './subscription.ts';
+
+export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
+export type AttemptStatus = 'OPEN' | 'PAID' | 'FAILED' | 'EXPIRED' | 'SUPERSEDED' | 'REVIEW';
+
+/** One attempt to take money, and its outcome (contract/billing 5). */
+export type BillingAttempt = {
+	id: string;
+	organizationId: string;
+	gateway: GatewayName;
+	purpose: AttemptPurpose;
+	plan: string;
+	currency: Currency;
+	/** Minor units. */
+	amount: number;
+	/** Stripe's price. */
+	priceId: string | null;
+	status: AttemptStatus;
+	/** Matches events: the checkout session or an upgrade's invoice (A), the order (B). */
+	gatewayRef: string | null;
+	/** The intention (B). */
+	gatewayRef2: string | null;
+	/** The payment: the invoice (A), the transaction (B). */
+	transactionId: string | null;
+	periodStart: Date | null;
+	periodEnd: Date | null;
+	/** Of a renewal: 0 for the first try. */
+	retry: number;
+	/** Paymob: when a saved card was charged; null: the customer pays on Paymob's page. */
+	chargedAt: Date | null;
+	lastError: string | null;
+	createdAt: Date;
+};
+
+type AttemptRow = Omit<BillingAttempt, 'amount'> & {amountMinor: string};
+
+const columns: Columns<AttemptRow> = columnsOf(
+	'id, organization_id, gateway, purpose, plan, currency, amount_minor, price_id, status, gateway_ref, gateway_ref2, transaction_id, period_start, period_end, retry, charged_at, last_error, created_at',
+);
+
+const toAttempt = ({amountMinor, ...row}: AttemptRow): BillingAttempt => ({...row, amount: Number(amountMinor)});
+
+export type NewAttempt = Pick<
+	BillingAttempt,
+	'organizationId' | 'gateway' | 'purpose' | 'plan' | 'currency' | 'amount' | 'priceId'
+> &
+	Partial<Pick<BillingAttempt, 'periodStart' | 'periodEnd' | 'retry'>>;
+
+export type AttemptChanges = Partial<
+	Pick<
+		BillingAttempt,
+		'status' | 'gatewayRef' | 'gatewayRef2' | 'transactionId' | 'lastError' | 'periodStart' | 'periodEnd'
+	>
+>;
+
+/** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
+const LAST_ACTIVITY = 'GREATEST(created_at, charged_at, asked_at)';
+
+/** The statements on attempts, over a pool or a transaction. */
+export const createAttemptStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
+		const query = db('billing_attempts').where(where).first(columns.list);
+		const row: AttemptRow | undefined = await (lock ? query.forUpdate() : query);
+		return row === undefined ? null : toAttempt(row);
+	};
+	const list = async (query: Knex.QueryBuilder): Promise<BillingAttempt[]> =>
+		((await query.select(columns.list)) as AttemptRow[]).map(toAttempt);
+	const supersede = async (
+		{organizationId, now}: {organizationId: string; now: Date},
+		narrow: (open: Knex.QueryBuilder) => void,
+	): Promise<BillingAttempt[]> => {
+		const rows: AttemptRow[] = await db('billing_attempts')
+			.where({organization_id: organizationId, status: 'OPEN'})
+			.modify(narrow)
+			.update({status: 'SUPERSEDED', updated_at: now})
+			.returning(columns.list);
+		return rows.map(toAttempt);
+	};
+
+	return {
+		/**
+		 * A new OPEN attempt, or null if the same try of a renewal exists: the index decides. @throws 404 if the organization
+		 * was deleted meanwhile.
+		 */
+		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
+			const {amount, ...fields} = attempt;
+			const [row]: AttemptRow[] = await db('billing_attempts')
+				.insert({
+					...toColumns(fields),
+					id: randomUUID(),
+					amount_minor: amount,
+					status: 'OPEN',
+					created_at: now,
+					updated_at: now,
+				})
+				.onConflict(db.raw("(organization_id, period_start, retry) WHERE purpose = 'RENEWAL'"))
+				.ignore()
+				.returning(columns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
+				});
+			return row === undefined ? null : toAttempt(row);
+		},
+
+		find: (organizationId: string, id: string) => first({organization_id: organizationId, id}),
+
+		/** By an id in a gateway's event: no tenant is known yet. Locked until the transaction ends. */
+		lockById: (gateway: GatewayName, id: string) => first({gateway, id}, {lock: true}),
+		/** Finds the owner of an event before anything is locked. */
+		findByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}),
+		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
+		/**
+		 * The organization's Stripe upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
+		 * that plan whose answer was lost.
+		 */
+		lockUpgrade: async (
+			organizationId: string,
+			{invoiceId, plan}: {invoiceId: string; plan: string | null},
+		): Promise<BillingAttempt | null> => {
+			const row: AttemptRow | undefined = await db('billing_attempts')
+				.where({organization_id: organizationId, gateway: 'GATEWAY_A', purpose: 'UPGRADE'})
+				.whereNot({status: 'PAID'})
+				.where((query) => query.where({gateway_ref: invoiceId}).orWhere({gateway_ref: null, plan}))
+				.orderByRaw('gateway_ref NULLS LAST, created_at DESC')
+				.forUpdate()
+				.first(columns.list);
+			return row === undefined ? null : toAttempt(row);
+		},
+		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
+
+		update: async (organizationId: string, id: string, changes: AttemptChanges, now: Date): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id})
+				.update({...toColumns(changes), updated_at: now});
+		},
+
+		/** Closes every other open checkout of the organization. @returns those that were closed. */
+		supersedeOpen: (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> =>
+			supersede({organizationId, now}, (open) => {
+				open.whereNot({purpose: 'RENEWAL'});
+				if (except !== null) {
+					open.whereNot({id: except});
+				}
+			}),
+
+		/** Closes all open attempts, renewals included: the subscription has ended. @returns those that were closed. */
+		supersedeAll: (organizationId: string, now: Date): Promise<BillingAttempt[]> =>
+			supersede({organizationId, now}, () => {}),
+
+		/** Closes an open attempt unless a card was charged for it, because that may be paid nevertheless. */
+		closeUncharged: async (
+			{organizationId, id}: BillingAttempt,
+			{status, lastError}: {status: 'FAILED' | 'EXPIRED'; lastError: string},
+			now: Date,
+		): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+				.update({status, last_error: lastError, updated_at: now});
+		},
+
+		/** The tries of one renewal, first to last. */
+		listRenewal: (organizationId: string, periodStart: Date) =>
+			list(
+				db('billing_attempts')
+					.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
+					.orderBy('retry'),
+			),
+
+		/**
+		 * Stores that a saved card is being charged, and for which order. @returns false if it was claimed before: the card
+		 * must not be charged again.
+		 */
+		claimCharge: async (
+			{organizationId, id}: BillingAttempt,
+			refs: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
+			now: Date,
+		): Promise<boolean> => {
+			const count = await db('billing_attempts')
+				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+				.update({...toColumns(refs), charged_at: now, updated_at: now});
+			return count > 0;
+		},
+
+		/** The organization's charges without an outcome, oldest first. */
+		listUnanswered: (organizationId: string) =>
+			list(
+				db('billing_attempts')
+					.where({organization_id: organizationId, status: 'OPEN'})
+					.whereNotNull('charged_at')
+					.orderBy('created_at'),
+			),
+
+		/** Stores when the gateway was asked for the outcome. */
+		recordInquiry: async ({organizationId, id}: BillingAttempt, now: Date): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id})
+				.update({asked_at: now, updated_at: now});
+		},
+
+		/**
+		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
+		 * and superseded ones until their charge has an outcome, or Paymob was asked `lifeMinutes` after they were created.
+		 */
+		listUnreported: ({before, lifeMinutes}: {before: Date; lifeMinutes: number}, limit: number) =>
+			list(
+				db('billing_attempts')
+					.where({gateway: 'GATEWAY_B'})
+					.whereRaw(`${LAST_ACTIVITY} <= ?`, [before])
+					.whereRaw(
+						`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+							OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
+						[lifeMinutes],
+					)
+					.orderByRaw(LAST_ACTIVITY)
+					.limit(limit),
+			),
+	};
+};

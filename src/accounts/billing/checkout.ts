@@ -1,0 +1,78 @@
+import type {Currency} from '../../platform/config/plans.ts';
+import {inTransaction} from '../../platform/db/db.ts';
+import {withLease} from '../../platform/db/lease.ts';
+import {alreadySubscribed} from '../../platform/errors.ts';
+import type {Caller} from '../audit/audit-log.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {applySubscription, billingLease} from './apply-subscription.ts';
+import {createAttemptStore} from './attempt-store.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
+import type {Checkout, Gateway} from './gateway.ts';
+import {gatewayForCurrency} from './gateways.ts';
+import {closeSuperseded, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
+import {requirePlanForSale} from './plan-for-sale.ts';
+import {type BillingServices, replayUnmatched} from './replay-events.ts';
+import {isLive, type Subscription} from './subscription.ts';
+import {createSubscriptionStore, emptyState, stateOf} from './subscription-store.ts';
+
+type Order = {organization: Organization; by: Caller; plan: string; currency: Currency};
+
+/**
+ * Opens a hosted checkout for the full price of a plan, for an organization without a live subscription or with one that
+ * ops set. A live row stays; otherwise it becomes INACTIVE until an event of the gateway activates it (contract/billing
+ * 6). The caller holds the billing lease. @throws 502; nothing has changed then.
+ */
+export const openCheckout = async (
+	services: BillingServices,
+	{organization, by, plan: name, currency}: Order,
+): Promise<{checkout: Checkout; gateway: Gateway; subscription: Subscription}> => {
+	const {db, clock, config} = services;
+	const organizationId = organization.id;
+	const plan = requirePlanForSale(config.plans, name, currency);
+	const gateway = gatewayForCurrency(services, currency);
+	const before = await createSubscriptionStore(db).findOf(organizationId);
+	const order = {
+		organizationId,
+		gateway,
+		purpose: 'FIRST',
+		plan,
+		currency,
+		amount: plan.plan.prices[currency],
+	} as const;
+	const {attempt, checkout} = await openAttempt(services, order, payerOf(organization, before));
+
+	const {subscription, superseded} = await inTransaction(db, async (trx) => {
+		const now = clock.now();
+		const current = await createSubscriptionStore(trx).lockOf(organizationId);
+		const closed = await createAttemptStore(trx).supersedeOpen(organizationId, attempt.id, now);
+		const customer = {gatewayCustomerId: checkout.customerId ?? current?.gatewayCustomerId ?? null};
+		const state =
+			current !== null && isLive(current)
+				? {...stateOf(current), ...customer}
+				: {...emptyState, ...customer, plan: plan.name, status: 'INACTIVE' as const, gateway: gateway.name};
+		const changed = await applySubscription(trx, {organizationId, state, by, now, action: 'CHECKOUT'});
+		await recordCheckout(trx, attempt, checkout, {by, now});
+		return {subscription: changed, superseded: closed};
+	});
+	closeSuperseded(services, superseded);
+	await replayUnmatched(services, gateway.name, checkout.ref);
+	return {checkout, gateway, subscription};
+};
+
+/**
+ * Opens the first checkout of an organization.
+ * @throws 400 for a plan that is not for sale, 409 with a live subscription, 502, 503.
+ */
+export const startCheckout = async (services: BillingServices, order: Order): Promise<CheckoutSessionResult> => {
+	requirePlanForSale(services.config.plans, order.plan, order.currency);
+	gatewayForCurrency(services, order.currency);
+	return withLease(services, billingLease(order.organization.id), async () => {
+		const current = await createSubscriptionStore(services.db).findOf(order.organization.id);
+		if (current !== null && isLive(current)) {
+			throw alreadySubscribed();
+		}
+
+		const {checkout, gateway, subscription} = await openCheckout(services, order);
+		return checkoutResult('CHECKOUT', subscription, gateway.name, checkout);
+	});
+};

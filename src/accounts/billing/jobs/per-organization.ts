@@ -1,0 +1,29 @@
+import {withLeaseIfFree} from '../../../platform/db/lease.ts';
+import {billingLease} from '../apply-subscription.ts';
+import type {BillingServices} from '../replay-events.ts';
+
+/** A run of the jobs; it ends early when the service stops. */
+export type BillingRun = {services: BillingServices; isStopping: () => boolean};
+
+/**
+ * Runs `work` for each organization under its billing lease; one whose lease is held is skipped. A failure is logged and
+ * tried again with the next run.
+ */
+export const perOrganization = async (
+	{services, isStopping}: BillingRun,
+	what: string,
+	organizationIds: readonly string[],
+	work: (organizationId: string) => Promise<void>,
+): Promise<void> => {
+	for (const organizationId of organizationIds) {
+		if (isStopping()) {
+			return;
+		}
+
+		try {
+			await withLeaseIfFree(services, billingLease(organizationId), () => work(organizationId));
+		} catch (error) {
+			services.log.warn({err: error, organizationId}, `could not ${what}`);
+		}
+	}
+};

@@ -1,0 +1,35 @@
+import type {Clock} from '../../platform/clock.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from './gateway-event-store.ts';
+
+/** Applies an event, in the transaction that records it: neither is ever there without the other. */
+export type Apply = (trx: Db) => Promise<Verdict>;
+
+/** Applies nothing: the verdict stands already. */
+export const verdict =
+	(outcome: Verdict['outcome'], reason: string): Apply =>
+	async () => ({outcome, reason});
+
+/**
+ * A delivery of the gateway, or a replay of a recorded event. `onlyUnmatched`: skip the replay if the event is not
+ * UNMATCHED any more, because another process has applied it.
+ */
+export type LedgerEntry = {delivery: IncomingEvent} | {replay: GatewayEvent; onlyUnmatched: boolean};
+
+/**
+ * Records a verified event and applies it (contract/billing 9). A failure rolls both back, so that the gateway's next
+ * delivery starts afresh. A repeated delivery is applied only if the event was UNMATCHED; an operator's replay always.
+ */
+export const recordEvent = (
+	{db, clock}: {db: Db; clock: Clock},
+	entry: LedgerEntry,
+	apply: Apply,
+): Promise<GatewayEvent> =>
+	inTransaction(db, async (trx) => {
+		const store = createGatewayEventStore(trx);
+		const {event, isNew} =
+			'delivery' in entry
+				? await store.record(entry.delivery, clock.now())
+				: {event: await store.lock(entry.replay.id), isNew: !entry.onlyUnmatched};
+		return isNew || event.outcome === 'UNMATCHED' ? store.settle(event.id, await apply(trx), clock.now()) : event;
+	});

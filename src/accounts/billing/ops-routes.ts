@@ -1,0 +1,42 @@
+import Joi from 'joi';
+import {limits} from '../../platform/limits/limits.ts';
+import type {Caller} from '../audit/audit-log.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {planField} from '../plans/plan-field.ts';
+import {route} from '../route.ts';
+import {organizationOnPlanAnswer} from './billing-answers.ts';
+import type {BillingServices} from './replay-events.ts';
+import {setOrganizationPlan} from './set-plan.ts';
+import {subscriptionJson} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null).required()});
+
+type PlanChange = {orgId: string; plan: string | null; by: Caller};
+
+/** The organization on its new plan, with its subscription, which is null where it never had one. */
+const setPlanByOps = async (services: BillingServices, {orgId, plan, by}: PlanChange) => {
+	const named = await requireOrganization(services, orgId);
+	const organization = await setOrganizationPlan(services, {organization: named, by, plan});
+	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
+	return {
+		...organizationJson(organization),
+		subscription: subscription === null ? null : subscriptionJson(subscription),
+	};
+};
+
+export const opsBillingRoutes = [
+	route({
+		method: 'POST',
+		path: '/portal/admin/billing/organizations/:orgId/plan',
+		summary: 'Set the plan of an organization',
+		refusals: [409],
+		answer: organizationOnPlanAnswer,
+		credential: 'ops',
+		limit: limits.portal,
+		params: orgParams,
+		body: planChange,
+		handler: ({services, by, params: {orgId}, body: {plan}}) => setPlanByOps(services, {orgId, plan, by}),
+	}),
+];

@@ -1,0 +1,60 @@
+import type {Db} from '../../../platform/db/db.ts';
+import type {Caller} from '../../audit/audit-log.ts';
+import {applySubscription} from '../apply-subscription.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import {isLive, type Subscription} from '../subscription.ts';
+import {createSubscriptionStore, endedState, stateOf} from '../subscription-store.ts';
+import {isLastTry} from './renewal-schedule.ts';
+
+/** Ends a subscription, in the caller's transaction with the row locked. */
+export const endSubscription = (
+	trx: Db,
+	row: Subscription,
+	{by, now}: {by: Caller; now: Date},
+): Promise<Subscription> =>
+	applySubscription(trx, {
+		organizationId: row.organizationId,
+		state: endedState(row),
+		by,
+		now,
+		action: 'END',
+	});
+
+/**
+ * Closes an open try that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the
+ * last try (contract/billing 10).
+ */
+export const failCharge = async (
+	trx: Db,
+	attempt: BillingAttempt,
+	{reason, by, now}: {reason: string; by: Caller; now: Date},
+): Promise<void> => {
+	const {organizationId, id, purpose, retry, periodStart} = attempt;
+	const row = await createSubscriptionStore(trx).lockOf(organizationId);
+	const attempts = createAttemptStore(trx);
+	// The gateway's event may have come in the meantime.
+	if ((await attempts.lockById('GATEWAY_B', id))?.status !== 'OPEN') {
+		return;
+	}
+
+	await attempts.update(organizationId, id, {status: 'FAILED', lastError: reason}, now);
+	const isOfThisPeriod = row?.currentPeriodEnd?.getTime() === periodStart?.getTime();
+	if (purpose !== 'RENEWAL' || row === null || row.gateway !== 'GATEWAY_B' || !isLive(row) || !isOfThisPeriod) {
+		return;
+	}
+
+	if (isLastTry(retry)) {
+		await endSubscription(trx, row, {by, now});
+		return;
+	}
+
+	if (row.status === 'ACTIVE') {
+		await applySubscription(trx, {
+			organizationId,
+			state: {...stateOf(row), status: 'PAST_DUE', pastDueAt: now},
+			by,
+			now,
+			action: 'PAST_DUE',
+		});
+	}
+};

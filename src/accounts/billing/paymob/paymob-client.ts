@@ -1,0 +1,208 @@
+import type {Logger} from 'pino';
+import type {Clock} from '../../../platform/clock.ts';
+import type {PaymobConfig} from '../../../platform/config/config.ts';
+import {gatewayFailed, required} from '../../../platform/errors.ts';
+import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
+import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
+import {readTransaction, unwrapped} from './paymob-payloads.ts';
+
+/** The bearer token expires after 60 minutes. */
+const TOKEN_MINUTES = 50;
+
+export type IntentionOrder = {
+	integrationId: string;
+	/** Minor units of EGP. */
+	amount: number;
+	title: string;
+	/** Must be new: it is unknown what Paymob does with a repeated one. */
+	reference: string;
+	organizationId: string;
+	attemptId: string;
+	payer: {name: string; email: string | null};
+	notificationUrl: string;
+	returnUrl: string;
+	expirationSeconds: number;
+};
+
+/** `paymentKey` charges a saved card, `clientSecret` opens the checkout page. */
+export type Intention = {id: string; orderId: string; clientSecret: string; paymentKey: string};
+
+/** UNKNOWN: the card must not be charged again without an inquiry. */
+export type PayOutcome = 'PAID' | 'DECLINED' | 'UNKNOWN';
+
+const isSuccess = ({status}: PaymobAnswer): boolean => status >= 200 && status < 300;
+const isRefusal = ({status}: PaymobAnswer): boolean => status >= 400 && status < 500 && status !== 429;
+
+/** For required fields that Oplink does not have. */
+const UNKNOWN = 'NA';
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '');
+
+const readIntention = (body: unknown): Intention | null => {
+	const {id, client_secret: clientSecret, intention_order_id: orderId, payment_keys: keys} = fieldsOf(body);
+	const [key] = Array.isArray(keys) ? (keys as unknown[]) : [];
+	const read = {
+		id: textOf(id),
+		orderId: textOf(orderId),
+		clientSecret: textOf(clientSecret),
+		paymentKey: textOf(fieldsOf(key).key),
+	};
+	return read.orderId === '' || read.clientSecret === '' ? null : read;
+};
+
+/**
+ * The calls to Paymob (contract/paymob 1). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
+ * answer, unless stated otherwise. Charges are never retried here.
+ */
+export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {
+	const send = createPaymobHttp({apiUrl: config.apiUrl, log});
+	const secret = `Token ${config.secretKey}`;
+
+	/** @throws 502 without an answer that `accepts` allows. */
+	const ask = async (
+		call: PaymobCall,
+		accepts: (answer: PaymobAnswer) => boolean = isSuccess,
+	): Promise<PaymobAnswer> => {
+		const answer = await send(call);
+		if (answer === null || !accepts(answer)) {
+			throw gatewayFailed(new Error(`Paymob: ${call.path} ${answer?.status ?? 'no answer'}`));
+		}
+
+		return answer;
+	};
+
+	let bearer: {token: string; until: Date} | null = null;
+	const bearerToken = async (): Promise<string> => {
+		const now = clock.now();
+		if (bearer === null || bearer.until <= now) {
+			if (config.apiKey === null) {
+				throw gatewayFailed(new Error('Paymob: PAYMOB_API_KEY is not set, so payments cannot be queried'));
+			}
+
+			const {body} = await ask({
+				method: 'POST',
+				path: '/api/auth/tokens',
+				authorization: null,
+				body: {api_key: config.apiKey},
+			});
+			bearer = {token: textOf(fieldsOf(body).token), until: new Date(now.getTime() + TOKEN_MINUTES * 60_000)};
+		}
+
+		return bearer.token;
+	};
+
+	/** An inquiry, with a new token if Paymob rejects the present one. @returns null for a 404. */
+	const inquire = async (callWith: (token: string) => PaymobCall): Promise<unknown> => {
+		const accepts = (answer: PaymobAnswer) => isSuccess(answer) || [401, 404].includes(answer.status);
+		const first = await ask(callWith(await bearerToken()), accepts);
+		if (first.status === 401) {
+			bearer = null;
+		}
+
+		const answer = first.status === 401 ? await ask(callWith(await bearerToken()), accepts) : first;
+		if (answer.status === 401) {
+			throw gatewayFailed(new Error('Paymob rejected the API key'));
+		}
+
+		return answer.status === 404 ? null : answer.body;
+	};
+
+	const undo = async (path: string, body: object): Promise<boolean> => {
+		const answer = await ask(
+			{method: 'POST', path, authorization: secret, body},
+			(one) => isSuccess(one) || isRefusal(one),
+		);
+		const {success} = unwrapped(answer.body);
+		return isSuccess(answer) && success !== false;
+	};
+
+	return {
+		createIntention: async (order: IntentionOrder): Promise<Intention> => {
+			const {amount, title, payer, reference, attemptId} = order;
+			const {body} = await ask({
+				method: 'POST',
+				path: '/v1/intention/',
+				authorization: secret,
+				body: {
+					amount,
+					currency: 'EGP',
+					payment_methods: [Number(order.integrationId)],
+					items: [{name: title.slice(0, 50), amount, description: title, quantity: 1}],
+					billing_data: {
+						first_name: Array.from(payer.name).slice(0, 50).join('') || UNKNOWN,
+						last_name: UNKNOWN,
+						email: payer.email ?? UNKNOWN,
+						phone_number: UNKNOWN,
+					},
+					special_reference: reference,
+					extras: {orgId: order.organizationId, attemptId},
+					expiration: order.expirationSeconds,
+					notification_url: order.notificationUrl,
+					redirection_url: order.returnUrl,
+				},
+			});
+			return required(readIntention(body), () => gatewayFailed(new Error('Paymob: an intention without an order')));
+		},
+
+		/** Charges a saved card. It never throws. */
+		pay: async (paymentKey: string, token: string): Promise<PayOutcome> => {
+			const answer = await send({
+				method: 'POST',
+				path: '/api/acceptance/payments/pay',
+				authorization: null,
+				body: {source: {identifier: token, subtype: 'TOKEN'}, payment_token: paymentKey},
+			});
+			if (answer === null || !(isSuccess(answer) || isRefusal(answer))) {
+				return 'UNKNOWN';
+			}
+
+			const {success, pending} = unwrapped(answer.body);
+			if (isRefusal(answer) || (success === false && pending !== true)) {
+				return 'DECLINED';
+			}
+
+			return success === true && pending === false ? 'PAID' : 'UNKNOWN';
+		},
+
+		/** Voids a payment on its day. @returns false if Paymob refuses. */
+		void: (transactionId: string): Promise<boolean> =>
+			undo('/api/acceptance/void_refund/void', {transaction_id: Number(transactionId)}),
+
+		/** Refunds a payment. @param amount minor units. @returns false if Paymob refuses. */
+		refund: (transactionId: string, amount: number): Promise<boolean> =>
+			undo('/api/acceptance/void_refund/refund', {transaction_id: Number(transactionId), amount_cents: amount}),
+
+		/** The latest transaction of an order in the shape of a callback; null if there is none. */
+		latestOfOrder: async (orderId: string): Promise<unknown> => {
+			const body = await inquire((token) => ({
+				method: 'POST',
+				path: '/api/ecommerce/orders/transaction_inquiry',
+				authorization: `Bearer ${token}`,
+				body: {order_id: orderId},
+			}));
+			return readTransaction(body)?.orderId === orderId ? unwrapped(body) : null;
+		},
+
+		/** The present state of a transaction; null if it does not exist. */
+		transaction: async (id: string): Promise<unknown> => {
+			const body = await inquire((token) => ({
+				method: 'GET',
+				path: `/api/acceptance/transactions/${encodeURIComponent(id)}`,
+				authorization: `Bearer ${token}`,
+			}));
+			return readTransaction(body)?.id === id ? unwrapped(body) : null;
+		},
+
+		/** The cards saved with an order, in the shape of callbacks. */
+		cardsOfOrder: async (orderId: string): Promise<unknown[]> => {
+			const body = await inquire((token) => ({
+				method: 'POST',
+				path: '/api/acceptance/order_card_tokens',
+				authorization: `Bearer ${token}`,
+				body: {auth_token: token, order_id: Number(orderId)},
+			}));
+			return Array.isArray(body) ? (body as unknown[]).map(unwrapped) : [];
+		},
+	};
+};
+
+export type PaymobClient = ReturnType<typeof createPaymobClient>;

@@ -1,0 +1,61 @@
+import {DAY_MS} from '../../../platform/clock.ts';
+import type {BillingAttempt} from '../attempt-store.ts';
+import type {Subscription} from '../subscription.ts';
+
+/**
+ * Days after the row became PAST_DUE on which a renewal is retried (contract/billing 10). Try 0 is at the period's end.
+ */
+export const RETRY_DAYS = [1, 3, 5, 7] as const;
+
+const LAST_TRY = RETRY_DAYS.length;
+
+/** Numbers from here on are checkouts that the customer opened for a renewal. */
+export const FIRST_CHECKOUT = 100;
+
+export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
+
+/** When try `number` is due: the first at the period's end, the others counted from the first failure. */
+const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription): number =>
+	((number === 0 ? end : (pastDueAt ?? end))?.getTime() ?? Number.POSITIVE_INFINITY) +
+	(RETRY_DAYS[number - 1] ?? 0) * DAY_MS;
+
+export type NextStep =
+	| {does: 'TRY'; number: number}
+	/** The outcome of an open try is to be found out. */
+	| {does: 'ASK'; attempt: BillingAttempt}
+	| {does: 'WAIT'}
+	| {does: 'END'};
+
+/**
+ * The next step of a renewal whose period is over. Only the latest try that is due is made, so that a service that was
+ * down charges once and not four times. @param attempts all of the period, the customer's checkouts included.
+ */
+export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
+	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
+	// An upgrade after the period's end charges the saved card as well, and is numbered like a checkout.
+	const open = attempts.find(
+		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT || chargedAt !== null),
+	);
+	if (open !== undefined) {
+		return {does: 'ASK', attempt: open};
+	}
+
+	const isDue = (number: number) => dueAt(number, row) <= now.getTime();
+	if (tries.some(({status}) => status === 'REVIEW')) {
+		// A payment waits for review. Nothing is charged in addition; the subscription ends with the last try's date.
+		return isDue(LAST_TRY) ? {does: 'END'} : {does: 'WAIT'};
+	}
+
+	const last = tries.at(-1)?.retry;
+	if (last === undefined) {
+		return isDue(0) ? {does: 'TRY', number: 0} : {does: 'WAIT'};
+	}
+
+	const left = Array.from({length: LAST_TRY - last}, (_, index) => last + 1 + index);
+	const number = left.filter(isDue).at(-1);
+	if (number === undefined) {
+		return left.length === 0 ? {does: 'END'} : {does: 'WAIT'};
+	}
+
+	return {does: 'TRY', number};
+};

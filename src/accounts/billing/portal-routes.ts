@@ -1,0 +1,174 @@
+import Joi from 'joi';
+import type {Currency} from '../../platform/config/plans.ts';
+import {invoiceNotFound, required} from '../../platform/errors.ts';
+import {pageOf} from '../../platform/http/answer.ts';
+import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import {portalRoute} from '../organizations/organization-route.ts';
+import {planField} from '../plans/plan-field.ts';
+import {route} from '../route.ts';
+import {
+	billingPortalAnswer,
+	checkoutAnswer,
+	invoiceAnswer,
+	paymentMethodsAnswer,
+	pricesAnswer,
+	subscriptionAnswer,
+	subscriptionOrNullAnswer,
+} from './billing-answers.ts';
+import {cancelSubscription, openBillingPortal, resumeSubscription} from './cancel-subscription.ts';
+import {changePlan} from './change-plan.ts';
+import {startCheckout} from './checkout.ts';
+import {createInvoiceStore} from './invoice-store.ts';
+import {payRenewal} from './pay-renewal.ts';
+import {listPaymentMethods} from './payment-method-store.ts';
+import {planPrices} from './plan-for-sale.ts';
+import {isEntitling, subscriptionJson} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+const currency = Joi.valid('USD', 'EGP');
+const plan = planField.required();
+
+const pricingQuery = Joi.object<{currency: Currency}>({currency: currency.default('USD')});
+const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.required()});
+const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.default('USD')});
+const noBody = Joi.object({});
+
+export const portalBillingRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/billing/pricing',
+		summary: 'List prices',
+		answer: pricesAnswer,
+		credential: 'none',
+		limit: limits.portal,
+		query: pricingQuery,
+		handler: ({services, query}) => planPrices(services.config.plans, query.currency),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/checkout-session',
+		summary: 'Open the first checkout',
+		refusals: [409],
+		answer: checkoutAnswer,
+		role: 'owner',
+		body: checkoutBody,
+		handler: ({services, organization, by, body}) => startCheckout(services, {organization, by, ...body}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/change-plan',
+		summary: 'Change the plan',
+		refusals: [409],
+		answer: checkoutAnswer,
+		role: 'owner',
+		body: changeBody,
+		handler: ({services, organization, by, body}) => changePlan(services, {organization, by, ...body}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/cancel',
+		summary: 'Cancel at the end of the period',
+		refusals: [409],
+		answer: subscriptionAnswer,
+		role: 'owner',
+		body: noBody,
+		handler: async ({services, organization, by}) => ({
+			subscription: subscriptionJson(await cancelSubscription(services, {organization, by})),
+		}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/resume',
+		summary: 'Undo a cancellation',
+		refusals: [409],
+		answer: subscriptionAnswer,
+		role: 'owner',
+		body: noBody,
+		handler: async ({services, organization, by}) => ({
+			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
+		}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/renew',
+		summary: 'Pay the next period',
+		refusals: [409],
+		answer: checkoutAnswer,
+		role: 'owner',
+		body: noBody,
+		handler: ({services, organization, by}) => payRenewal(services, {organization, by}),
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/billing/subscription/active',
+		summary: 'Get the current subscription',
+		answer: subscriptionOrNullAnswer,
+		role: 'owner',
+		handler: async ({services, organization}) => {
+			const found = await createSubscriptionStore(services.db).findOf(organization.id);
+			const isActive = found !== null && isEntitling(found, services.clock.now());
+			return {subscription: isActive ? subscriptionJson(found) : null};
+		},
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/billing/subscription',
+		summary: 'Get the subscription',
+		answer: subscriptionOrNullAnswer,
+		role: 'owner',
+		handler: async ({services, organization}) => {
+			const found = await createSubscriptionStore(services.db).findOf(organization.id);
+			return {subscription: found === null ? null : subscriptionJson(found)};
+		},
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/billing/invoices',
+		summary: 'List invoices, newest first',
+		answer: pageOf(invoiceAnswer),
+		role: 'owner',
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => createInvoiceStore(services.db).list(organization.id, query),
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/billing/invoices/:id',
+		summary: 'Get an invoice',
+		answer: invoiceAnswer,
+		role: 'owner',
+		params: idParams,
+		handler: async ({services, organization, params}) => {
+			return required(await createInvoiceStore(services.db).find(organization.id, params.id), invoiceNotFound);
+		},
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/billing/payment-methods',
+		summary: 'List saved cards, newest first',
+		answer: paymentMethodsAnswer,
+		role: 'owner',
+		handler: ({services, organization}) => listPaymentMethods(services.db, organization.id),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/billing/portal-session',
+		summary: 'Open Stripe’s page for cards',
+		refusals: [409],
+		answer: billingPortalAnswer,
+		role: 'owner',
+		body: noBody,
+		handler: ({services, organization}) => openBillingPortal(services, organization),
+	}),
+];

@@ -1,0 +1,38 @@
+import type {Services} from '../../services.ts';
+import {FALLBACK_PLAN} from './apply-subscription.ts';
+import type {Gateway} from './gateway.ts';
+import type {Subscription} from './subscription.ts';
+
+/** Restores at the gateway what the row has scheduled for the end of the period. */
+const restore = async (gateway: Gateway, subscription: Subscription): Promise<void> => {
+	const {cancelAtPeriodEnd, scheduledPlan} = subscription;
+	if (cancelAtPeriodEnd) {
+		await gateway.setCancelAtPeriodEnd(subscription, true);
+	} else if (scheduledPlan !== null && scheduledPlan !== FALLBACK_PLAN) {
+		await gateway.scheduleDowngrade(subscription, scheduledPlan);
+	}
+};
+
+/**
+ * Runs calls to a gateway that first undo a scheduled downgrade or a cancellation. If they fail it is restored, best
+ * effort, so that nobody who has canceled keeps paying because an upgrade failed.
+ * @throws what the calls threw, 502.
+ */
+export const replacePending = async <T>(
+	{log}: Pick<Services, 'log'>,
+	gateway: Gateway,
+	subscription: Subscription,
+	calls: () => Promise<T>,
+): Promise<T> => {
+	try {
+		return await calls();
+	} catch (error) {
+		await restore(gateway, subscription).catch((failure: unknown) =>
+			log.error(
+				{err: failure, organizationId: subscription.organizationId},
+				'a change scheduled for the end of the period may be lost at the gateway',
+			),
+		);
+		throw error;
+	}
+};

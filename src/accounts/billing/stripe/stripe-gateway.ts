@@ -1,0 +1,32 @@
+import type Stripe from 'stripe';
+import type {Plans} from '../../../platform/config/plans.ts';
+import type {CardGateway} from '../gateway.ts';
+import {cancelNow, keepPrice, schedulePrice, setCancelAtPeriodEnd, upgradeNow} from './change-subscription.ts';
+import {openStripeCheckout, priceOf} from './open-checkout.ts';
+import {ask, askOrRefusal} from './stripe-client.ts';
+
+type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
+
+/** Stripe, GATEWAY_A (contract/stripe 1, contract/billing 7). */
+export const createStripeGateway = (deps: Deps): CardGateway => {
+	const {stripe, plans, returnUrl} = deps;
+	return {
+		name: 'GATEWAY_A',
+		openCheckout: (attempt, payer) => openStripeCheckout(deps, attempt, payer),
+		closeCheckout: async ({gatewayRef, purpose}) => {
+			// An upgrade has no checkout but an invoice, which the next change replaces.
+			if (gatewayRef !== null && purpose === 'FIRST') {
+				await askOrRefusal(stripe.checkout.sessions.expire(gatewayRef));
+			}
+		},
+		upgrade: (subscription, attempt, payer) => upgradeNow(deps, subscription, attempt, payer),
+		scheduleDowngrade: async (subscription, plan) => {
+			await schedulePrice(stripe, subscription, priceOf({plan, priceId: plans[plan]?.stripePrice ?? null}));
+		},
+		keepPlan: (subscription) => keepPrice(stripe, subscription),
+		setCancelAtPeriodEnd: (subscription, cancel) => setCancelAtPeriodEnd(stripe, subscription, cancel),
+		cancelNow: (subscription) => cancelNow(stripe, subscription),
+		openPortal: async (customer) =>
+			(await ask(stripe.billingPortal.sessions.create({customer, return_url: returnUrl}))).url,
+	};
+};

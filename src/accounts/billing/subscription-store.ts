@@ -1,0 +1,105 @@
+import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
+import {organizationNotFound} from '../../platform/errors.ts';
+import type {Subscription} from './subscription.ts';
+
+const columns: Columns<Subscription> = columnsOf(
+	'id, organization_id, plan, status, gateway, gateway_subscription_id, gateway_customer_id, current_period_start, current_period_end, cancel_at_period_end, scheduled_plan, past_due_at, anchor_at, created_at, updated_at',
+);
+
+/** The mutable part of a subscription. */
+export type SubscriptionState = Omit<Subscription, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'>;
+
+/** The mutable part of a row. */
+export const stateOf = (subscription: Subscription): SubscriptionState => {
+	const {id, organizationId, createdAt, updatedAt, ...state} = subscription;
+	return state;
+};
+
+/** The row when the subscription ends. It keeps its ids, so that later events of the gateway find it ended. */
+export const endedState = (row: Subscription): SubscriptionState => ({
+	...stateOf(row),
+	status: 'CANCELED',
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+});
+
+/** A row without period, schedule and gateway's ids. */
+export const emptyState = {
+	gatewaySubscriptionId: null,
+	currentPeriodStart: null,
+	currentPeriodEnd: null,
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+	anchorAt: null,
+};
+
+const isActive = `EXISTS (SELECT 1 FROM organizations AS organization
+	WHERE organization.id = subscriptions.organization_id AND organization.status = 'ACTIVE')`;
+
+/** The statements on subscriptions, over a pool or a transaction. Only `apply-subscription.ts` writes by them. */
+export const createSubscriptionStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<Subscription | null> => {
+		const query = db('subscriptions').where(where).first(columns.list);
+		return (await (lock ? query.forUpdate() : query)) ?? null;
+	};
+
+	const live = () => db('subscriptions').whereIn('status', ['ACTIVE', 'PAST_DUE']);
+	const ended = (gateways: ReadonlyArray<Subscription['gateway']>, now: Date) =>
+		live().whereIn('gateway', gateways).where('current_period_end', '<=', now).orderBy('current_period_end');
+
+	return {
+		findOf: (organizationId: string) => first({organization_id: organizationId}),
+
+		/**
+		 * The organization's row, locked after the organization itself. All writes of billing begin here, which excludes
+		 * deadlocks and gives organizations without a row a lock as well.
+		 */
+		lockOf: async (organizationId: string): Promise<Subscription | null> => {
+			await db('organizations').where({id: organizationId}).forNoKeyUpdate().select('id');
+			return first({organization_id: organizationId}, {lock: true});
+		},
+
+		findByGatewayId: (gateway: Subscription['gateway'], gatewaySubscriptionId: string) =>
+			first({gateway, gateway_subscription_id: gatewaySubscriptionId}),
+
+		/** @throws 404 if the organization was deleted meanwhile. */
+		upsert: async (
+			organizationId: string,
+			state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>,
+			now: Date,
+		): Promise<Subscription> => {
+			const values = {...toColumns(state), updated_at: now};
+			const rows: Subscription[] = await db('subscriptions')
+				.insert({id: randomUUID(), organization_id: organizationId, created_at: now, ...values})
+				.onConflict('organization_id')
+				.merge(values)
+				.returning(columns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {subscriptions_organization_id_fkey: organizationNotFound});
+				});
+			return onlyRow(rows);
+		},
+
+		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */
+		listEnded: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
+			ended([gateway], now).where({cancel_at_period_end: false}).whereRaw(isActive).pluck('organization_id'),
+
+		/** As `listEnded`: those that end, because they were canceled or the organization is not active. */
+		listEnding: (gateways: ReadonlyArray<Subscription['gateway']>, now: Date): Promise<string[]> =>
+			ended(gateways, now)
+				.where((query) => query.where({cancel_at_period_end: true}).orWhereRaw(`NOT ${isActive}`))
+				.pluck('organization_id'),
+
+		/** Suspended organizations whose subscription a gateway would renew. */
+		listSuspended: (): Promise<string[]> =>
+			live()
+				.whereNot({gateway: 'MANUAL'})
+				.where({cancel_at_period_end: false})
+				.whereRaw(`NOT ${isActive}`)
+				.pluck('organization_id'),
+	};
+};

@@ -1,0 +1,88 @@
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {StoredRole} from '../auth/roles.ts';
+import {isKnownTime} from './provider-payloads.ts';
+
+/** A mirrored membership. The pair of organization and user is its key (contract/identity 1). */
+export type MirroredMember = {
+	organizationId: string;
+	userId: string;
+	role: StoredRole;
+	/** The provider's membership; null where it named none. */
+	clerkMembershipId: string | null;
+	providerCreatedAt: Date | null;
+	providerUpdatedAt: Date | null;
+};
+
+const columns: Columns<MirroredMember> = columnsOf(
+	'organization_id, user_id, role, clerk_membership_id, provider_created_at, provider_updated_at',
+);
+
+/** The provider's date of the membership, if it named one, is when the person joined. */
+const joinedAt = ({providerCreatedAt}: MirroredMember) =>
+	providerCreatedAt !== null && isKnownTime(providerCreatedAt) ? {createdAt: providerCreatedAt} : {};
+
+/** The statements on mirrored memberships, in a transaction of the mirror. */
+export const createMembershipStore = (trx: Db) => {
+	return {
+		find: async (organizationId: string, userId: string): Promise<MirroredMember | null> =>
+			(await trx('org_members').where({organization_id: organizationId, user_id: userId}).first(columns.list)) ?? null,
+
+		/**
+		 * The row that stands for a membership of the provider: the one with its id, else whichever that person has there.
+		 * All ids are the provider's.
+		 */
+		findByProvider: async (named: {
+			id: string;
+			organizationId: string | null;
+			userId: string | null;
+		}): Promise<MirroredMember | null> => {
+			const {rows} = await trx.raw<{rows: MirroredMember[]}>(
+				`SELECT ${columns.sql('org_members')} FROM org_members
+				JOIN organizations ON organizations.id = org_members.organization_id
+				JOIN users ON users.id = org_members.user_id
+				WHERE clerk_membership_id = :id OR (clerk_org_id = :organizationId AND clerk_user_id = :userId)
+				ORDER BY clerk_membership_id IS NOT DISTINCT FROM :id DESC LIMIT 1`,
+				named,
+			);
+			return rows[0] ?? null;
+		},
+
+		insert: async (member: MirroredMember, now: Date): Promise<void> => {
+			await trx('org_members').insert(toColumns({...member, createdAt: now, updatedAt: now, ...joinedAt(member)}));
+		},
+
+		update: async (member: MirroredMember, now: Date): Promise<void> => {
+			await trx('org_members')
+				.where({organization_id: member.organizationId, user_id: member.userId})
+				.update(toColumns({...member, updatedAt: now, ...joinedAt(member)}));
+		},
+
+		remove: async ({organizationId, userId}: MirroredMember): Promise<void> => {
+			await trx('org_members').where({organization_id: organizationId, user_id: userId}).delete();
+		},
+
+		/** Keeps the newest role of an 'updated' event whose membership is not there yet. */
+		awaitRole: async (
+			{id, role, updatedAt}: {id: string; role: StoredRole; updatedAt: Date},
+			now: Date,
+		): Promise<void> => {
+			await trx.raw(
+				`INSERT INTO awaited_roles (clerk_membership_id, role, provider_updated_at, received_at)
+				VALUES (:id, :role, :updatedAt, :now)
+				ON CONFLICT (clerk_membership_id) DO UPDATE
+				SET role = excluded.role, provider_updated_at = excluded.provider_updated_at, received_at = excluded.received_at
+				WHERE awaited_roles.provider_updated_at <= excluded.provider_updated_at`,
+				{id, role, updatedAt, now},
+			);
+		},
+
+		takeAwaitedRole: async (id: string): Promise<{role: StoredRole; updatedAt: Date} | null> => {
+			const [awaited]: Array<{role: StoredRole; updatedAt: Date}> = await trx('awaited_roles')
+				.where({clerk_membership_id: id})
+				.delete()
+				.returning(['role', 'provider_updated_at as updatedAt']);
+			return awaited ?? null;
+		},
+	};
+};

@@ -1,0 +1,140 @@
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import {type Db, inTransaction, violatedConstraint} from '../../platform/db/db.ts';
+import {createOrganizationStore, type Organization, organizationColumns} from '../organizations/organization-store.ts';
+import type {ProviderOrganization} from './provider-payloads.ts';
+
+type ProviderRecord = {
+	providerName: string | null;
+	/** Null where it is known from a membership alone. */
+	providerUpdatedAt: Date | null;
+	/** Whether another organization has the same name. */
+	sharesName: boolean;
+};
+
+/** A mirrored organization with the provider's record of it, as far as it is known. */
+export type MirroredOrganization = Organization & ProviderRecord;
+
+const recordColumns: Columns<ProviderRecord> = columnsOf('provider_name, provider_updated_at, shares_name');
+
+const isNameInUse = (error: unknown): boolean => violatedConstraint(error) === 'organizations_name_key';
+
+/** The statements that mirror organizations, in a transaction of the mirror. Ids named `clerk…` are the provider's. */
+export const createOrganizationMirrorStore = (trx: Db) => {
+	/** In a savepoint, so that a name that is in use leaves the transaction as it was. */
+	const attempt = <T>(work: (savepoint: Db) => Promise<T>): Promise<T> => inTransaction(trx, work);
+
+	return {
+		/** The row stays as it is until the transaction ends. */
+		lock: async (clerkOrgId: string): Promise<MirroredOrganization | null> =>
+			(await trx('organizations')
+				.where({clerk_org_id: clerkOrgId})
+				.forNoKeyUpdate()
+				.first([...organizationColumns.list, ...recordColumns.list])) ?? null,
+
+		/** @throws 409 where the name is in use, unless it may be shared. */
+		insert: async (
+			organization: ProviderOrganization,
+			{
+				status,
+				providerUpdatedAt,
+				mayShareName,
+			}: Pick<Organization, 'status'> & {
+				providerUpdatedAt: Date | null;
+				mayShareName: boolean;
+			},
+			now: Date,
+		): Promise<Organization> => {
+			const insert = (db: Db, sharesName: boolean) =>
+				createOrganizationStore(db).insert({name: organization.name, contactEmail: null}, now, {
+					clerk_org_id: organization.id,
+					status,
+					provider_name: organization.name,
+					provider_updated_at: providerUpdatedAt,
+					shares_name: sharesName,
+				});
+			if (!mayShareName) {
+				return insert(trx, false);
+			}
+
+			try {
+				return await attempt((savepoint) => insert(savepoint, false));
+			} catch (error) {
+				// The store has translated the violation into a 409.
+				if ((error as {status?: unknown}).status !== 409) {
+					throw error;
+				}
+
+				return insert(trx, true);
+			}
+		},
+
+		/** The provider's name, also where another organization has it. */
+		rename: async (id: string, name: string, now: Date): Promise<void> => {
+			const rename = async (db: Db, sharesName: boolean) => {
+				await db('organizations')
+					.where({id})
+					.update({name, provider_name: name, shares_name: sharesName, updated_at: now});
+			};
+			await attempt((savepoint) => rename(savepoint, false)).catch((error: unknown) => {
+				if (!isNameInUse(error)) {
+					throw error;
+				}
+
+				return rename(trx, true);
+			});
+		},
+
+		setProviderUpdatedAt: async (id: string, at: Date): Promise<void> => {
+			await trx('organizations').where({id}).update({provider_updated_at: at});
+		},
+
+		addOwner: async (
+			id: string,
+			{clerkUserId, email, since}: {clerkUserId: string; email: string | null; since: Date},
+		): Promise<void> => {
+			await trx('organization_owners')
+				.insert({organization_id: id, clerk_user_id: clerkUserId, email, since})
+				.onConflict(['organization_id', 'clerk_user_id'])
+				.merge({
+					// The earliest stay counts, with its address: the result does not depend on the order of events.
+					email: trx.raw(
+						`CASE WHEN organization_owners.email IS NULL OR (excluded.email IS NOT NULL
+							AND excluded.since < organization_owners.since)
+						THEN excluded.email ELSE organization_owners.email END`,
+					),
+					since: trx.raw('least(organization_owners.since, excluded.since)'),
+				});
+		},
+
+		/** The organizations that a user joined as an owner. */
+		ownedBy: (clerkUserId: string): Promise<string[]> =>
+			trx('organization_owners')
+				.where({clerk_user_id: clerkUserId})
+				.orderBy('organization_id')
+				.pluck('organization_id'),
+
+		/**
+		 * Makes the first owner with an address the contact, unless the contact was set or cleared here.
+		 * @returns the new contact, or null where nothing changed.
+		 */
+		fillContact: async (id: string, now: Date): Promise<string | null> => {
+			const {rows} = await trx.raw<{rows: Array<{email: string}>}>(
+				`WITH first AS (
+					SELECT coalesce(organization_owners.email, users.email) AS email FROM organization_owners
+					LEFT JOIN users USING (clerk_user_id)
+					WHERE organization_id = :id AND coalesce(organization_owners.email, users.email) IS NOT NULL
+					ORDER BY since, clerk_user_id LIMIT 1
+				)
+				UPDATE organizations SET contact_email = first.email, mirrored_contact_email = first.email, updated_at = :now
+				FROM first
+				WHERE id = :id AND contact_email IS NOT DISTINCT FROM mirrored_contact_email
+					AND contact_email IS DISTINCT FROM first.email
+				RETURNING contact_email AS email`,
+				{id, now},
+			);
+			return rows[0]?.email ?? null;
+		},
+
+		remove: createOrganizationStore(trx).remove,
+	};
+};

@@ -1,0 +1,174 @@
+import type {Logger} from 'pino';
+import {providerUnavailable, required} from '../../platform/errors.ts';
+import type {Role} from '../auth/roles.ts';
+import {createProviderHttp} from './provider-http.ts';
+import {
+	type InvitationStatus,
+	type ProviderInvitation,
+	type ProviderMembership,
+	type ProviderOrganization,
+	type ProviderUser,
+	readInvitation,
+	readList,
+	readMembership,
+	readOrganization,
+	readUser,
+} from './provider-payloads.ts';
+
+export type {InvitationStatus, ProviderInvitation, ProviderMembership, ProviderOrganization, ProviderUser};
+
+/** The provider's largest page. */
+const LARGEST_PAGE = 500;
+/** Nobody has more pages of memberships; a provider that repeats pages must not cause an endless loop. */
+const MAX_PAGES = 10;
+
+/** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
+const SYSTEM_ROLE = 'org:member';
+
+/** The path of these segments, of which ids are any text. */
+const at = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
+
+/** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
+const demand = <T>(value: T | null): T => required(value, providerUnavailable);
+
+/**
+ * Calls of the identity provider's backend API (contract/identity 10). Ids are the provider's. Each throws 403 with the
+ * provider's message for a limit of the organization there, 409 for a duplicate, 400 for a rejected value, and 502 if
+ * it fails, limits us, does not answer within 5 s, or is not configured.
+ */
+export const createProviderClient = (given: {apiUrl: string; apiKey: string | null; log: Logger}) => {
+	const call = createProviderHttp(given);
+
+	const optional = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null): Promise<T | null> => {
+		const body = await answer;
+		return body === null ? null : demand(read(body));
+	};
+
+	/** A list; empty for a 404. */
+	const listed = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null) =>
+		(await optional(answer, (body) => readList(body, read))) ?? {data: [], total: 0};
+
+	return {
+		/** Never retried: a repetition would create a second one. */
+		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
+			demand(
+				readOrganization(await call({method: 'POST', path: at('organizations'), body: {name, created_by: createdBy}})),
+			),
+
+		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
+			optional(call({method: 'GET', path: at('organizations', id)}), readOrganization),
+
+		/** @returns null if there is none. */
+		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
+			optional(call({method: 'PATCH', path: at('organizations', id), body: {name}}), readOrganization),
+
+		/** Succeeds if it is already gone. */
+		deleteOrganization: async (id: string): Promise<void> => {
+			await call({method: 'DELETE', path: at('organizations', id)});
+		},
+
+		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
+			const path = at('organizations', organizationId, 'memberships');
+			const {data} = await listed(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
+			// A provider that ignores the filter would return somebody else.
+			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
+		},
+
+		/** How many members an organization has there; the events of some may not have arrived. */
+		countMembers: async (organizationId: string): Promise<number> => {
+			const path = at('organizations', organizationId, 'memberships');
+			return (await listed(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;
+		},
+
+		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
+			const all: ProviderMembership[] = [];
+			for (let page = 0; page < MAX_PAGES; page += 1) {
+				const query = {limit: LARGEST_PAGE, offset: page * LARGEST_PAGE};
+				const answer = call({method: 'GET', path: at('users', userId, 'organization_memberships'), query});
+				const {data, total} = await listed(answer, readMembership);
+				all.push(...data);
+				if (data.length === 0 || (page + 1) * LARGEST_PAGE >= total) {
+					break;
+				}
+			}
+
+			return all;
+		},
+
+		/**
+		 * Sets `public_metadata.role`, which the next session token carries.
+		 * @returns the updated membership, or null if there is none.
+		 */
+		stampRole: (organizationId: string, userId: string, role: Role): Promise<ProviderMembership | null> =>
+			optional(
+				call({
+					method: 'PATCH',
+					path: at('organizations', organizationId, 'memberships', userId, 'metadata'),
+					body: {public_metadata: {role}},
+				}),
+				readMembership,
+			),
+
+		/** Succeeds if the user is no longer a member. */
+		removeMember: async (organizationId: string, userId: string): Promise<void> => {
+			await call({
+				method: 'DELETE',
+				path: at('organizations', organizationId, 'memberships', userId),
+			});
+		},
+
+		/** Sends the e-mail. Without an inviter, who would need a permission that nobody here has. */
+		createInvitation: async (
+			organizationId: string,
+			{email, role}: {email: string; role: Role},
+		): Promise<ProviderInvitation> =>
+			demand(
+				readInvitation(
+					await call({
+						method: 'POST',
+						path: at('organizations', organizationId, 'invitations'),
+						body: {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}},
+					}),
+				),
+			),
+
+		/** Newest first. @param email only those to this address, ignoring case. */
+		listInvitations: async (
+			organizationId: string,
+			{
+				statuses,
+				email,
+				page = 1,
+				limit = 100,
+			}: {statuses: readonly InvitationStatus[]; email?: string; page?: number; limit?: number},
+		): Promise<{data: ProviderInvitation[]; total: number}> => {
+			const query = {
+				status: statuses,
+				...(email === undefined ? {} : {email_address: email}),
+				order_by: '-created_at',
+				limit,
+				offset: (page - 1) * limit,
+			};
+			const answer = call({method: 'GET', path: at('organizations', organizationId, 'invitations'), query});
+			const {data, total} = await listed(answer, readInvitation);
+			const wanted = email?.toLowerCase();
+			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
+		},
+
+		/** @returns the revoked invitation, or null if no such one is open. */
+		revokeInvitation: (organizationId: string, id: string): Promise<ProviderInvitation | null> =>
+			optional(
+				call({
+					method: 'POST',
+					path: at('organizations', organizationId, 'invitations', id, 'revoke'),
+					body: {},
+				}),
+				readInvitation,
+			),
+
+		getUser: (id: string): Promise<ProviderUser | null> =>
+			optional(call({method: 'GET', path: at('users', id)}), readUser),
+	};
+};
+
+export type ProviderClient = ReturnType<typeof createProviderClient>;

@@ -1,0 +1,26 @@
+import {HttpError} from '../../platform/errors.ts';
+
+/** Whether a failed call may have been executed at the provider: 502, and not a refusal. */
+export const isUnanswered = (error: unknown): boolean => error instanceof HttpError && error.status === 502;
+
+/** Runs a call and undoes it if its outcome is unknown, so that nothing is half done. @throws the call's error. */
+export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
+	call.catch(async (error: unknown) => {
+		if (isUnanswered(error)) {
+			await undo();
+		}
+
+		throw error;
+	});
+
+/**
+ * Runs a deletion at the provider, which cannot be undone. If its outcome is unknown, it reads the record to find out.
+ * @throws the call's error if the record still exists or cannot be read.
+ */
+export const confirmDeletion = (call: Promise<void>, isGone: () => Promise<boolean>): Promise<void> =>
+	call.catch(async (error: unknown) => {
+		const isDone = isUnanswered(error) && (await isGone().catch(() => false));
+		if (!isDone) {
+			throw error;
+		}
+	});

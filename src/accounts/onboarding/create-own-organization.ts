@@ -1,0 +1,124 @@
+import {withLease} from '../../platform/db/lease.ts';
+import {alreadyInOrganization, providerUnavailable} from '../../platform/errors.ts';
+import {findOwnOrganization} from '../auth/access-store.ts';
+import {inMirror} from '../identity/mirror.ts';
+import {mirrorMember} from '../identity/mirror-member.ts';
+import {mirrorOrganization} from '../identity/mirror-organization.ts';
+import {mirrorUser} from '../identity/mirror-user.ts';
+import type {ProviderMembership, ProviderOrganization, ProviderUser} from '../identity/provider-client.ts';
+import {isUnanswered} from '../identity/unanswered.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {
+	type Founding,
+	isNamed,
+	mirrorMemberships,
+	type OnboardingDeps,
+	readMemberships,
+	rollBackCreation,
+	unfinishedOf,
+} from './unfinished-organization.ts';
+
+/** Creates it at the provider; if the outcome is unknown, removes what may have been created. @throws 502. */
+const createAtProvider = async (services: OnboardingDeps, founding: Founding): Promise<ProviderOrganization> => {
+	const {provider, log} = services;
+	const {session, name} = founding;
+	try {
+		return await provider.createOrganization({name, createdBy: session.userId});
+	} catch (error) {
+		// The user had none before, so any organization there now was created here.
+		const made = isUnanswered(error)
+			? await provider.listMembershipsOfUser(session.userId).catch((failure: unknown) => {
+					log.warn({err: failure}, 'could not check whether an organization was created');
+					return [];
+				})
+			: [];
+		for (const {organization} of made) {
+			if (organization?.createdBy === session.userId && isNamed(organization, name)) {
+				await rollBackCreation(services, founding, organization.id);
+			}
+		}
+
+		throw error;
+	}
+};
+
+type Made = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
+
+/** Organization, user and owner in one transaction. @throws 409 if the name or the user was taken meanwhile. */
+const mirrorMade = (services: OnboardingDeps, {session, by}: Founding, made: Made): Promise<Organization> =>
+	inMirror(services, by, async (mirror) => {
+		const organization = await mirrorOrganization(mirror, made.organization, 'updated', {requireOwnName: true});
+		const own = await findOwnOrganization(mirror.trx, session.userId);
+		if (own !== null && own.id !== organization?.id) {
+			throw alreadyInOrganization();
+		}
+
+		if (made.user !== null) {
+			await mirrorUser(mirror, made.user, 'updated');
+		}
+
+		const membership = {...made.membership, organization: made.organization};
+		const member =
+			organization === null
+				? null
+				: await mirrorMember(mirror, {organization, membership, role: 'owner', kind: 'updated'});
+		if (organization === null || member === null) {
+			// It was deleted at the provider during the creation.
+			throw providerUnavailable();
+		}
+
+		return (await findOwnOrganization(mirror.trx, session.userId)) ?? organization;
+	});
+
+/** Makes an organization at the provider the caller's own, there and here. @throws 409, 502. */
+const finish = async (
+	services: OnboardingDeps,
+	founding: Founding,
+	{organization, user}: Pick<Made, 'organization' | 'user'>,
+): Promise<Organization> => {
+	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
+	if (membership === null) {
+		// The creator of an organization is its member as long as both exist.
+		throw providerUnavailable();
+	}
+
+	return mirrorMade(services, founding, {organization, user, membership});
+};
+
+const found = async (services: OnboardingDeps, founding: Founding): Promise<Organization> => {
+	const {provider, db} = services;
+	const {userId} = founding.session;
+	if ((await findOwnOrganization(db, userId)) !== null) {
+		throw alreadyInOrganization();
+	}
+
+	const memberships = await readMemberships(services, userId);
+	const unfinished = unfinishedOf(memberships, founding);
+	if (memberships.length > 0 && unfinished === null) {
+		await mirrorMemberships(services, founding, memberships);
+		throw alreadyInOrganization();
+	}
+
+	const user = await provider.getUser(userId);
+	if (unfinished !== null) {
+		// Not created by this attempt, so it must not be removed: whatever is refused, the user keeps it.
+		return finish(services, founding, {organization: unfinished, user}).catch(async (error: unknown) => {
+			await mirrorMemberships(services, founding, memberships);
+			throw error;
+		});
+	}
+
+	const organization = await createAtProvider(services, founding);
+	return finish(services, founding, {organization, user}).catch(async (error: unknown) => {
+		await rollBackCreation(services, founding, organization.id);
+		throw error;
+	});
+};
+
+/**
+ * Creates the caller's organization, with the caller as its owner: at the provider, and here in one transaction
+ * (contract/portal 3). A user's attempts run one at a time; a failed one leaves nothing on either side.
+ * @throws 409 if the caller belongs to an organization or the name is in use; the provider's refusals; 502.
+ */
+export const createOwnOrganization = (services: OnboardingDeps, founding: Founding): Promise<Organization> =>
+	withLease(services, `create-organization:${founding.session.userId}`, () => found(services, founding));

@@ -1,0 +1,63 @@
+import type Joi from 'joi';
+import type {Declared} from '../../platform/http/answer.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import type {Services} from '../../services.ts';
+import type {Granted} from '../auth/admission.ts';
+import type {Role} from '../auth/roles.ts';
+import {type Access, type RequestFacts, type Route, route} from '../route.ts';
+import {orgParams, requireOrganization} from './require-organization.ts';
+
+/** An endpoint whose handler gets an organization, and the values `G` of its credential. */
+export type OrganizationEndpoint<G, P, Q, B> = Declared & {
+	method: Route['method'];
+	/** Below the prefix of the surface. */
+	path: string;
+	/** Parameters of the path. */
+	params?: Joi.ObjectSchema<P>;
+	query?: Joi.Schema<Q>;
+	body?: Joi.Schema<B> | 'stream';
+	status?: number;
+	settles?: boolean;
+	handler: (input: G & {services: Services; request: RequestFacts; params: P; query: Q; body: B}) => unknown;
+};
+
+/** What handlers get on every surface. */
+export type OfAnySurface = Pick<Granted['session'], 'organization' | 'by'>;
+
+/** Declares an endpoint of the operator: `/admin/organizations/:orgId…` with the admin token. */
+export const adminRoute = <P extends object = object, Q = unknown, B = unknown>({
+	path,
+	params,
+	handler,
+	...shared
+}: OrganizationEndpoint<OfAnySurface, P, Q, B>): Route =>
+	route({
+		...shared,
+		path: `/admin/organizations/:orgId${path}`,
+		credential: 'admin',
+		params: (params === undefined ? orgParams : orgParams.concat(params as Joi.ObjectSchema)) as Joi.ObjectSchema<
+			{orgId: string} & P
+		>,
+		handler: async (input) =>
+			handler({...input, organization: await requireOrganization(input.services, input.params.orgId)}),
+	});
+
+/** Declares an endpoint of members: `/portal…` with a session. */
+export const portalRoute = <P extends object = object, Q = unknown, B = unknown>({
+	path,
+	...shared
+}: OrganizationEndpoint<Granted['session'], P, Q, B> & Access<'session'> & {onboarding?: boolean}): Route =>
+	route({limit: limits.portal, ...shared, path: `/portal${path}`, credential: 'session'});
+
+/**
+ * Declares an endpoint that operators and members share.
+ * @param portalPath its path below `/portal`, if it is another one.
+ */
+export const organizationRoute = <P extends object = object, Q = unknown, B = unknown>({
+	role,
+	portalPath,
+	...shared
+}: OrganizationEndpoint<OfAnySurface, P, Q, B> & {role: Role; portalPath?: string}): [admin: Route, portal: Route] => [
+	adminRoute(shared),
+	portalRoute({...shared, path: portalPath ?? shared.path, role}),
+];

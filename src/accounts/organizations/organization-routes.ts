@@ -1,0 +1,116 @@
+import Joi from 'joi';
+import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import {pageQuery} from '../../platform/http/validate.ts';
+import {setOrganizationPlan} from '../billing/set-plan.ts';
+import {planField} from '../plans/plan-field.ts';
+import {route} from '../route.ts';
+import {organizationAnswer} from './organization-answer.ts';
+import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
+import {
+	createOrganization,
+	deleteOrganization,
+	setOrganizationStatus,
+	updateOrganization,
+} from './organization-operations.ts';
+import {adminRoute, organizationRoute} from './organization-route.ts';
+import {createOrganizationStore, organizationJson} from './organization-store.ts';
+
+const plan = planField.allow(null);
+
+const newOrganization = Joi.object<{name: string; contactEmail?: string | null; plan?: string | null}>({
+	name: organizationName.required(),
+	contactEmail,
+	plan,
+});
+const planChange = Joi.object<{plan: string | null}>({plan: plan.required()});
+const listQuery = Joi.object<{page: number; limit: number; q?: string}>({...pageQuery, q: Joi.string().max(255)});
+
+export const organizationRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations',
+		summary: 'List organizations, newest first',
+		answer: pageOf(organizationAnswer),
+		credential: 'admin',
+		query: listQuery,
+		handler: async ({services, query}) => {
+			const found = await createOrganizationStore(services.db).list(query);
+			return {...found, data: found.data.map(organizationJson)};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations',
+		summary: 'Create an organization',
+		refusals: [409],
+		answer: organizationAnswer,
+		credential: 'admin',
+		body: newOrganization,
+		status: 201,
+		handler: async ({services, by, body}) => organizationJson(await createOrganization(services, {fields: body, by})),
+	}),
+
+	organizationRoute({
+		method: 'GET',
+		path: '',
+		portalPath: '/organization',
+		summary: 'Get the organization',
+		answer: organizationAnswer,
+		role: 'viewer',
+		handler: ({organization}) => organizationJson(organization),
+	}),
+
+	organizationRoute({
+		method: 'PATCH',
+		path: '',
+		portalPath: '/organization',
+		summary: 'Change the organization',
+		refusals: [409],
+		answer: organizationAnswer,
+		role: 'admin',
+		body: organizationChanges,
+		handler: async ({services, organization, by, body}) =>
+			organizationJson(await updateOrganization(services, {organization, by, changes: body})),
+	}),
+
+	organizationRoute({
+		method: 'DELETE',
+		path: '',
+		portalPath: '/organization',
+		summary: 'Delete the organization and all its data',
+		refusals: [409, 502],
+		answer: deletedAnswer,
+		role: 'owner',
+		handler: ({services, organization, by}) => deleteOrganization(services, {organization, by}),
+	}),
+
+	adminRoute({
+		method: 'POST',
+		path: '/suspend',
+		summary: 'Suspend an organization',
+		answer: organizationAnswer,
+		handler: async ({services, organization, by}) =>
+			organizationJson(await setOrganizationStatus(services, {organization, by}, 'SUSPENDED')),
+	}),
+
+	adminRoute({
+		method: 'POST',
+		path: '/activate',
+		summary: 'Activate an organization',
+		answer: organizationAnswer,
+		handler: async ({services, organization, by}) =>
+			organizationJson(await setOrganizationStatus(services, {organization, by}, 'ACTIVE')),
+	}),
+
+	adminRoute({
+		method: 'PUT',
+		path: '/plan',
+		summary: 'Set the plan of an organization',
+		refusals: [409, 502],
+		answer: organizationAnswer,
+		body: planChange,
+		handler: async ({services, organization, by, body}) =>
+			organizationJson(await setOrganizationPlan(services, {organization, by, plan: body.plan})),
+	}),
+].flat();

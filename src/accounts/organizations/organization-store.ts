@@ -1,0 +1,130 @@
+import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import {type Db, translateViolation} from '../../platform/db/db.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {organizationNameTaken} from '../../platform/errors.ts';
+import {isUuid} from '../../platform/uuid.ts';
+import {generateOrgKey} from './org-key.ts';
+
+export type OrganizationStatus = 'ACTIVE' | 'SUSPENDED';
+export type Organization = {
+	id: string;
+	/** The identity provider's id; null for one that an operator made. */
+	clerkOrgId: string | null;
+	orgKey: string;
+	name: string;
+	status: OrganizationStatus;
+	plan: string | null;
+	/** Until when the plan entitles; null: without an end (`billing/subscription.ts`). */
+	entitledUntil: Date | null;
+	contactEmail: string | null;
+	defaultDomainId: string | null;
+	createdAt: Date;
+};
+
+export const organizationColumns: Columns<Organization> = columnsOf(
+	'id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email, default_domain_id, created_at',
+);
+
+/** An organization as the API shows it (contract/portal 1). */
+export const organizationJson = (organization: Organization) => ({
+	id: organization.id,
+	orgKey: organization.orgKey,
+	name: organization.name,
+	status: organization.status,
+	plan: organization.plan,
+	contactEmail: organization.contactEmail,
+	createdAt: organization.createdAt,
+});
+
+export type OrganizationChanges = Partial<
+	Pick<Organization, 'name' | 'contactEmail' | 'status' | 'plan' | 'entitledUntil' | 'defaultDomainId'>
+>;
+
+/** The statements on organizations, over a pool or a transaction. */
+export const createOrganizationStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>): Promise<Organization | null> =>
+		(await db('organizations').where(where).first(organizationColumns.list)) ?? null;
+
+	return {
+		findById: (id: string) => first({id}),
+
+		/** As `findById`; its own columns stay what they are until the transaction ends. */
+		lock: async (id: string): Promise<Organization | null> =>
+			(await db('organizations').where({id}).forNoKeyUpdate().first(organizationColumns.list)) ?? null,
+
+		/** By its UUID or its orgKey (contract/admin 1). */
+		findByReference: (reference: string): Promise<Organization | null> =>
+			isUuid(reference) ? first({id: reference}) : first({org_key: reference}),
+
+		/**
+		 * A new, active organization with an orgKey of its own.
+		 * @param mirrored columns that mirror the identity provider's record.
+		 * @throws 409 where the name is in use (without case).
+		 */
+		insert: async (
+			organization: {name: string; contactEmail: string | null},
+			now: Date,
+			mirrored: Record<string, unknown> = {},
+		): Promise<Organization> => {
+			for (;;) {
+				const [inserted]: Organization[] = await db('organizations')
+					.insert({
+						...toColumns({...organization, id: randomUUID(), orgKey: generateOrgKey(), createdAt: now, updatedAt: now}),
+						...mirrored,
+					})
+					.onConflict('org_key')
+					.ignore()
+					.returning(organizationColumns.list)
+					.catch((error: unknown) => {
+						throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(organization.name)});
+					});
+				// No row: another organization has that orgKey, or had it and was deleted, so the next one is tried.
+				if (inserted !== undefined) {
+					return inserted;
+				}
+			}
+		},
+
+		/** The changed organization, or null without one. @throws 409 where the name is in use. */
+		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
+			const [changed]: Organization[] = await db('organizations')
+				.where({id})
+				.update({
+					...toColumns(changes),
+					updated_at: now,
+					// A name that is given here is one of its own, even where the provider's was in use here already.
+					...(changes.name === undefined
+						? {}
+						: {shares_name: db.raw('shares_name AND lower(name) = lower(?)', [changes.name])}),
+				})
+				.returning(organizationColumns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(changes.name ?? '')});
+				});
+			return changed ?? null;
+		},
+
+		/** Stores the name that our own call has set at the provider, so that the event of that call changes nothing. */
+		noteProviderName: async (id: string, {name, updatedAt}: {name: string; updatedAt: Date}): Promise<void> => {
+			await db('organizations')
+				.where({id})
+				.where((known) => known.whereNull('provider_updated_at').orWhere('provider_updated_at', '<=', updatedAt))
+				.update({provider_name: name, provider_updated_at: updatedAt});
+		},
+
+		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
+		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
+
+		list: ({q, ...page}: PageQuery & {q?: string}): Promise<Page<Organization>> => {
+			const all = db('organizations')
+				.select(organizationColumns.list)
+				.modify((query) => {
+					if (q !== undefined) {
+						query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
+					}
+				});
+			return readPage(all, page, 'created_at DESC, id DESC');
+		},
+	};
+};

@@ -1,0 +1,229 @@
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import type {Readable} from 'node:stream';
+import Joi from 'joi';
+import type {Logger} from 'pino';
+import {validationFailed} from '../platform/errors.ts';
+import type {Declared} from '../platform/http/answer.ts';
+import {readJsonBody, readRawBody} from '../platform/http/body.ts';
+import type {Exchange} from '../platform/http/exchange.ts';
+import {type Query, readQuery} from '../platform/http/query.ts';
+import {checkBody, checkUrlPart} from '../platform/http/validate.ts';
+import {enforceLimit} from '../platform/limits/enforce-limit.ts';
+import {type Limit, limitSubjectOf, limits} from '../platform/limits/limits.ts';
+import type {Services} from '../services.ts';
+import {admit, type Credential, type Granted} from './auth/admission.ts';
+import type {Role} from './auth/roles.ts';
+
+/** The parts of the request that a handler may read besides the validated ones. */
+export type RequestFacts = {
+	/** The caller's address, behind trusted proxies. */
+	ip: string;
+	/** The requested host name, lower case and without port; null if none was sent. */
+	hostname: string | null;
+	headers: IncomingHttpHeaders;
+	/** The path as sent, without the query. */
+	path: string;
+	isHead: boolean;
+	/** The incoming body, for routes with `body: 'stream'`. */
+	stream: IncomingMessage;
+	requestId: string;
+	/** The log with the request's id. */
+	log: () => Logger;
+};
+
+/** The bytes of a webhook's body; other routes get it parsed, or as a stream. */
+type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
+
+type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
+	RawBody<C> & {
+		services: Services;
+		request: RequestFacts;
+		params: P;
+		query: Q;
+		body: B;
+	};
+
+/** An answer that is not plain JSON with the route's status. */
+export class Reply {
+	constructor(
+		readonly parts: {status?: number; headers?: Record<string, string>; body?: string | Buffer | Readable | object},
+	) {}
+}
+export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
+
+/** Who may use a route, and how often. */
+export type Access<C extends Credential> = {
+	/** Least role of a session; absent: any. */
+	role?: C extends 'user' | 'session' ? Role : never;
+	/** Absent: unlimited. */
+	limit?: Limit;
+};
+
+type Definition<C extends Credential, P, Q, B> = Declared &
+	Access<C> & {
+		method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+		path: string;
+		/** Required: a public route says 'none'. */
+		credential: C;
+		/**
+		 * Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11).
+		 */
+		onboarding?: C extends 'session' ? boolean : never;
+		params?: Joi.Schema<P>;
+		query?: Joi.Schema<Q>;
+		/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
+		body?: Joi.Schema<B> | 'stream';
+		/** Do not validate path and query: the handler does. */
+		lenient?: boolean;
+		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': only a link's data (`isForAnyOrigin` in app.ts). */
+		cors?: boolean | 'data';
+		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
+		host?: 'api' | 'link' | 'any';
+		/** The operation itself waits until every process shows its write (`ChangeFeed`). */
+		settles?: boolean;
+		/** Status of a plain answer; default 200. */
+		status?: number;
+		handler: (input: HandlerInput<C, P, Q, B>) => unknown;
+	};
+
+/** One endpoint, as `routes.ts` lists it, `app.ts` mounts it and as tests enumerate it. */
+export type Route = {
+	method: Definition<Credential, unknown, unknown, unknown>['method'];
+	path: string;
+	credential: Credential;
+	role: Role | null;
+	host: 'api' | 'link' | 'any';
+	cors: boolean | 'data';
+	limit: Limit | null;
+	/** Status of a plain answer. */
+	status: number;
+	declared: Declared;
+	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
+	respond: (ctx: Exchange, services: Services) => Promise<void>;
+};
+
+const requestFacts = (ctx: Exchange, services: Pick<Services, 'clientIp'>): RequestFacts => ({
+	ip: services.clientIp.ip(ctx.req),
+	hostname: ctx.state.hostname,
+	headers: ctx.req.headers,
+	path: ctx.path,
+	isHead: ctx.method === 'HEAD',
+	stream: ctx.req,
+	requestId: ctx.state.requestId,
+	log: ctx.state.log,
+});
+
+const send = (ctx: Exchange, status: number, answer: unknown): void => {
+	if (!(answer instanceof Reply)) {
+		ctx.status = status;
+		ctx.body = answer;
+		return;
+	}
+
+	const {parts} = answer;
+	ctx.status = parts.status ?? status;
+	ctx.body = parts.body ?? null;
+	// Koa turns a null body into 204 and guesses a type from the body, so both are set after it.
+	ctx.status = parts.status ?? status;
+	ctx.set(parts.headers ?? {});
+};
+
+/** Credentials whose requests may change what links resolve to; those of devices and visitors do not. */
+const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'serverKey', 'admin', 'signature']);
+
+/** The result for a part that a route does not declare. */
+const nothing = {value: {}, faults: []};
+
+/**
+ * Declares an endpoint. This function sets the order of checks for every route (contract/requests 8 and 9): credential
+ * (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a session (403) →
+ * body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks plan, quota,
+ * references and conflicts.
+ */
+export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
+	definition: Definition<C, P, Q, B>,
+): Route => {
+	const {
+		method,
+		path,
+		credential,
+		role = null,
+		onboarding = false,
+		limit,
+		params,
+		query,
+		body,
+		handler,
+		host = 'api',
+		cors = false,
+		settles = false,
+		status = definition.answer === null ? 204 : 200,
+		lenient = false,
+	} = definition;
+	const bodySchema = body === 'stream' ? undefined : body;
+	const checkUrl: typeof checkUrlPart = lenient ? (_, value) => ({value: value as never, faults: []}) : checkUrlPart;
+	const isOfSession = credential === 'session';
+
+	return {
+		method,
+		path,
+		credential,
+		role,
+		host,
+		cors,
+		limit: limit ?? null,
+		status,
+		declared: definition,
+		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
+		respond: async (ctx, services) => {
+			const facts = requestFacts(ctx, services);
+			// Read on first use: not for a caller without a credential, or over a limit.
+			let read: Query | null = null;
+			const queryOf = (): Query => {
+				read ??= readQuery(ctx.req.url);
+				return read;
+			};
+			const orgId = (): string | null => {
+				const named = isOfSession ? queryOf()['orgId'] : undefined;
+				return named === undefined ? null : String(named);
+			};
+			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
+			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding});
+			if (limit !== undefined) {
+				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
+				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);
+			}
+
+			const granted = await grant();
+			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
+			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
+			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
+			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
+			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
+			// All faults at once, of every part of the request (contract/requests 3).
+			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {
+				throw validationFailed([...ofPath.faults, ...ofQuery.faults, ...ofBody.faults]);
+			}
+
+			const input = {
+				...granted,
+				rawBody,
+				services,
+				request: facts,
+				params: ofPath.value,
+				query: ofQuery.value,
+				body: ofBody.value,
+			};
+			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
+			// Once a write is answered, every process must show it (docs/link-cache.md).
+			if (method !== 'GET' && writers.has(credential) && !settles) {
+				await services.changes.settled();
+			}
+
+			send(ctx, status, answer);
+		},
+	};
+};
+
+/** A query parameter that means true or false. */
+export const booleanQuery = Joi.boolean().sensitive();

@@ -1,0 +1,120 @@
+import Joi from 'joi';
+import {
+	answerOf,
+	deletedAnswer,
+	instant,
+	instantOrNull,
+	pageOf,
+	text,
+	textOrNull,
+	uuid,
+} from '../../platform/http/answer.ts';
+import {pageQuerySchema, uuidParam} from '../../platform/http/validate.ts';
+import type {Role} from '../auth/roles.ts';
+import {portalRoute} from '../organizations/organization-route.ts';
+import {newInvitation} from './invitation.ts';
+import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
+import {roleField} from './member.ts';
+import {changeMemberRole, listMembers, removeMember} from './member-operations.ts';
+
+const role = Joi.valid('VIEWER', 'ANALYST', 'DEVELOPER', 'ADMIN', 'OWNER');
+
+// The shapes of contract/portal 1.
+const memberAnswer = answerOf('Member', {
+	userId: uuid,
+	email: textOrNull,
+	name: textOrNull,
+	role,
+	joinedAt: instant,
+});
+const removedMemberAnswer = answerOf('RemovedMember', {userId: uuid, deleted: Joi.valid(true)});
+const invitationAnswer = answerOf('Invitation', {
+	id: text,
+	email: text,
+	role,
+	status: text,
+	createdAt: instant,
+	expiresAt: instantOrNull,
+});
+
+const memberParams = Joi.object<{userId: string}>({userId: uuidParam});
+/** The provider's id of an invitation. */
+const invitationParams = Joi.object<{id: string}>({
+	id: Joi.string()
+		.pattern(/^[A-Za-z0-9_-]{1,255}$/)
+		.required()
+		.messages({'string.pattern.base': '{{#label}} must be the id of an invitation'}),
+});
+const memberChanges = Joi.object<{role: Role}>({role: roleField});
+
+export const portalTeamRoutes = [
+	portalRoute({
+		method: 'GET',
+		path: '/team',
+		summary: 'List members',
+		answer: pageOf(memberAnswer),
+		role: 'viewer',
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listMembers(services, {organization, query}),
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/team/invitations',
+		summary: 'List open invitations, newest first',
+		answer: pageOf(invitationAnswer),
+		role: 'viewer',
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listInvitations(services, {organization, query}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/team/invitations',
+		summary: 'Invite somebody',
+		refusals: [402, 409],
+		answer: invitationAnswer,
+		role: 'admin',
+		body: newInvitation,
+		status: 201,
+		handler: ({services, organization, by, session, body}) =>
+			inviteMember(services, {organization, by, session, fields: body}),
+	}),
+
+	portalRoute({
+		method: 'DELETE',
+		path: '/team/invitations/:id',
+		summary: 'Revoke an invitation',
+		refusals: [409],
+		answer: deletedAnswer,
+		role: 'admin',
+		params: invitationParams,
+		handler: ({services, organization, by, session, params: {id}}) =>
+			revokeInvitation(services, {organization, by, session, id}),
+	}),
+
+	portalRoute({
+		method: 'PATCH',
+		path: '/team/:userId',
+		summary: 'Change the role of a member',
+		refusals: [409],
+		answer: memberAnswer,
+		role: 'admin',
+		params: memberParams,
+		body: memberChanges,
+		handler: ({services, organization, by, session, params: {userId}, body: {role}}) =>
+			changeMemberRole(services, {organization, by, session, userId, role}),
+	}),
+
+	portalRoute({
+		method: 'DELETE',
+		path: '/team/:userId',
+		summary: 'Remove a member',
+		refusals: [409],
+		answer: removedMemberAnswer,
+		role: 'admin',
+		params: memberParams,
+		handler: ({services, organization, by, session, params: {userId}}) =>
+			removeMember(services, {organization, by, session, userId}),
+	}),
+];

@@ -1,0 +1,62 @@
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import {type Db, translateViolation} from '../../platform/db/db.ts';
+import {appConfigNotFound, organizationNotFound, required} from '../../platform/errors.ts';
+import {inputColumns, ogOf, platformFieldsOf} from '../links/link-columns.ts';
+import {type AppName, type LinkColumns, linkColumns} from '../links/link-fields.ts';
+import {type AppConfig, androidOf, iosOf} from './app-config.ts';
+
+/** The fields that links lack, with what absent ones are stored as. */
+const unset = {browserPaths: null, errorPages: false, clipboardFormat: null, logoUrl: null};
+type OwnFields = Omit<AppConfig, AppName>;
+type Row = {
+	[Field in keyof OwnFields]-?: OwnFields[Field] | (Field extends keyof typeof unset ? (typeof unset)[Field] : never);
+} & LinkColumns<AppName>;
+
+const columns: Columns<Omit<Row, keyof LinkColumns<AppName>>> = columnsOf(
+	'ios, android, browser_paths, error_pages, clipboard_format, logo_url, probabilistic_matching, minimum_confidence',
+);
+const listed = [
+	...columns.list,
+	...linkColumns.filter(({field}) => field.levels.includes('app_configs')).map(({column}) => column),
+];
+
+const toAppConfig = (row: Row): AppConfig => ({
+	ios: row.ios === null ? null : iosOf(row.ios),
+	android: row.android.map(androidOf),
+	fallbackUrl: row.fallback_url,
+	...platformFieldsOf(row),
+	...(row.browserPaths === null ? {} : {browserPaths: row.browserPaths}),
+	...(row.errorPages ? {errorPages: true} : {}),
+	...(row.clipboardFormat === null ? {} : {clipboardFormat: row.clipboardFormat}),
+	...(row.logoUrl === null ? {} : {logoUrl: row.logoUrl}),
+	og: ogOf(row),
+	probabilisticMatching: row.probabilisticMatching,
+	minimumConfidence: row.minimumConfidence,
+});
+
+/** The organization's app configuration, or null until one is set. */
+export const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig | null> => {
+	const row: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
+	return row === undefined ? null : toAppConfig(row);
+};
+
+/** As `findAppConfig`. @throws 404 until one is set. */
+export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> =>
+	required(await findAppConfig(db, organizationId), appConfigNotFound);
+
+/** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */
+export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {
+	const values = {
+		...inputColumns({...unset, ...config}, null),
+		ios: config.ios === null ? null : JSON.stringify(config.ios),
+		android: JSON.stringify(config.android),
+		updated_at: now,
+	};
+	await trx('app_configs')
+		.insert({...values, organization_id: organizationId, created_at: now})
+		.onConflict('organization_id')
+		.merge(Object.keys(values))
+		.catch((error: unknown) => {
+			throw translateViolation(error, {app_configs_organization_id_fkey: organizationNotFound});
+		});
+};

@@ -1,0 +1,42 @@
+import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {type Entitled, hasFeature, type PlanDeps} from '../../accounts/plans/entitlements.ts';
+import {inTransaction} from '../../platform/db/db.ts';
+import {sharedDomainFull} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {createDomainStore} from '../domains/domain-store.ts';
+import {type AppConfig, type AppConfigInput, appConfigOf} from './app-config.ts';
+import {putAppConfig} from './app-config-store.ts';
+import {takePlace} from './shared-apps.ts';
+
+/**
+ * Replaces the whole configuration; missing fields are unset.
+ * @throws 409 if the shared link domain's file has no room for the iOS app, unless the organization has a served domain
+ * of its own, with its own file.
+ */
+export const saveAppConfig = (
+	services: PlanDeps & Pick<Services, 'db'>,
+	{organization, by, appConfig}: {organization: Entitled & {id: string}; by: Caller; appConfig: AppConfigInput},
+): Promise<AppConfig> => {
+	const config = appConfigOf(appConfig);
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		await putAppConfig(trx, organization.id, config, now);
+		const hasPlace = await takePlace(trx, organization.id, services.config.plans, now);
+		const isServed =
+			hasPlace ||
+			(hasFeature(services, organization, 'custom_domains') &&
+				(await createDomainStore(trx, organization.id).hasVerified()));
+		if (!isServed) {
+			throw sharedDomainFull();
+		}
+
+		await recordAudit(trx, now, by, {
+			action: 'UPDATE',
+			entityType: 'AppConfig',
+			entityId: organization.id,
+			organizationId: organization.id,
+			details: config,
+		});
+		return config;
+	});
+};

@@ -1,0 +1,84 @@
+import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {channelTaken, organizationNotFound} from '../../platform/errors.ts';
+import type {Channel} from './channel.ts';
+
+const columns: Columns<Channel> = columnsOf('id, name, created_at');
+
+const nameTaken = (name: string) => (error: unknown) => {
+	throw translateViolation(error, {
+		channels_organization_id_name_key: () => channelTaken(name),
+		channels_organization_id_fkey: organizationNotFound,
+	});
+};
+
+/**
+ * Whether the organization has a channel of that name, case-sensitive. In a transaction the name stays what it is until
+ * the end: a rename waits, and then takes what was written under the old name with it.
+ */
+export const channelExists = async (db: Db, organizationId: string, name: string): Promise<boolean> => {
+	const found = await db('channels').where({organization_id: organizationId, name}).forKeyShare().select('id');
+	return found.length > 0;
+};
+
+/** The statements on channels, over a pool or a transaction. */
+export const createChannelStore = (db: Db) => ({
+	list: (organizationId: string, page: PageQuery): Promise<Page<Channel>> =>
+		readPage(
+			db('channels').where({organization_id: organizationId}).select(columns.list),
+			page,
+			'created_at DESC, name',
+		),
+
+	find: async (organizationId: string, id: string): Promise<Channel | null> =>
+		(await db('channels').where({organization_id: organizationId, id}).first(columns.list)) ?? null,
+
+	/** As `find`, and locks it until the transaction ends. */
+	lock: async (organizationId: string, id: string): Promise<Channel | null> =>
+		(await db('channels').where({organization_id: organizationId, id}).forUpdate().first(columns.list)) ?? null,
+
+	/** @throws 409 where the organization has a channel of that name. */
+	insert: async (organizationId: string, name: string, now: Date): Promise<Channel> => {
+		const rows: Channel[] = await db('channels')
+			.insert({id: randomUUID(), organization_id: organizationId, name, created_at: now})
+			.returning(columns.list)
+			.catch(nameTaken(name));
+		return onlyRow(rows);
+	},
+
+	/** Renames a channel of that id, and its label on links and templates. @throws 409 where the name is in use. */
+	rename: async (organizationId: string, {id, from, to}: {id: string; from: string; to: string}, now: Date) => {
+		const own = {organization_id: organizationId};
+		const rows: Channel[] = await db('channels')
+			.where({...own, id})
+			.update({name: to})
+			.returning(columns.list)
+			.catch(nameTaken(to));
+		// In the order of `lockAll` of links, to avoid deadlocks with imports.
+		await db('links')
+			.whereIn(
+				'id',
+				db('links')
+					.where({...own, channel: from})
+					.orderBy('id')
+					.forUpdate()
+					.select('id'),
+			)
+			.update({channel: to, updated_at: now});
+		await db('templates')
+			.where({...own, channel: from})
+			.update({channel: to, updated_at: now});
+		return onlyRow(rows);
+	},
+
+	/** The removed channel, or null where there was none. */
+	remove: async (organizationId: string, id: string): Promise<Channel | null> => {
+		const [removed]: Channel[] = await db('channels')
+			.where({organization_id: organizationId, id})
+			.delete()
+			.returning(columns.list);
+		return removed ?? null;
+	},
+});

@@ -1,0 +1,202 @@
+import {randomUUID} from 'node:crypto';
+import type {OrganizationStatus} from '../../accounts/organizations/organization-store.ts';
+import type {Entitled} from '../../accounts/plans/entitlements.ts';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
+import {countRows, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {domainTaken, required} from '../../platform/errors.ts';
+import type {ConfiguredDomain, Domain, DomainSettings, DomainStatus} from './domain.ts';
+
+const columns: Columns<ConfiguredDomain> = columnsOf(
+	'id, organization_id, hostname, status, verification_token, created_at, path_prefixes, root_url, unknown_codes_url',
+);
+
+/** A VERIFIED custom domain with its organization, whose plan decides whether it serves. */
+export type VerifiedDomain = Entitled &
+	DomainSettings & {
+		id: string;
+		organizationId: string;
+		orgKey: string;
+		organizationName: string;
+		organizationStatus: OrganizationStatus;
+	};
+
+/** The VERIFIED custom domain of a host name (as `normalHostname` writes it), of any organization. */
+export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> =>
+	(await db('domains')
+		.join('organizations', 'organizations.id', 'domains.organization_id')
+		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
+		.first({
+			id: 'domains.id',
+			organizationId: 'organizations.id',
+			orgKey: 'organizations.org_key',
+			organizationName: 'organizations.name',
+			organizationStatus: 'organizations.status',
+			plan: 'organizations.plan',
+			entitledUntil: 'organizations.entitled_until',
+			pathPrefixes: 'domains.path_prefixes',
+			rootUrl: 'domains.root_url',
+			unknownCodesUrl: 'domains.unknown_codes_url',
+		})) ?? null;
+
+/** Whether a host name is a VERIFIED custom domain of any organization. */
+export const isVerifiedHostname = async (db: Db, hostname: string): Promise<boolean> =>
+	(await db('domains').where({hostname, status: 'VERIFIED'}).first('id')) !== undefined;
+
+/** The id of the shared link domain, which the migrations made. */
+export const sharedDomainId = async (db: Db): Promise<string> => {
+	const rows: Array<{id: string}> = await db('domains').whereNull('organization_id').select('id');
+	return onlyRow(rows).id;
+};
+
+/** The domain, if the organization's links may be on it: the shared one, or one of its own that is VERIFIED. */
+export const findUsableDomain = async (
+	db: Db,
+	organizationId: string,
+	domainId: string,
+): Promise<ConfiguredDomain | null> =>
+	(await db('domains')
+		.where({id: domainId, status: 'VERIFIED'})
+		.andWhere((owner) => owner.whereNull('organization_id').orWhere({organization_id: organizationId}))
+		.first(columns.list)) ?? null;
+
+/** The number only has to differ from our other advisory locks. */
+const HOSTNAME_LOCK = 7_340_112;
+
+/**
+ * Decisions about a host name for every organization. Whoever adds, verifies, approves or rejects a name holds it
+ * until the transaction ends, so that none of them misses another's decision.
+ */
+export const createHostnameRulings = (trx: Db) => ({
+	hold: async (hostname: string): Promise<void> => {
+		await trx.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [HOSTNAME_LOCK, hostname]);
+	},
+
+	isRejected: async (hostname: string): Promise<boolean> =>
+		(await trx('rejected_hostnames').where({hostname}).select('hostname')).length > 0,
+
+	/**
+	 * Rejects the name. One that another organization has verified is that one's, and stays: then only the domain at hand is
+	 * rejected, which could not be verified anyway.
+	 */
+	reject: async (hostname: string, organizationId: string, now: Date): Promise<void> => {
+		await trx.raw(
+			`INSERT INTO rejected_hostnames (hostname, rejected_at)
+			SELECT :hostname, :now
+			WHERE NOT EXISTS (
+				SELECT FROM domains
+				WHERE hostname = :hostname AND status = 'VERIFIED' AND organization_id <> :organizationId
+			)
+			ON CONFLICT DO NOTHING`,
+			{hostname, organizationId, now},
+		);
+	},
+
+	approve: async (hostname: string): Promise<void> => {
+		await trx('rejected_hostnames').where({hostname}).delete();
+	},
+});
+
+/** The statements on one organization's domains, over a pool or a transaction. */
+export const createDomainStore = (db: Db, organizationId: string) => {
+	const own = {organization_id: organizationId};
+
+	return {
+		/** The organization's own domains, newest first, and the shared one after them. */
+		list: (page: PageQuery): Promise<Page<ConfiguredDomain>> => {
+			const all = db('domains')
+				.where((owner) => owner.where(own).orWhereNull('organization_id'))
+				.select(columns.list);
+			return readPage(all, page, 'organization_id IS NULL, created_at DESC, id DESC');
+		},
+
+		count: (): Promise<number> => countRows(db('domains').where(own)),
+
+		/** Whether one of its own is VERIFIED. */
+		hasVerified: async (): Promise<boolean> =>
+			(await db('domains')
+				.where({...own, status: 'VERIFIED'})
+				.first('id')) !== undefined,
+
+		/** One of the organization's own. */
+		find: async (id: string): Promise<ConfiguredDomain | null> =>
+			(await db('domains')
+				.where({...own, id})
+				.first(columns.list)) ?? null,
+
+		/**
+		 * As `find`, and locks it until the transaction ends. With `referrers: 'wait'` no link can be put on it meanwhile
+		 * either.
+		 */
+		lock: async (
+			id: string,
+			{referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {},
+		): Promise<ConfiguredDomain | null> => {
+			const query = db('domains')
+				.where({...own, id})
+				.first(columns.list);
+			return (await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
+		},
+
+		/** A domain, PENDING at first. @throws 409 where the organization has it, or it is VERIFIED for another one. */
+		insert: async (
+			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
+			now: Date,
+		): Promise<ConfiguredDomain> => {
+			const {rows} = await db
+				.raw<{rows: ConfiguredDomain[]}>(
+					`INSERT INTO domains
+						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
+					SELECT :id, :organizationId, :hostname, :status, :token, :now, :now
+					WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = :hostname AND status = 'VERIFIED')
+					RETURNING ${columns.sql('domains')}`,
+					{...domain, id: randomUUID(), organizationId, now},
+				)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {
+						domains_organization_id_hostname_key: () => domainTaken(domain.hostname),
+					});
+				});
+			return required(rows[0], () => domainTaken(domain.hostname));
+		},
+
+		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
+		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {
+			const rows: ConfiguredDomain[] = await db('domains')
+				.where({...own, id})
+				.update({status, verified_at: status === 'VERIFIED' ? now : null, updated_at: now})
+				.returning(columns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {domains_verified_hostname_key: () => domainTaken(hostname ?? '')});
+				});
+			return onlyRow(rows);
+		},
+
+		/** Sets exactly the given settings. */
+		configure: async (id: string, settings: Partial<DomainSettings>, now: Date): Promise<ConfiguredDomain> =>
+			onlyRow(
+				await db('domains')
+					.where({...own, id})
+					.update(toColumns({...settings, updatedAt: now}))
+					.returning(columns.list),
+			),
+
+		/** Puts the links of a domain on another one, locked in the order of `lockAll` of links. @returns how many. */
+		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
+			db('links')
+				.whereIn(
+					'id',
+					db('links')
+						.where({...own, domain_id: from})
+						.orderBy('id')
+						.forUpdate()
+						.select('id'),
+				)
+				.update({domain_id: to, updated_at: now}),
+
+		remove: (id: string): Promise<number> =>
+			db('domains')
+				.where({...own, id})
+				.delete(),
+	};
+};

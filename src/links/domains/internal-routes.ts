@@ -1,0 +1,42 @@
+import Joi from 'joi';
+import {requireInternal} from '../../accounts/auth/internal.ts';
+import {type RequestFacts, route} from '../../accounts/route.ts';
+import {domainNotFound} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {normalHostname} from './domain.ts';
+import {certificateAnswer} from './domain-answer.ts';
+import {findServedDomain, type ServedDomainDeps} from './served-domain.ts';
+
+/**
+ * Requested by proxies with on-demand certificates before they obtain one.
+ * @throws 404 for a domain that is not served.
+ */
+const allowCertificate = async (
+	services: ServedDomainDeps & Pick<Services, 'adminToken' | 'clientIp'>,
+	request: RequestFacts,
+	domain: unknown,
+) => {
+	requireInternal(services, request);
+	const hostname = typeof domain === 'string' ? normalHostname(domain) : null;
+	const served = hostname === null ? null : await findServedDomain(services, hostname);
+	if (served?.organizationStatus !== 'ACTIVE') {
+		throw domainNotFound();
+	}
+
+	return {domain: hostname};
+};
+
+export const internalRoutes = [
+	route({
+		method: 'GET',
+		path: '/internal/tls/ask',
+		summary: 'Check whether a proxy may get a certificate for a domain',
+		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
+		answer: certificateAnswer,
+		credential: 'none',
+		host: 'any',
+		// Any value: an outside caller must get its 404 whatever it sends.
+		query: Joi.object<{domain?: unknown}>({domain: Joi.any()}),
+		handler: async ({services, request, query}) => allowCertificate(services, request, query.domain),
+	}),
+];

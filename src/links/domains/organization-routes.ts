@@ -1,0 +1,106 @@
+import {adminRoute, organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
+import {configureDomain, domainChanges} from './configure-domain.ts';
+import {newDomain} from './domain.ts';
+import {domainAnswer, unknownCodeAnswer} from './domain-answer.ts';
+import {addDomain, deleteDomain, listDomains, readUnknownCodes, setDefaultDomain} from './domain-operations.ts';
+import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
+
+export const domainRoutes = [
+	organizationRoute({
+		method: 'GET',
+		path: '/domains',
+		summary: 'List domains, newest first',
+		answer: pageOf(domainAnswer),
+		role: 'viewer',
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listDomains(services, {organization, query}),
+	}),
+
+	organizationRoute({
+		method: 'POST',
+		path: '/domains',
+		summary: 'Add a domain',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
+		role: 'admin',
+		body: newDomain,
+		status: 201,
+		handler: ({services, organization, by, body}) => addDomain(services, {organization, by, hostname: body.hostname}),
+	}),
+
+	organizationRoute({
+		method: 'POST',
+		path: '/domains/:id/verify',
+		summary: 'Verify a domain by its TXT record',
+		refusals: [402, 403, 409, 502],
+		answer: domainAnswer,
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => verifyDomain(services, {organization, by, id}),
+	}),
+
+	adminRoute({
+		method: 'POST',
+		path: '/domains/:id/approve',
+		summary: 'Approve a domain without its TXT record',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => approveDomain(services, {organization, by, id}),
+	}),
+
+	adminRoute({
+		method: 'POST',
+		path: '/domains/:id/reject',
+		summary: 'Reject a domain',
+		answer: domainAnswer,
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => rejectDomain(services, {organization, by, id}),
+	}),
+
+	organizationRoute({
+		method: 'POST',
+		path: '/domains/:id/default',
+		summary: 'Make a domain the default for new links',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => setDefaultDomain(services, {organization, by, id}),
+	}),
+
+	organizationRoute({
+		method: 'PATCH',
+		path: '/domains/:id',
+		summary: 'Change where the old addresses of a domain lead',
+		answer: domainAnswer,
+		role: 'admin',
+		params: idParams,
+		body: domainChanges,
+		handler: ({services, organization, by, params: {id}, body}) =>
+			configureDomain(services, {organization, by, id, changes: body}),
+	}),
+
+	organizationRoute({
+		method: 'GET',
+		path: '/domains/:id/unknown-codes',
+		summary: 'List the unknown codes of a domain, most taps first',
+		answer: pageOf(unknownCodeAnswer),
+		role: 'viewer',
+		params: idParams,
+		query: pageQuerySchema,
+		handler: ({services, organization, params: {id}, query}) => readUnknownCodes(services, {organization, id, query}),
+	}),
+
+	organizationRoute({
+		method: 'DELETE',
+		path: '/domains/:id',
+		summary: 'Remove a domain',
+		answer: deletedAnswer,
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => deleteDomain(services, {organization, by, id}),
+	}),
+].flat();

@@ -1,0 +1,74 @@
+import {daysBefore, retention, storageLimits} from '../../platform/config/policies.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {inBatches} from '../../platform/db/in-batches.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
+
+/** The number only has to differ from our other advisory locks. */
+const COUNT_LOCK = 7_340_113;
+
+/** Adds the counts. A day keeps the codes that came first, up to the limit, whichever process counts. */
+export const storeUnknownCodes = (db: Db, counts: readonly UnknownCodeCount[]): Promise<void> =>
+	inTransaction(db, async (trx) => {
+		await trx.raw('SELECT pg_advisory_xact_lock(?)', [COUNT_LOCK]);
+		await trx.raw(
+			`INSERT INTO unknown_codes (domain_id, organization_id, day, code, visits, last_at)
+			WITH sent AS (
+				SELECT * FROM json_to_recordset(:counts) AS sent
+					(domain_id uuid, organization_id uuid, day date, code text, visits bigint, last_at timestamptz)
+			), owned AS (
+				SELECT sent.* FROM sent CROSS JOIN LATERAL (
+					SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
+				) AS owner JOIN domains ON domains.id = sent.domain_id AND domains.organization_id = owner.id
+				FOR KEY SHARE OF domains
+			), marked AS (
+				SELECT owned.*, known.code IS NULL AND owned.code <> '${FURTHER_CODES}' AS is_new
+				FROM owned LEFT JOIN unknown_codes AS known USING (domain_id, day, code)
+			), placed AS (
+				SELECT marked.*, count(*) FILTER (WHERE is_new) OVER (PARTITION BY domain_id, day ORDER BY code) + (
+					SELECT count(*) FROM unknown_codes AS known
+					WHERE known.domain_id = marked.domain_id AND known.day = marked.day AND known.code <> '${FURTHER_CODES}'
+				) AS place FROM marked
+			)
+			SELECT domain_id, organization_id, day, CASE WHEN is_new AND place > :most THEN '${FURTHER_CODES}' ELSE code END,
+				sum(visits), max(last_at)
+			FROM placed GROUP BY 1, 2, 3, 4
+			ON CONFLICT (domain_id, day, code) DO UPDATE SET visits = unknown_codes.visits + excluded.visits,
+				last_at = greatest(unknown_codes.last_at, excluded.last_at)`,
+			{counts: JSON.stringify(counts), most: storageLimits().unknownCodesPerDay},
+		);
+	});
+
+/** A code with its taps; null stands for the codes beyond the limit of their days. */
+export type UnknownCode = {code: string | null; count: number; lastAt: Date};
+
+/** The unknown codes of an organization's domain, most taps first. */
+export const listUnknownCodes = (
+	db: Db,
+	{organizationId, domainId}: {organizationId: string; domainId: string},
+	page: PageQuery,
+): Promise<Page<UnknownCode>> => {
+	const codes = db('unknown_codes')
+		.where({organization_id: organizationId, domain_id: domainId})
+		.groupBy('code')
+		.select('code', db.raw('CAST(sum(visits) AS double precision) AS count'), db.raw('max(last_at) AS "lastAt"'));
+	return readPage<UnknownCode, UnknownCode>(
+		db.from(codes.as('codes')).select('*'),
+		page,
+		'count DESC, code',
+		(row) => ({
+			...row,
+			code: row.code === FURTHER_CODES ? null : row.code,
+		}),
+	);
+};
+
+/** Deletes the days that are older than `config/retention.json` says. @returns the number of rows. */
+export const forgetUnknownCodes = (db: Db, now: Date): Promise<number> =>
+	inBatches(
+		db,
+		`DELETE FROM unknown_codes WHERE (domain_id, day, code) IN (
+			SELECT domain_id, day, code FROM unknown_codes WHERE day < CAST(? AS date) LIMIT ? FOR UPDATE SKIP LOCKED
+		)`,
+		daysBefore(now, retention().unknownCodeDays),
+	);

@@ -1,0 +1,97 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import {Readable} from 'node:stream';
+import type {Caller} from '../../../accounts/audit/audit-log.ts';
+import type {PlanDeps} from '../../../accounts/plans/entitlements.ts';
+import {type Reply, type RequestFacts, reply} from '../../../accounts/route.ts';
+import {inTransaction} from '../../../platform/db/db.ts';
+import {unsupportedEncoding, unsupportedMediaType} from '../../../platform/errors.ts';
+import type {Services} from '../../../services.ts';
+import {ndjsonHeaders} from '../link-answer.ts';
+import type {ImportQuery} from '../link-schemas.ts';
+import type {ImportAnswer} from './import-answer.ts';
+import {importChunk} from './import-chunk.ts';
+import {type ImportRow, MAX_ROW_BYTES, readRow} from './import-row.ts';
+import {dryRunTarget, realTarget} from './import-target.ts';
+import {lineBatches} from './line-batches.ts';
+
+const BATCH = {lines: 200, bytes: 1024 * 1024};
+
+/** Media types of NDJSON, and those that tools send for unknown files. A missing type is accepted too. */
+const ACCEPTED = /^(?:application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|json|octet-stream)|text\/plain)$/i;
+
+const requireNdjson = (headers: IncomingHttpHeaders): void => {
+	const [type = ''] = (headers['content-type'] ?? '').split(';');
+	if (headers['content-type'] !== undefined && !ACCEPTED.test(type.trim())) {
+		throw unsupportedMediaType('application/x-ndjson');
+	}
+
+	if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+		throw unsupportedEncoding();
+	}
+};
+
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db' | 'refusals'>;
+type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
+type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
+
+/** Applies each chunk in a transaction. A stop of the service waits for the one in progress. */
+const applyInTransactions = (services: Deps, {organization, by, query}: Import): ApplyRows => {
+	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
+	return async (rows) => {
+		await services.clickJournal.flushed({mentioned: [organization.id]});
+		const now = services.clock.now();
+		const work = inTransaction(services.db, (trx) =>
+			importChunk(services, realTarget(trx, organization.id, {now, by}), {...chunk, now, rows}),
+		);
+		services.background.run('finish a chunk of an import', work);
+		const answers = await work;
+		await services.changes.settled();
+		return answers;
+	};
+};
+
+async function* answerLines(services: Pick<Deps, 'addresses'>, {request}: Import, apply: ApplyRows) {
+	// An empty piece sends the headers, so that a caller may wait for them before it sends its rows.
+	yield '';
+	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
+		const rows = lines.flatMap((line) => readRow(line, services.addresses) ?? []);
+		const answers = rows.length === 0 ? [] : await apply(rows);
+		yield answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
+	}
+}
+
+async function* dryRun(services: Deps, given: Import) {
+	const {organization, by, query} = given;
+	const trx = await services.db.transaction();
+	try {
+		const now = services.clock.now();
+		const target = await dryRunTarget(services.db, trx, organization.id, now);
+		const chunk = {now, organizationId: organization.id, by, onConflict: query.onConflict};
+		yield* answerLines(services, given, (rows) => importChunk(services, target, {...chunk, rows}));
+	} finally {
+		await trx.rollback();
+	}
+}
+
+async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
+	try {
+		yield* answers;
+	} catch (error) {
+		request.log().error({err: error}, 'an import ended early');
+		throw error;
+	}
+}
+
+/**
+ * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
+ * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer, so that callers do
+ * not take a part for the whole. If the caller hangs up, the import ends after the chunk in progress.
+ * @throws 415 before anything is read.
+ */
+export const importLinks = (services: Deps, given: Import): Reply => {
+	requireNdjson(given.request.headers);
+	const answers = given.query.dryRun
+		? dryRun(services, given)
+		: answerLines(services, given, applyInTransactions(services, given));
+	return reply({headers: ndjsonHeaders, body: Readable.from(logged(given.request, answers))});
+};

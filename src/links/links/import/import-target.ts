@@ -1,0 +1,106 @@
+import {randomUUID} from 'node:crypto';
+import type {Caller} from '../../../accounts/audit/audit-log.ts';
+import type {Db} from '../../../platform/db/db.ts';
+import type {HttpError} from '../../../platform/errors.ts';
+import {generateShortCode} from '../empty-link.ts';
+import type {LinkRow} from '../link.ts';
+import {createLinkStore} from '../link-store.ts';
+import {type Creator, readCreator} from '../link-terms.ts';
+import {insertLinks, type NewRow} from '../link-writer.ts';
+
+/** A link that an import has found or created. */
+export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
+
+/** The links that a chunk of an import is applied to: the real ones, or a dry run's copy of those that it touches. */
+export type ImportTarget = {
+	isDryRun: boolean;
+	/** For reading what the rows refer to. */
+	db: Db;
+	/** The organization. Except in a dry run, its links' count and all names are locked until the transaction ends. */
+	creator(): Promise<Creator>;
+	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<HeldLink[]>;
+	/** The same links, locked until the transaction ends. */
+	lock(links: HeldLink[]): Promise<HeldLink[]>;
+	/** A short code for a link without its own. */
+	newShortCode(): string;
+	/** Inserts links, counts them and records their creation. */
+	insert(rows: Array<Omit<NewRow, 'by'> & {link: HeldLink}>): Promise<void>;
+	update(links: HeldLink[]): Promise<void>;
+};
+
+const held = (rows: LinkRow[]): HeldLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
+
+/** The links themselves, in the transaction of one chunk. */
+export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Date; by: Caller}): ImportTarget => {
+	const store = createLinkStore(trx, organizationId);
+	return {
+		isDryRun: false,
+		db: trx,
+		creator: () => readCreator(trx, {organizationId, now}, 'lock'),
+		find: async (names) => held(await store.findNamed(names)),
+		lock: async (links) => held(await store.lockAll(links.map(({id}) => id))),
+		newShortCode: generateShortCode,
+		insert: (rows) =>
+			insertLinks(
+				trx,
+				{now},
+				rows.map((row) => ({...row, by})),
+			),
+		update: (links) => store.update(links),
+	};
+};
+
+/**
+ * A dry run: the links that rows would create are in a temporary table, so that later rows find them, however long the
+ * input is. No link and no count is locked or written.
+ * @param trx a transaction that is rolled back when the input has ended.
+ */
+export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now: Date): Promise<ImportTarget> => {
+	await trx.raw(
+		`CREATE TEMPORARY TABLE dry_run_links
+			(LIKE links INCLUDING INDEXES, "isNew" boolean NOT NULL, "hasOwnCode" boolean NOT NULL)
+		ON COMMIT DROP`,
+	);
+	let allCreated = 0;
+
+	const write = async (links: HeldLink[]): Promise<void> => {
+		await trx.raw('DELETE FROM dry_run_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
+		await trx.raw('INSERT INTO dry_run_links SELECT * FROM jsonb_populate_recordset(null::dry_run_links, ?::jsonb)', [
+			JSON.stringify(links),
+		]);
+	};
+
+	return {
+		isDryRun: true,
+		db,
+		creator: async () => {
+			const {counts, ...creator} = await readCreator(db, {organizationId, now}, 'read');
+			return {...creator, counts: {...counts, links: counts.links + allCreated}};
+		},
+		find: async ({shortCodes, externalIds}) => {
+			const {rows} = await trx.raw<{rows: HeldLink[]}>(
+				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
+				UNION ALL
+				SELECT links.*, false, true FROM links
+				WHERE organization_id = :organizationId
+					AND (short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds))
+					AND NOT EXISTS (SELECT FROM dry_run_links WHERE dry_run_links.id = links.id)`,
+				{organizationId, shortCodes, externalIds},
+			);
+			return rows;
+		},
+		lock: async (links) => links,
+		// Never shown, so it must only be unique.
+		newShortCode: randomUUID,
+		insert: async (rows) => {
+			await write(rows.map(({link}) => link));
+			allCreated += rows.length;
+		},
+		update: write,
+	};
+};
+
+export type RowResult = {line: number} & (
+	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
+	| {status: 'failed'; error: HttpError}
+);

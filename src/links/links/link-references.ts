@@ -1,0 +1,184 @@
+import {hasFeature, type PlanDeps} from '../../accounts/plans/entitlements.ts';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {
+	domainNotFound,
+	featureNotAvailable,
+	required,
+	templateNotFound,
+	unknownChannel,
+	validationFailed,
+} from '../../platform/errors.ts';
+import {type Domain, isServing} from '../domains/domain.ts';
+import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
+import {requireNoLoop} from './link-field-schemas.ts';
+
+/** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
+type Lock = 'none' | 'share';
+
+/** The rows that links refer to: the organization's domains, and the requested templates and channels. */
+export type LinkReferences = {
+	/** The domain of new links: the organization's default if it serves, otherwise the shared one. */
+	defaultDomain: Domain;
+	/** Whether links may be on the domain now. */
+	hasDomain(id: string): boolean;
+	/** The link with its domain, the host of its URL, and its template. */
+	view(link: LinkRow): JoinedLink;
+	/**
+	 * The row after applying `input` to `row`. A null domain is the default one.
+	 * @throws 404 for a foreign template and for a domain that is foreign or not VERIFIED, 403 FEATURE_NOT_AVAILABLE for a
+	 * custom domain without that feature, 400 for an unknown channel, a missing path, and a URL on the link's own domain.
+	 */
+	apply(row: LinkRow, input: LinkInput): LinkRow;
+};
+
+const domainColumns: Columns<Domain> = columnsOf(
+	'id, organization_id, hostname, status, verification_token, created_at',
+);
+const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_deep_linking, match_window_hours');
+
+const domainsBy = (name: string, lock: string): Prepared => ({
+	name,
+	text: `SELECT ${domainColumns.sql('domains')} FROM domains
+		WHERE organization_id = ANY ((SELECT CAST($1 AS uuid[]))::uuid[]) OR organization_id IS NULL ORDER BY id ${lock}`,
+});
+const domainStatements: Record<Lock, Prepared> = {
+	none: domainsBy('read domains of links', ''),
+	share: domainsBy('lock domains of links', 'FOR KEY SHARE'),
+};
+
+/** The domains of some organizations, and the shared one. */
+export const readDomains = (db: Db, organizationIds: readonly string[], lock: Lock): Promise<Domain[]> =>
+	runPrepared<Domain>(db, domainStatements[lock], [organizationIds]);
+
+const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
+	if (names.length === 0) {
+		return new Set();
+	}
+
+	const rows: Array<{name: string}> = await db('channels')
+		.where({organization_id: organizationId})
+		.whereIn('name', names)
+		.orderBy('name')
+		.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
+		.select('name');
+	return new Set(rows.map(({name}) => name));
+};
+
+const readTemplates = async (db: Db, organizationId: string, ids: string[], lock: Lock): Promise<LinkTemplate[]> =>
+	ids.length === 0
+		? []
+		: db('templates')
+				.where({organization_id: organizationId})
+				.whereIn('id', ids)
+				.orderBy('id')
+				.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
+				.select(templateColumns.list);
+
+const distinct = (values: Iterable<string | null | undefined>): string[] => [
+	...new Set([...values].filter((value) => value != null)),
+];
+
+const pathRequired = () => validationFailed([{message: 'path is required', field: 'path'}]);
+
+/**
+ * Reads the rows that `links` and `inputs` refer to. Everyone locks these before links.
+ * @param domains those of `readDomains`, if they have been read.
+ */
+export const readReferences = async (
+	services: PlanDeps,
+	db: Db,
+	owner: Omit<LinkOwner, 'orgKey'>,
+	{
+		links = [],
+		inputs = [],
+		lock = 'none',
+		domains: known,
+	}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock; domains?: readonly Domain[]},
+): Promise<LinkReferences> => {
+	const usable = (known ?? (await readDomains(db, [owner.id], lock))).filter(
+		({organizationId}) => organizationId === null || organizationId === owner.id,
+	);
+	const domains = new Map(usable.map((domain) => [domain.id, domain]));
+	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
+	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
+	const templates = new Map(
+		(await readTemplates(db, owner.id, distinct(templateIds), lock)).map((template) => [template.id, template]),
+	);
+
+	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
+	const chosen = owner.defaultDomainId === null ? undefined : domains.get(owner.defaultDomainId);
+	const hasCustomDomains = hasFeature(services, owner, 'custom_domains');
+	const serves = (domain: Domain | undefined): domain is Domain =>
+		domain !== undefined && isServing(domain, hasCustomDomains);
+	const defaultDomain = serves(chosen) ? chosen : shared;
+	if (defaultDomain === undefined) {
+		throw new Error('the shared link domain is missing');
+	}
+
+	const requireDomain = (id: string): Domain => {
+		const domain = domains.get(id.toLowerCase());
+		if (domain?.status !== 'VERIFIED') {
+			throw domainNotFound();
+		}
+
+		if (!serves(domain)) {
+			throw featureNotAvailable('custom_domains');
+		}
+
+		return domain;
+	};
+	const domainOf = (link: LinkRow): Domain => domains.get(link.domain_id) ?? defaultDomain;
+	const templateOf = (link: LinkRow): LinkTemplate | null =>
+		link.template_id === null ? null : (templates.get(link.template_id) ?? null);
+
+	const domainIdOf = ({domainId}: LinkInput): {domainId?: string} => {
+		if (domainId == null) {
+			return domainId === null ? {domainId: defaultDomain.id} : {};
+		}
+
+		return {domainId: requireDomain(domainId).id};
+	};
+
+	const templateIdOf = ({templateId}: LinkInput): {templateId?: string | null} => {
+		if (templateId == null) {
+			return templateId === null ? {templateId} : {};
+		}
+
+		const template = required(templates.get(templateId.toLowerCase()), templateNotFound);
+		return {templateId: template.id};
+	};
+
+	return {
+		defaultDomain,
+		hasDomain: (id) => serves(domains.get(id.toLowerCase())),
+		view: (link) => {
+			const domain = domainOf(link);
+			return {link, domain, hostname: serves(domain) ? domain.hostname : null, template: templateOf(link)};
+		},
+		apply: (row, input) => {
+			const references = {...domainIdOf(input), ...templateIdOf(input)};
+			if (input.channel != null && !channels.has(input.channel)) {
+				throw unknownChannel(input.channel);
+			}
+
+			const after = withInput(row, {...input, ...references});
+			if (after.path === null && (templateOf(after)?.path ?? null) === null) {
+				throw pathRequired();
+			}
+
+			const {hostname} = domainOf(after);
+			if (hostname !== null) {
+				const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
+				requireNoLoop(hostname, {
+					fallbackUrl: after.fallback_url,
+					...Object.fromEntries(own),
+					'og.imageUrl': after.og_image_url,
+				});
+			}
+
+			return after;
+		},
+	};
+};

@@ -1,0 +1,104 @@
+import {readConfigFile} from '../../platform/package-root.ts';
+import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
+import {deniedSchemes} from '../app-config/denied-schemes.ts';
+
+type Pairs = Array<[name: string, value: string]>;
+
+/** The URL with these parameters, except names that it already has. */
+const withMissing = (href: string, pairs: Pairs): string => {
+	const url = new URL(href);
+	const added = new URLSearchParams(pairs.filter(([name]) => !url.searchParams.has(name)));
+	// Appended as text, because `searchParams` would re-encode the owner's query.
+	url.search = [url.search.slice(1), added.toString()].filter((part) => part !== '').join('&');
+	return url.href;
+};
+
+/** The URL with the link's campaign values by their names, except names that it already has. */
+export const withUtm = (href: string, utm: Readonly<Record<string, string | null>>): string =>
+	withMissing(
+		href,
+		Object.entries(utm).flatMap(([name, value]): Pairs => (value === null || value === '' ? [] : [[name, value]])),
+	);
+
+/** Names of a visit's query that other websites receive; `*` stands for any end. */
+const passedNames = readConfigFile<string[]>('passed-queries.json');
+
+const isPassed = (name: string): boolean =>
+	passedNames.some((passed) => (passed.endsWith('*') ? name.startsWith(passed.slice(0, -1)) : name === passed));
+
+/** The URL with the campaign values and click ids of a visit's query, except names that it already has. */
+export const withPassed = (href: string, query: Readonly<Record<string, string>>): string =>
+	withMissing(
+		href,
+		Object.entries(query).filter(([name]) => isPassed(name)),
+	);
+
+// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
+const queryText = (params: Readonly<Record<string, string>>): string =>
+	new URLSearchParams(params).toString().replaceAll('+', '%20');
+
+/** The short URL with parameters. */
+export const tappedUrl = (url: string, params: Readonly<Record<string, string>>): string => {
+	const query = queryText(params);
+	return query === '' ? url : `${url}?${query}`;
+};
+
+/** True for a URI scheme that an app may claim. */
+export const isCustomScheme = (scheme: string): boolean =>
+	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !deniedSchemes.includes(scheme.toLowerCase());
+
+/** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
+const destination = (path: string, params: Readonly<Record<string, string>>): string => {
+	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path.toWellFormed()) ?? [];
+	const query = queryText(params);
+	const separator = query === '' ? '' : place.includes('?') ? '&' : '?';
+	return encodeURI(place) + separator + query + encodeURI(fragment);
+};
+
+/** `scheme://path?params`, or null for a scheme that no app may claim. */
+export const customSchemeUrl = ({
+	scheme,
+	path,
+	params,
+}: {
+	scheme: string;
+	path: string;
+	params: Readonly<Record<string, string>>;
+}): string | null => (isCustomScheme(scheme) ? `${scheme}://${destination(path, params)}` : null);
+
+/** The app's page in the App Store of the reader's country; null for an invalid App Store id. */
+export const appStoreUrl = (id: string): string | null =>
+	isAppStoreId(id) ? `https://apps.apple.com/app/id${id}` : null;
+
+/**
+ * The app's page on Google Play, whose Install Referrer passes `token` to the app; null for an invalid package name.
+ */
+export const playStoreUrl = (packageName: string, token: string | null): string | null =>
+	isPackageName(packageName)
+		? `https://play.google.com/store/apps/details?id=${packageName}${
+				token === null ? '' : `&referrer=${encodeURIComponent(token)}`
+			}`
+		: null;
+
+/**
+ * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback` if the
+ * app is missing. Null for an invalid package name (contract/page 4).
+ */
+export const intentUrl = ({
+	target,
+	packageName,
+	fallback,
+}: {
+	target: string;
+	packageName: string;
+	fallback: string;
+}): string | null => {
+	const [, scheme, rest] = /^([^:]+):\/\/(.*)$/s.exec(target) ?? [];
+	if (scheme === undefined || rest === undefined || !isPackageName(packageName)) {
+		return null;
+	}
+
+	// The intent begins at the only `#`: another one in the target would let a link's path set intent fields.
+	const data = rest.replaceAll('#', '%23');
+	return `intent://${data}#Intent;scheme=${scheme};package=${packageName};S.browser_fallback_url=${encodeURIComponent(fallback)};end`;
+};

@@ -1,0 +1,61 @@
+import {auditRow, type Caller} from '../../accounts/audit/audit-log.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {shortCodeTaken} from '../../platform/errors.ts';
+import {creationOf, generateShortCode} from './empty-link.ts';
+import type {LinkRow} from './link.ts';
+
+/**
+ * A link to insert. `hasOwnCode`: its short code was asked for; a generated one that is taken is replaced.
+ * @property path the path that the audit record of its creation has.
+ */
+export type NewRow = {link: LinkRow & {hasOwnCode: boolean}; path: string | null; by: Caller};
+
+/**
+ * The only statement that creates links: those whose short code is free, counted and recorded. A taken external id, or a
+ * reference that is gone, is a violation. Exported for a test.
+ */
+export const insert: Prepared = {
+	name: 'create links',
+	text: `WITH inserted AS (
+			INSERT INTO links SELECT * FROM jsonb_populate_recordset(null::links, $1::jsonb)
+			ON CONFLICT ON CONSTRAINT links_organization_id_short_code_key DO NOTHING
+			RETURNING id, organization_id
+		), counted AS (
+			UPDATE link_counts SET links = links + made, app_links = app_links + CASE WHEN $3 THEN made ELSE 0 END
+			FROM (SELECT organization_id AS id, CAST(count(*) AS integer) AS made FROM inserted GROUP BY 1) AS new
+			WHERE organization_id = new.id
+		), audited AS (
+			INSERT INTO audit_log SELECT row.* FROM json_populate_recordset(null::audit_log, $2::json) AS row
+			JOIN inserted ON CAST(inserted.id AS text) = entity_id
+		)
+		SELECT id FROM inserted`,
+};
+
+/**
+ * Inserts links, counts them and records their creation. The caller has checked the quotas and holds the count
+ * (`readCreator`). @throws 409 for a taken short code; violations of other constraints as they are.
+ */
+export const insertLinks = async (
+	trx: Db,
+	{now, isByApp = false}: {now: Date; isByApp?: boolean},
+	rows: readonly NewRow[],
+): Promise<void> => {
+	let rest = rows;
+	while (rest.length > 0) {
+		const inserted = await runPrepared<{id: string}>(trx, insert, [
+			JSON.stringify(rest.map(({link}) => link)),
+			JSON.stringify(rest.map(({link, path, by}) => auditRow(now, by, creationOf({...link, path})))),
+			isByApp,
+		]);
+		const ids = new Set(inserted.map(({id}) => id));
+		rest = rest.filter(({link}) => !ids.has(link.id));
+		for (const {link} of rest) {
+			if (link.hasOwnCode) {
+				throw shortCodeTaken(link.short_code);
+			}
+
+			link.short_code = generateShortCode();
+		}
+	}
+};

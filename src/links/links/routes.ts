@@ -1,0 +1,143 @@
+import {
+	adminRoute,
+	type OfAnySurface,
+	type OrganizationEndpoint,
+	organizationRoute,
+} from '../../accounts/organizations/organization-route.ts';
+import {type Route, route} from '../../accounts/route.ts';
+import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import {idParams} from '../../platform/http/validate.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import {createLink} from './create-link.ts';
+import {deleteLink} from './delete-link.ts';
+import {exportLinks} from './export-links.ts';
+import {findLinks} from './find-links.ts';
+import {idempotencyKeyOf} from './idempotent-create.ts';
+import {importLinks} from './import/import-links.ts';
+import {
+	idempotencyHeader,
+	importLineAnswer,
+	linkAnswer,
+	linkWithDomainAnswer,
+	listedLinkAnswer,
+	qrAnswers,
+} from './link-answer.ts';
+import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
+import {qrQuery, qrReply} from './qr/qr.ts';
+import {getLink, listLinks} from './read-links.ts';
+import {updateLink} from './update-link.ts';
+
+/** Declares an endpoint that machines, members and operators share: `/links…` with a SERVER key is the third one. */
+const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
+	endpoint: OrganizationEndpoint<OfAnySurface, P, Q, B>,
+): Route[] => {
+	const isRead = endpoint.method === 'GET';
+	return [
+		route({...endpoint, credential: 'serverKey', limit: isRead ? limits.linkReads : limits.linkWrites}),
+		...organizationRoute({...endpoint, role: isRead ? 'viewer' : 'developer'}),
+	];
+};
+
+export const linkRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/links',
+		summary: 'Find links of any organization by id, short code or short URL',
+		answer: pageOf(linkWithDomainAnswer),
+		credential: 'admin',
+		query: linkNameQuery,
+		handler: ({services, query}) => findLinks(services, query),
+	}),
+
+	// Before `:id`, which would match the word too.
+	adminRoute({
+		method: 'GET',
+		path: '/links/export',
+		summary: 'Export all links as NDJSON, oldest first',
+		answer: {media: ['application/x-ndjson'], about: 'A line per link, as a list answers it.'},
+		handler: ({services, organization, request}) => exportLinks(services, {organization, request}),
+	}),
+
+	adminRoute({
+		method: 'POST',
+		path: '/links/import',
+		summary: 'Import links from NDJSON',
+		accepts: {'application/x-ndjson': 'A line per link: a create body, or a line of an export.'},
+		answer: {
+			media: ['application/x-ndjson'],
+			about: 'While it still reads, a line per row (schema `ImportedLine`).',
+			lines: importLineAnswer,
+		},
+		query: importQuery,
+		body: 'stream',
+		handler: ({services, organization, by, query, request}) =>
+			importLinks(services, {organization, by, query, request}),
+	}),
+
+	linkRoute({
+		method: 'POST',
+		path: '/links',
+		summary: 'Create a link',
+		refusals: [402, 403, 409, 428],
+		headers: idempotencyHeader,
+		answer: linkAnswer,
+		body: newLink,
+		status: 201,
+		settles: true,
+		handler: ({services, organization, by, body, request}) =>
+			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
+	}),
+
+	linkRoute({
+		method: 'GET',
+		path: '/links',
+		summary: 'List links, newest first',
+		answer: pageOf(listedLinkAnswer),
+		query: linkListQuery,
+		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
+	}),
+
+	linkRoute({
+		method: 'GET',
+		path: '/links/:id',
+		summary: 'Get a link',
+		answer: linkWithDomainAnswer,
+		params: idParams,
+		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
+	}),
+
+	linkRoute({
+		method: 'PATCH',
+		path: '/links/:id',
+		summary: 'Change a link',
+		refusals: [402, 403, 409],
+		answer: linkAnswer,
+		params: idParams,
+		body: linkChanges,
+		handler: ({services, organization, by, params, body}) =>
+			updateLink(services, {organization, by, id: params.id, changes: body}),
+	}),
+
+	linkRoute({
+		method: 'DELETE',
+		path: '/links/:id',
+		summary: 'Delete a link',
+		answer: deletedAnswer,
+		params: idParams,
+		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
+	}),
+
+	...(['svg', 'png'] as const).map((format) =>
+		linkRoute({
+			method: 'GET',
+			path: `/links/:id/qr.${format}`,
+			summary: `QR code of a link as ${format.toUpperCase()}`,
+			otherAnswers: {304: null},
+			answer: qrAnswers[format],
+			params: idParams,
+			query: qrQuery,
+			handler: async ({services, organization, params, query, request}) =>
+				qrReply(format, await getLink(services, {organization, id: params.id}), query, request.headers),
+		}),
+	),
+].flat();

@@ -1,0 +1,54 @@
+import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {type PlanDeps, requirePlan} from '../../accounts/plans/entitlements.ts';
+import {inTransaction, translateViolation} from '../../platform/db/db.ts';
+import {linkNotFound, required} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {linkViolations} from './create-link.ts';
+import {changeDetails, changedColumns, type LinkInput, type LinkJson, linkJson} from './link.ts';
+import {readReferences} from './link-references.ts';
+import {createLinkStore, lockLinkCount} from './link-store.ts';
+import {lockOwner, requireClickQuota} from './link-terms.ts';
+
+/**
+ * Changes a link. If no value differs, nothing is written, not even `updatedAt`.
+ * @throws 402 without a plan or over the click quota, 404 for an unknown link and for a foreign domain or template,
+ * 400 for an unknown channel or a missing path, 409 for a taken short code or external id.
+ */
+export const updateLink = async (
+	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
+	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
+): Promise<LinkJson> => {
+	await services.clickJournal.flushed({mentioned: [organization.id]});
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const store = createLinkStore(trx, organization.id);
+		const owner = await lockOwner(trx, organization.id);
+		await requireClickQuota(trx, owner, requirePlan(services, owner), now);
+		const found = required(await store.find(id), linkNotFound);
+		// Names are given under the lock of the count, and locks are taken in one order: count, references, links.
+		if (changes.shortCode !== undefined || changes.externalId !== undefined) {
+			await lockLinkCount(trx, owner.id);
+		}
+
+		const references = await readReferences(services, trx, owner, {links: [found], inputs: [changes], lock: 'share'});
+		const before = required(await store.lock(id), linkNotFound);
+		const after = references.apply(before, changes);
+		const columns = changedColumns(before, after);
+		if (columns.length === 0) {
+			return linkJson(services.addresses, owner, references.view(before));
+		}
+
+		const link = {...after, updated_at: now};
+		await store.update([link]).catch((error: unknown) => {
+			throw translateViolation(error, linkViolations(changes));
+		});
+		await recordAudit(trx, now, by, {
+			action: 'UPDATE',
+			entityType: 'Link',
+			entityId: id,
+			organizationId: owner.id,
+			details: {shortCode: link.short_code, changes: changeDetails(before, link, columns)},
+		});
+		return linkJson(services.addresses, owner, references.view(link));
+	});
+};

@@ -1,0 +1,115 @@
+import {randomUUID} from 'node:crypto';
+import Joi from 'joi';
+import type {Caller} from '../../accounts/audit/audit-log.ts';
+import {createAccessStore} from '../../accounts/auth/access-store.ts';
+import type {Session} from '../../accounts/auth/session.ts';
+import {organizationAnswer} from '../../accounts/organizations/organization-answer.ts';
+import {organizationJson} from '../../accounts/organizations/organization-store.ts';
+import {route} from '../../accounts/route.ts';
+import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import type {Services} from '../../services.ts';
+import {dryRun, type RunDeps} from '../../visits/match/dry-run.ts';
+import {findMatch, type MatchAnswer} from '../../visits/match/find-match.ts';
+import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/match/match-answer.ts';
+import {findAttempt, type MatchAttempt} from '../../visits/match/match-attempt-store.ts';
+import {type MatchFields, matchBody} from '../../visits/match/match-request.ts';
+import {organizationOfKey} from '../../visits/match/organization-of-key.ts';
+
+const attempt = unkeptAttemptAnswer.allow(null);
+
+/** The answer of `/match` and its explanation. */
+const dryRunAnswer = Joi.alternatives(
+	answerOf('RehearsedMatch', {...hitFields, attempt}),
+	answerOf('RehearsedNoMatch', {...missFields, attempt}),
+);
+
+const sessionAnswer = answerOf('ResolvedSession', {
+	claims: anyObject,
+	session: partOf({
+		userId: text,
+		organizationId: textOrNull,
+		role: Joi.valid('viewer', 'analyst', 'developer', 'admin', 'owner').allow(null),
+		email: textOrNull,
+		isPending: flag,
+		isOps: flag,
+	}),
+	actor: partOf({type: text, id: textOrNull, name: textOrNull}),
+	organization: organizationAnswer.allow(null),
+	user: partOf({id: uuid, email: textOrNull, name: textOrNull}).allow(null),
+	isMember: flag,
+});
+
+/**
+ * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
+ * earlier answer would be repeated to the device, which is not a new attempt.
+ */
+type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
+
+/**
+ * A dry run of POST /match: consumes no click, records no attempt and registers no device.
+ * @param sent the body, its address, and the `X-API-Key` header.
+ */
+const dryRunMatch = (
+	services: RunDeps,
+	sent: {fields: MatchFields; ip: string; rawKey: string | string[] | undefined},
+): Promise<DryRunMatch> =>
+	dryRun(services, async (dry) => {
+		const {fields, ip} = sent;
+		const attemptId = randomUUID();
+		const organization = await organizationOfKey(dry, sent.rawKey);
+		const answer = await findMatch(dry, {fields, ip, organization, attemptId});
+		// A match by token gets its candidates after the answer.
+		await dry.background.settle();
+		const recorded = await findAttempt(dry.db, attemptId);
+		if (recorded === null) {
+			return {...answer, attempt: null};
+		}
+
+		const {id: _, ...attempt} = recorded;
+		return {...answer, attempt};
+	});
+
+/**
+ * The contents of a session token and the records it resolves to: the actor of audit records, and the mirrored
+ * organization and person, each null if not mirrored.
+ */
+const resolveSession = async ({db}: Pick<Services, 'db'>, {claims, ...session}: Session, {actor}: Caller) => {
+	const store = createAccessStore(db);
+	const {organizationId, userId} = session;
+	const mirrored = organizationId === null ? null : await store.findMembership({organizationId, userId});
+	return {
+		claims,
+		session,
+		actor,
+		organization: mirrored === null ? null : organizationJson(mirrored.organization),
+		user: await store.findUser(userId),
+		isMember: mirrored?.member != null,
+	};
+};
+
+/** The sandbox of the ops organization (contract/portal 9). */
+export const devRoutes = [
+	route({
+		method: 'GET',
+		path: '/dev/session',
+		summary: 'Show the claims of a session and what they resolve to',
+		answer: sessionAnswer,
+		credential: 'ops',
+		limit: limits.portal,
+		handler: ({services, session, by}) => resolveSession(services, session, by),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/dev/match',
+		summary: 'Rehearse a match',
+		headers: {'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.'},
+		answer: dryRunAnswer,
+		credential: 'ops',
+		limit: limits.portal,
+		body: matchBody,
+		handler: ({services, request, body}) =>
+			dryRunMatch(services, {fields: body, ip: request.ip, rawKey: request.headers['x-api-key']}),
+	}),
+];

@@ -1,0 +1,102 @@
+import Joi from 'joi';
+import {requireOrganization} from '../../accounts/organizations/require-organization.ts';
+import {route} from '../../accounts/route.ts';
+import type {Config} from '../../platform/config/config.ts';
+import {isConnectionFault} from '../../platform/db/db.ts';
+import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answer.ts';
+import {sized} from '../../platform/http/sized.ts';
+import {packageVersion} from '../../platform/package-root.ts';
+import type {Services} from '../../services.ts';
+import {checkAssociationRoom} from './association-room.ts';
+import {checkClickStore, checkJournal} from './clicks.ts';
+import {checkConfiguration} from './configuration.ts';
+import {checkDatabase} from './database.ts';
+import {checkDisk} from './disk.ts';
+import {worstOf} from './finding.ts';
+import {checkGuesses} from './guesses.ts';
+import {type LinkHosts, listLinkHosts} from './hosts.ts';
+import {checkIdentityProvider} from './identity-provider.ts';
+import {checkKeptKeys} from './kept-keys.ts';
+import {checkRefusals} from './limits.ts';
+import {checkPaymob} from './paymob.ts';
+import {checkRedis} from './redis.ts';
+import {checkStripe} from './stripe.ts';
+
+const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
+
+/** What `work` finds out in the database; `otherwise` if that is away, which is a finding of its own. */
+const unlessAway = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
+	try {
+		return await work;
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			return otherwise;
+		}
+
+		throw error;
+	}
+};
+
+/** Checks that the server itself can run; the caller examines what is visible only from outside. */
+const examine = async (services: Services) => {
+	const {clicks, clickJournal, config, db, limiter, stripe, clock} = services;
+	// CLOCK_OFFSET shifts the service, not the machine.
+	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
+	const areas = await Promise.all([
+		checkConfiguration(config),
+		checkDatabase(db, {mode: modeOf(config), now}),
+		unlessAway(checkKeptKeys(services), []),
+		unlessAway(checkGuesses(services), []),
+		unlessAway(checkRefusals(services), []),
+		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
+		checkClickStore(clicks.ping),
+		checkJournal(clickJournal.figures()),
+		checkDisk(config.dataDir),
+		checkIdentityProvider(config),
+		checkStripe(stripe, config),
+		checkPaymob(config),
+		unlessAway(checkAssociationRoom(services), []),
+	]);
+	return areas.flat();
+};
+
+const query = Joi.object<{org?: string[]}>({org: sized.array().items(Joi.string().max(64)).single().max(100)});
+
+const verdict = Joi.valid('ok', 'warn', 'fail');
+
+/** The server's own findings, for `oplink doctor`. */
+const doctorAnswer = answerOf('Diagnosis', {
+	status: verdict,
+	version: text,
+	findings: Joi.array().items(partOf({area: text, check: text, status: verdict, message: text, next: textOrNull})),
+	hosts: Joi.array().items(
+		partOf({
+			url: text,
+			orgKey: textOrNull,
+			isPart: flag,
+			apple: Joi.array().items(text),
+			android: Joi.array().items(text),
+		}),
+	),
+});
+
+export const doctorRoutes = [
+	/** Findings, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */
+	route({
+		method: 'GET',
+		path: '/admin/doctor',
+		summary: 'Check the server and its dependencies',
+		answer: doctorAnswer,
+		credential: 'admin',
+		query,
+		handler: async ({services, query: {org}}) => {
+			const named = org && (await Promise.all(org.map((reference) => requireOrganization(services, reference))));
+			const [examined, {hosts, findings: ofHosts}] = await Promise.all([
+				examine(services),
+				unlessAway<LinkHosts>(listLinkHosts(services, named?.map(({id}) => id) ?? null), {hosts: [], findings: []}),
+			]);
+			const findings = [...examined, ...ofHosts];
+			return {status: worstOf(findings), version: packageVersion(), findings, hosts};
+		},
+	}),
+];

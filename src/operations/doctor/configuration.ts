@@ -1,0 +1,27 @@
+import type {Config} from '../../platform/config/config.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn} = findingsOf('Configuration');
+
+/** Environment warnings that did not prevent the start. */
+export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Finding[] => {
+	const findings = [
+		...warnings.map((warning) =>
+			warn(
+				'configuration.warning',
+				warning,
+				'Correct it and start the server again; oplink config lists the variables',
+			),
+		),
+		...(clockOffsetSeconds === 0
+			? []
+			: [
+					warn(
+						'configuration.clockOffset',
+						`the clock of the service is shifted by ${clockOffsetSeconds} s`,
+						'Unset CLOCK_OFFSET unless this is a test',
+					),
+				]),
+	];
+	return findings.length > 0 ? findings : [ok('configuration.environment', 'the environment is valid')];
+};

@@ -1,0 +1,70 @@
+import {counted} from '../../platform/counted.ts';
+import {checkPooler, needed, neededToWrite, readServerFacts, type ServerCheck} from '../../platform/db/check-server.ts';
+import {type DatabaseFault, explainDatabaseError} from '../../platform/db/database-faults.ts';
+import {type Db, sharesSessions} from '../../platform/db/db.ts';
+import {migrationStatus} from '../../platform/db/migrate.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn, fail} = findingsOf('Database');
+
+/** Tolerated difference of the database's clock in seconds, before it affects rates, windows and expiries. */
+const CLOCK_TOLERANCE = 5;
+
+const checkClock = (differenceSeconds: number): Finding =>
+	Math.abs(differenceSeconds) <= CLOCK_TOLERANCE
+		? ok('database.clock', 'its clock agrees with that of the server')
+		: warn(
+				'database.clock',
+				`its clock is ${Math.abs(Math.round(differenceSeconds))} s ${differenceSeconds > 0 ? 'ahead of' : 'behind'} that of the server`,
+				'Synchronize both clocks by NTP',
+			);
+
+const checkMigrations = async (db: Db): Promise<Finding> => {
+	const pending = (await migrationStatus(db)).flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
+	return pending.length === 0
+		? ok('database.migrations', 'every migration is applied')
+		: fail(
+				'database.migrations',
+				`${counted(pending.length, 'migration')} pending: ${pending.join(', ')}`,
+				'Run oplink migrate up, or start the server again',
+			);
+};
+
+const judged = (check: ServerCheck, found: DatabaseFault | null, well: string): Finding =>
+	found === null ? ok(`database.${check}`, well) : fail(`database.${check}`, found.fault, found.remedy);
+
+const NEXT = {
+	external: 'Start PostgreSQL, or correct DATABASE_URL',
+	embedded: 'Start the server again; its log says why',
+} as const;
+
+/**
+ * Checks the database: reachable, suitable, clock difference, pending migrations.
+ * @param now the machine's time, without CLOCK_OFFSET.
+ */
+export const checkDatabase = async (
+	db: Db,
+	{mode, now}: {mode: keyof typeof NEXT; now: () => Date},
+): Promise<Finding[]> => {
+	try {
+		const facts = await readServerFacts(db);
+		const {version, encoding, schema, at} = facts;
+		return [
+			judged('version', needed.version(facts), `PostgreSQL ${version}, ${mode}`),
+			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
+			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
+			judged('writable', neededToWrite(facts), 'it accepts writes'),
+			judged(
+				'pooler',
+				await checkPooler(db),
+				sharesSessions(db) ? 'sessions may be shared; one connection listens beside the pooler' : 'sessions persist',
+			),
+			checkClock((at.getTime() - now().getTime()) / 1000),
+			await checkMigrations(db),
+		];
+	} catch (error) {
+		const known = mode === 'external' ? explainDatabaseError(error) : null;
+		const {fault, remedy} = known ?? {fault: (error as Error).message, remedy: NEXT[mode]};
+		return [fail('database.reachable', `it cannot be used: ${fault}`, remedy)];
+	}
+};

@@ -1,0 +1,26 @@
+import {daysBefore} from '../../platform/config/policies.ts';
+import type {Services} from '../../services.ts';
+import {findDoubtful} from '../../visits/match/guess-grades.ts';
+import {matchPolicy} from '../../visits/match/match-policy.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn} = findingsOf('Matches');
+
+const DAYS = 30;
+/** With fewer graded guesses, two wrong ones would already be too many. */
+const LEAST = 200;
+
+/** Checks whether guesses with `high` confidence were as often right as they say, where tokens proved it. */
+export const checkGuesses = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<Finding[]> => {
+	const share = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 1;
+	const doubtful = await findDoubtful(db, {since: daysBefore(clock.now(), DAYS), least: LEAST, share});
+	return doubtful.length === 0
+		? [ok('matches.high', 'guesses with high confidence are as often right as they say')]
+		: doubtful.map(({orgKey, graded, correct}) =>
+				warn(
+					'matches.high',
+					`${orgKey}: of ${graded} guesses with high confidence that a token proved in ${DAYS} days, ${correct} were right`,
+					"Send the CLIENT key with POST /match, and accept 'exact' alone for what must not be wrong",
+				),
+			);
+};

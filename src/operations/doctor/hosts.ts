@@ -1,0 +1,159 @@
+import {type Entitled, hasFeature} from '../../accounts/plans/entitlements.ts';
+import {appleAppSiteAssociation, assetLinks} from '../../links/app-config/association-files.ts';
+import {
+	androidAppsOf,
+	iosAppsOf,
+	listSharedAndroidApps,
+	sharedIosAppsOf,
+} from '../../links/app-config/configured-apps.ts';
+import {unknownCodesHost} from '../../links/domains/configure-domain.ts';
+import {isVerifiedHostname} from '../../links/domains/domain-store.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {Services} from '../../services.ts';
+import {androidEntries, appleEntries} from './association-entries.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+/** A link host with the expected contents of its association files. */
+export type LinkHost = {
+	/** Scheme and host, with the port unless it is the default. */
+	url: string;
+	/** Its organization; null for the shared link domain. */
+	orgKey: string | null;
+	/** Whether the files may contain more: those of the shared domain, if only some organizations are examined. */
+	isPart: boolean;
+	apple: string[];
+	android: string[];
+};
+
+type Owner = {organizationId: string; orgKey: string};
+type Row = Owner & Entitled & {hostname: string; unknownCodesUrl: string | null};
+
+/** The link hosts, and findings for domains that are not served. */
+export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
+
+/** Most custom domains per report: each is examined from outside, which takes seconds if nobody answers. */
+const MOST_CUSTOM_HOSTS = 1000;
+
+/** Verified domains of active organizations, of all or the named ones, up to the report's limit. */
+const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
+	db('domains')
+		.join('organizations', 'organizations.id', 'domains.organization_id')
+		.where({'domains.status': 'VERIFIED', 'organizations.status': 'ACTIVE'})
+		.modify((query) => {
+			if (organizationIds !== null) {
+				void query.whereIn('organizations.id', [...organizationIds]);
+			}
+		})
+		.orderBy('hostname')
+		.limit(MOST_CUSTOM_HOSTS)
+		.select({
+			organizationId: 'organizations.id',
+			orgKey: 'organizations.org_key',
+			hostname: 'domains.hostname',
+			unknownCodesUrl: 'domains.unknown_codes_url',
+			plan: 'organizations.plan',
+			entitledUntil: 'organizations.entitled_until',
+		});
+
+const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Promise<LinkHost> => ({
+	url: `https://${hostname}`,
+	orgKey,
+	isPart: false,
+	apple: appleEntries(appleAppSiteAssociation(await iosAppsOf(db, organizationId), {customDomain: true})),
+	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId), {customDomain: true})),
+});
+
+const sharedHost = async (
+	{db, addresses, associationCache, config}: Pick<Services, 'db' | 'addresses' | 'associationCache' | 'config'>,
+	organizationIds: readonly string[] | null,
+): Promise<LinkHost> => {
+	const url = `${addresses.linkScheme}://${addresses.linkDomain}`;
+	const {apple, android} = await associationCache.shared();
+	if (organizationIds === null) {
+		return {
+			url,
+			orgKey: null,
+			isPart: false,
+			apple: appleEntries(JSON.parse(apple ?? '{}')),
+			android: androidEntries(JSON.parse(android ?? '[]')),
+		};
+	}
+
+	const statements = assetLinks(await listSharedAndroidApps(db, Object.keys(config.plans), organizationIds));
+	return {
+		url,
+		orgKey: null,
+		isPart: true,
+		apple: appleEntries(appleAppSiteAssociation(await sharedIosAppsOf(db, organizationIds))),
+		android: androidEntries(statements),
+	};
+};
+
+/** Warns if a report has reached its limit of custom domains. */
+const checkNumber = (rows: readonly Row[]): Finding[] =>
+	rows.length === MOST_CUSTOM_HOSTS
+		? [
+				findingsOf('Domains').warn(
+					'domains.number',
+					`${MOST_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
+					'Name organizations: oplink doctor Ab12',
+				),
+			]
+		: [];
+
+/** A cancelled plan is not the server's fault, so only a report on that organization warns of it. */
+const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
+	const {ok, warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
+	const message = 'it is verified but not served: the plan of its organization lacks custom_domains';
+	return isNamed
+		? warn(
+				'host.plan',
+				message,
+				`Set a plan that has custom_domains (oplink plan set --org ${orgKey} PLAN), or remove the domain`,
+			)
+		: ok('host.plan', message);
+};
+
+/** Unknown codes must leave the service: a target that has become a link host here since is not used. */
+const checkUnknownCodes = async (
+	{db, hostRoles}: Pick<Services, 'db' | 'hostRoles'>,
+	{hostname, orgKey, unknownCodesUrl}: Row,
+): Promise<Finding[]> => {
+	const target = unknownCodesUrl === null ? null : unknownCodesHost(unknownCodesUrl);
+	if (target === null || (hostRoles.roleOf(target) === 'other' && !(await isVerifiedHostname(db, target)))) {
+		return [];
+	}
+
+	const {warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
+	return [
+		warn(
+			'host.unknown-codes',
+			`its unknown codes are 404: they would go on to ${target}, which is a link host of this server`,
+			`Lead them elsewhere: oplink domains set ${orgKey} ${hostname} --unknown-codes URL, or --clear unknownCodes`,
+		),
+	];
+};
+
+/**
+ * The shared link domain and the served custom domains; findings for the others.
+ * @param organizationIds null for all.
+ */
+export const listLinkHosts = async (
+	services: Pick<Services, 'addresses' | 'associationCache' | 'clock' | 'config' | 'db' | 'hostRoles' | 'log'>,
+	organizationIds: readonly string[] | null,
+): Promise<LinkHosts> => {
+	const hosts = [await sharedHost(services, organizationIds)];
+	const rows = await verifiedDomains(services.db, organizationIds);
+	const findings = checkNumber(rows);
+	// Sequential: nobody waits for them, and the pool is shared.
+	for (const row of rows) {
+		if (hasFeature(services, row, 'custom_domains')) {
+			hosts.push(await customHost(services.db, row));
+			findings.push(...(await checkUnknownCodes(services, row)));
+		} else {
+			findings.push(withoutPlan(row, organizationIds !== null));
+		}
+	}
+
+	return {hosts, findings};
+};

@@ -1,0 +1,68 @@
+import {reply, route} from '../../accounts/route.ts';
+import {isReadOnly} from '../../platform/db/db.ts';
+import {migrationStatus} from '../../platform/db/migrate.ts';
+import type {Services} from '../../services.ts';
+import {liveAnswer, readyAnswer} from './health-answers.ts';
+
+/** State of a dependency of the service. */
+type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
+
+const checkDatabase = async ({
+	db,
+	log,
+}: Pick<Services, 'db' | 'log'>): Promise<{database: Check; migrations: Check}> => {
+	try {
+		const pending = (await migrationStatus(db)).some(({appliedAt}) => appliedAt === null);
+		return {database: (await isReadOnly(db)) ? 'read-only' : 'ok', migrations: pending ? 'pending' : 'ok'};
+	} catch (error) {
+		log.debug({err: error}, 'the database did not answer a health check');
+		return {database: 'unavailable', migrations: 'unavailable'};
+	}
+};
+
+const checkAnswer = (answer: Promise<void>): Promise<Check> =>
+	answer.then(
+		() => 'ok',
+		() => 'unavailable',
+	);
+
+/**
+ * The service's dependencies, and whether it can work (contract/requests 11). Redis and ClickHouse are optional: a Redis
+ * that is full or read-only answers but cannot decide limits; without ClickHouse the rows of clicks wait.
+ */
+export const checkReadiness = async (services: Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>) => {
+	const {clicks, config, limiter} = services;
+	const checks = {
+		...(await checkDatabase(services)),
+		...(config.redisUrl === null ? {} : {redis: await checkAnswer(limiter.ping())}),
+		...(clicks.ping === null ? {} : {clicks: await checkAnswer(clicks.ping())}),
+	};
+	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};
+};
+
+export const healthRoutes = [
+	route({
+		method: 'GET',
+		path: '/health/live',
+		summary: 'Whether the process answers',
+		answer: liveAnswer,
+		credential: 'none',
+		host: 'any',
+		handler: () => ({status: 'ok'}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/health/ready',
+		summary: 'Whether the service can work',
+		otherAnswers: {503: readyAnswer},
+		answer: readyAnswer,
+		credential: 'none',
+		host: 'any',
+		handler: async ({services}) => {
+			const {ready, checks} = await checkReadiness(services);
+			const body = {status: ready ? 'ok' : 'unavailable', checks};
+			return reply({status: ready ? 200 : 503, body, headers: {'Cache-Control': 'no-store'}});
+		},
+	}),
+];

@@ -1,0 +1,41 @@
+import type {Services} from '../../services.ts';
+import {rollUp} from '../../visits/clicks/rollups/roll-up.ts';
+
+/**
+ * Rolls counts up, and then drops old clicks if due. A month is dropped only when it is completely rolled up, and in
+ * parallel one would find the other's lock.
+ */
+export const createClickJobs = (
+	{background, clicks, clock, config, db, log, metrics}: Services,
+	isStopping: () => boolean,
+): {run(): void; expectDrop(): void} => {
+	let isDropDue = false;
+	const drop = async (): Promise<void> => {
+		if (!isDropDue || isStopping()) {
+			return;
+		}
+
+		isDropDue = false;
+		const work = clicks.dropOld(db, {now: clock.now(), days: config.clickRetentionDays});
+		const {left} = await metrics.job('drop_clicks', work, (result) => result.left === null);
+		if (left !== null) {
+			log.info({reason: left}, 'could not drop old clicks; retrying later');
+		}
+
+		isDropDue ||= left === 'uncounted';
+	};
+
+	return {
+		run: () => {
+			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping));
+			background.run('roll up counts', rolledUp);
+			background.run('change clicks', clicks.applyChanges());
+			// Months counted before a fault are dropped anyway.
+			background.run('drop old clicks', rolledUp.catch(() => {}).then(drop));
+		},
+		/** Schedules dropping old clicks for the next run, and for later ones while counting is incomplete or locked. */
+		expectDrop: () => {
+			isDropDue = true;
+		},
+	};
+};

@@ -1,0 +1,160 @@
+import {closeSync, openSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {clickHouseUrlFault} from './clickhouse-url.ts';
+import {databaseUrlFault} from './database-url.ts';
+import {placeholderWarning} from './placeholder-prices.ts';
+import {type Plans, readPlans, shippedPlans} from './plans.ts';
+import {type Environment, readVariables, type ValuesOf} from './variable.ts';
+import {variables} from './variables.ts';
+import {isWebhookSecret} from './webhook-secret.ts';
+
+/** All faults of the environment, one sentence each. */
+export class ConfigError extends Error {
+	override name = 'ConfigError';
+
+	constructor(readonly faults: string[]) {
+		super(faults.join('\n'));
+	}
+}
+
+type Values = ValuesOf<typeof variables>;
+type Having<T, K extends keyof T> = T & {readonly [P in K]: NonNullable<T[P]>};
+
+export type StripeConfig = Having<Values['stripe'], 'secretKey'>;
+export type PaymobConfig = Having<Values['paymob'], 'secretKey' | 'publicKey' | 'cardIntegrationId'>;
+
+/** The variables' values, and values derived from them. */
+export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
+	Readonly<{
+		/** Whether a first start creates a demo organization: with the embedded database, and never in production. */
+		demo: boolean;
+		/** Null: the gateway is off. */
+		stripe: StripeConfig | null;
+		paymob: PaymobConfig | null;
+		plans: Plans;
+		logFormat: NonNullable<Values['logFormat']>;
+		warnings: readonly string[];
+	}>;
+
+/** The addresses of the service and the base of its short URLs. */
+export type Addresses = Readonly<{publicUrl: string; linkDomain: string; linkScheme: 'http' | 'https'}>;
+
+const isLoopbackHost = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);
+
+/** The addresses of a service on `port`: the configured ones, else this machine's. */
+export const addressesOf = (
+	config: Pick<Config, 'publicUrl' | 'linkDomain' | 'linkScheme'>,
+	port: number,
+): Addresses => {
+	const linkDomain = config.linkDomain ?? `localhost:${port}`;
+	return {
+		publicUrl: config.publicUrl ?? `http://localhost:${port}`,
+		linkDomain,
+		linkScheme: config.linkScheme ?? (isLoopbackHost(linkDomain) ? 'http' : 'https'),
+	};
+};
+
+/** The key is derived from the secret, so a short secret works, but can be guessed. */
+const LEAST_KEY_SECRET = 16;
+
+/** A rule between variables, or beyond their declarations: a sentence if it is violated. */
+type Rule = (values: Values, plans: Plans) => string | false | null;
+
+const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
+
+/** Violations end the start. Each begins with the name of the variable. */
+const requirements: readonly Rule[] = [
+	// Creating a folder there never ends.
+	({dataDir}) =>
+		/^\/(?:proc|sys)(?:\/|$)/.test(path.resolve(dataDir)) &&
+		'DATA_DIR must not be below /proc or /sys, where no file is kept',
+	(values) => isProduction(values) && values.adminToken === null && 'ADMIN_TOKEN must be set with NODE_ENV=production',
+	(values) =>
+		isProduction(values) &&
+		values.clockOffsetSeconds !== 0 &&
+		'CLOCK_OFFSET is for tests and refused with NODE_ENV=production',
+	({databaseUrl}) => {
+		const fault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
+		return fault && `DATABASE_URL ${fault}`;
+	},
+	({databaseListenUrl}) => {
+		const fault = databaseListenUrl === null ? null : databaseUrlFault(databaseListenUrl);
+		return fault && `DATABASE_LISTEN_URL ${fault}`;
+	},
+	({databaseUrl, databaseListenUrl}) =>
+		databaseListenUrl !== null &&
+		databaseUrl === null &&
+		'DATABASE_LISTEN_URL is the same database as DATABASE_URL, which must be set too',
+	({clicksUrl}) => {
+		const fault = clicksUrl === null ? null : clickHouseUrlFault(clicksUrl);
+		return fault && `CLICKS_URL ${fault}`;
+	},
+	({paymob: {secretKey, publicKey}}) =>
+		secretKey !== null && publicKey === null && 'PAYMOB_PUBLIC_KEY must be set with PAYMOB_SECRET_KEY',
+	({paymob: {secretKey, cardIntegrationId}}) =>
+		secretKey !== null && cardIntegrationId === null && 'PAYMOB_CARD_INTEGRATION_ID must be set with PAYMOB_SECRET_KEY',
+];
+
+/** Violations cause later refusals, of which the start warns. */
+const advice: readonly Rule[] = [
+	({keySecret}) =>
+		keySecret !== null &&
+		keySecret.length < LEAST_KEY_SECRET &&
+		`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: anyone with a copy of the database could guess it`,
+	({stripe}, plans) => stripe.secretKey !== null && placeholderWarning(plans),
+	({idp}) =>
+		idp.webhookSecret !== null &&
+		!isWebhookSecret(idp.webhookSecret) &&
+		'IDP_WEBHOOK_SECRET is not whsec_ followed by base64: every delivery will be refused with 400',
+	({idp}) =>
+		(idp.issuer === null) !== (idp.jwksUrl === null) &&
+		'IDP_ISSUER and IDP_JWKS_URL are needed both: every session will be refused with 401',
+];
+
+const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is Having<T, K> =>
+	keys.every((key) => values[key] !== null);
+
+/**
+ * The validated configuration of `env`.
+ * @param isTerminal whether logs go to a terminal, where the default format is `pretty`. @throws ConfigError with one
+ * sentence per fault.
+ */
+export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config => {
+	const faults: string[] = [];
+	const values = readVariables(variables, env, faults);
+	let plans: Plans = {};
+	try {
+		plans = values.plansFile === null ? shippedPlans() : readPlans(readFileSync(values.plansFile, 'utf8'));
+	} catch (error) {
+		faults.push(`PLANS_FILE could not be used: ${(error as Error).message}`);
+	}
+
+	if (values.relayRangesFile !== null) {
+		try {
+			closeSync(openSync(values.relayRangesFile, 'r'));
+		} catch (error) {
+			faults.push(`RELAY_RANGES_FILE could not be read: ${(error as Error).message}`);
+		}
+	}
+
+	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
+	// An invalid variable counts as unset for the rules, without being reported as missing.
+	const isNew = (fault: string) => !faults.some((known) => known.split(' ')[0] === fault.split(' ')[0]);
+	faults.push(...broken(requirements).filter(isNew));
+	if (faults.length > 0) {
+		throw new ConfigError(faults);
+	}
+
+	const {stripe, paymob, linkDomain} = values;
+	return Object.freeze({
+		...values,
+		dataDir: path.resolve(values.dataDir),
+		linkDomain: linkDomain?.toLowerCase() ?? null,
+		demo: values.databaseUrl === null && !isProduction(values),
+		stripe: has(stripe, 'secretKey') ? stripe : null,
+		paymob: has(paymob, 'secretKey', 'publicKey', 'cardIntegrationId') ? paymob : null,
+		plans,
+		logFormat: values.logFormat ?? (isTerminal ? 'pretty' : 'json'),
+		warnings: broken(advice),
+	});
+};

@@ -1,0 +1,34 @@
+import {connectRedis, keepConnected} from '../../limits/connect-redis.ts';
+import type {SideChannel} from './side-channel.ts';
+
+const CHANNEL = 'oplink:processes';
+
+/** The line through Redis, one behind Sentinels, or a Cluster. */
+export const createRedisLine = (redisUrl: string): SideChannel => {
+	const speaking = connectRedis(redisUrl);
+	const hearing = connectRedis(redisUrl, {isListening: true});
+	let isClosed = false;
+	for (const connection of [speaking, hearing]) {
+		keepConnected(connection, () => !isClosed);
+		// The limits report an outage.
+		connection.on('error', () => {});
+	}
+
+	// At each connection: a subscription that is asked for without one is lost in a long outage.
+	hearing.on('ready', () => {
+		hearing.subscribe(CHANNEL).catch(() => {});
+	});
+	return {
+		say: (text) => {
+			speaking.publish(CHANNEL, text).catch(() => {});
+		},
+		onText: (listener) => {
+			hearing.on('message', (_channel: string, text: string) => listener(text));
+		},
+		close: () => {
+			isClosed = true;
+			speaking.disconnect();
+			hearing.disconnect();
+		},
+	};
+};

@@ -1,0 +1,30 @@
+import type {Services} from '../../services.ts';
+import type {Plan} from '../config/plans.ts';
+import {rateLimited} from '../errors.ts';
+import {type Limit, limitOfPlan} from './limits.ts';
+
+export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
+
+/** The subject that a limit counts, and the organization that it belongs to; null if unknown. */
+export type Counted = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
+
+/**
+ * Counts a request, by the limit of the owner's plan if that sets one.
+ * @param decided the seconds to wait, if the request has been counted already. @throws 429 beyond the limit.
+ */
+export const enforceLimit = async (
+	{limiter, metrics, refusals}: LimitDeps,
+	limit: Limit,
+	{subject, owner}: Counted,
+	decided?: number,
+): Promise<void> => {
+	const wait = decided ?? (await limiter.take(limitOfPlan(limit, owner?.plan?.limits), subject));
+	if (wait > 0) {
+		metrics.rateLimited(limit.name);
+		if (owner !== null) {
+			refusals.note(owner.organizationId, limit.name);
+		}
+
+		throw rateLimited(wait);
+	}
+};

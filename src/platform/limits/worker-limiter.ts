@@ -1,0 +1,63 @@
+import type {Clock} from '../clock.ts';
+import {createPendingRequests} from '../pending-requests.ts';
+import type {Check, Limiter} from './limiter.ts';
+import {createMemoryLimiter} from './memory-limiter.ts';
+import {oncePerTurn} from './once-per-turn.ts';
+
+/** A worker's message: what it must count. A check that is null asks whether the shared windows decide. */
+export type LimitChecks = {is: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
+
+/** The supervisor's answer: the wait of each check, in order. */
+export type LimitWaits = {is: 'limits'; request: number; waits: readonly number[]};
+
+/** The wait that says that the shared windows do not decide. */
+const CANNOT_DECIDE = -1;
+
+/** A supervisor that does not answer for this long hangs. */
+const SILENT_MS = 2000;
+
+/**
+ * The limiter of one of several processes: its supervisor keeps the windows of them all. The checks of one turn of the
+ * event loop are one message. While the supervisor hangs, the worker decides by its own windows.
+ */
+export const createWorkerLimiter = (
+	clock: Clock,
+	send: (message: LimitChecks) => void,
+): Limiter & {receive(message: LimitWaits): void} => {
+	const own = createMemoryLimiter({clock});
+	const requests = createPendingRequests<readonly number[]>(SILENT_MS);
+	let isSilent = false;
+	const ask = oncePerTurn(async (checks: LimitChecks['checks']): Promise<ReadonlyArray<number | null>> => {
+		const waits = await requests.ask((request) => send({is: 'limits', request, checks}));
+		isSilent ||= waits === null;
+		return waits ?? checks.map(() => null);
+	});
+
+	return {
+		take: (limit, subject) =>
+			isSilent ? own.take(limit, subject) : ask({limit, subject}).then((wait) => wait ?? own.take(limit, subject)),
+		ping: async () => {
+			if ((await ask(null)) !== 0) {
+				throw new Error('the shared windows do not decide');
+			}
+		},
+		close: () => own.close(),
+		receive: ({request, waits}) => {
+			// Also an answer that comes too late: the supervisor answers again.
+			isSilent = false;
+			requests.resolve(request, waits);
+		},
+	};
+};
+
+/** The supervisor's answer to a worker. @param limiter the windows of the machine. */
+export const decideForWorker = async (limiter: Limiter, {request, checks}: LimitChecks): Promise<LimitWaits> => {
+	const waitOf = (check: Check | null): Promise<number> | number =>
+		check === null
+			? limiter.ping().then(
+					() => 0,
+					() => CANNOT_DECIDE,
+				)
+			: limiter.take(check.limit, check.subject);
+	return {is: 'limits', request, waits: await Promise.all(checks.map(waitOf))};
+};

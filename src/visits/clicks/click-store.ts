@@ -1,0 +1,68 @@
+import type {Db} from '../../platform/db/db.ts';
+import type {Turns} from '../../platform/turns.ts';
+import type {Rows} from './click-context.ts';
+import type {Range, Scope} from './stats/stats-bounds.ts';
+import type {Recent} from './stream/click-stream-recent.ts';
+import type {Snapshot, StreamEvent} from './stream/click-stream-store.ts';
+
+/** The clicks of a report: those of `range` that the rollups of `cover` lack. */
+type Counted = {scope: Scope; range: Range; cover: Range};
+
+/**
+ * Clicks as reports count them. The SQL may bind what every statement of a report binds: `organizationId`, `linkId`,
+ * `from`, `to`, `coverFrom`, `coverTo` and `rolled`.
+ */
+export type ClickReader = {
+	/** A report's turn: its transaction waits for the store, and must leave connections to everybody else. */
+	inTurn: Turns;
+	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
+	counts(db: Db, counted: Counted): Promise<Rows>;
+	/** A SELECT of `dimension`, `key` and `count` of people's clicks. */
+	dimensions(db: Db, counted: Counted): Promise<Rows>;
+};
+
+/** Why old clicks are still there: some are not rolled up, another process drops them, or they are in use. */
+export type Left = 'uncounted' | 'in_use';
+
+/**
+ * Where raw clicks are. Reports, the live stream, privacy, retention and signals use it and do not know which store it
+ * is. Statements are of PostgreSQL, so that what they change is part of the caller's transaction.
+ */
+export type ClickStore = {
+	/** Waits until the clicks that this machine has answered are in the store, those that mention the text. */
+	reader(mentioned: string): Promise<ClickReader>;
+	/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
+	stream: {
+		/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
+		recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;
+		/** The events committed after `from` and up to `upTo`. */
+		between(db: Db, from: Snapshot, upTo: Snapshot): AsyncIterable<StreamEvent[]>;
+	};
+	/**
+	 * An item of a FROM with the columns of `clicks` and of `click_contexts`: at least the clicks of `own`.
+	 * @param own a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`.
+	 */
+	inFull(db: Db, own: Rows): Promise<Rows>;
+	statements: {
+		/**
+		 * Adds a page's signals to its click. Follows a WITH whose `updated` has `click_id`, `organization_id`, `link_id`,
+		 * `created_at`, `platform` and `had_platform`, whether it was known before. Binds `timezone`.
+		 */
+		addSignals: string;
+		/**
+		 * Removes what describes the person, and keeps what reports count. Follows `own`, rows of `match_clicks`, in a WITH.
+		 */
+		forget: string;
+		/** Removes the clicks of a deleted organization. Binds `id`. */
+		removeOrganization: string;
+	};
+	/** Applies what statements have changed to a store outside PostgreSQL. Reports do so by themselves before they read. */
+	applyChanges(): Promise<void>;
+	/**
+	 * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS).
+	 * @returns the dropped months, oldest first, and why the next one is `left`; null if none is.
+	 */
+	dropOld(db: Db, age: {now: Date; days: number}): Promise<{dropped: string[]; left: Left | null}>;
+	/** Rejects if a store outside PostgreSQL does not answer; null: there is none. */
+	ping: (() => Promise<void>) | null;
+};

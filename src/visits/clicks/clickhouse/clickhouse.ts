@@ -1,0 +1,133 @@
+import type {ClickHouseAddress} from '../../../platform/config/clickhouse-url.ts';
+import {clickStoreUnavailable} from '../../../platform/errors.ts';
+
+/** How long ClickHouse may take for a batch. */
+const TIMEOUT_MS = 10_000;
+
+/** How long an answer to a health check may take; orchestrators ask every few seconds. */
+const PING_MS = 2000;
+
+/** How long a report may take. */
+const REPORT_MS = 30_000;
+
+/** How long a statement of a migration or a backup may take. */
+const LONG_MS = 3_600_000;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Values in statements: ids and whole numbers only, so that nothing has to be escaped. @throws for anything else. */
+export const literal = (value: string | number): string => {
+	if (typeof value === 'number' ? Number.isSafeInteger(value) : UUID.test(value)) {
+		return typeof value === 'number' ? String(value) : `toUUID('${value}')`;
+	}
+
+	throw new TypeError('only ids and whole numbers may be part of a statement');
+};
+
+/** A time as it is stored: microseconds since 1970. */
+export const microseconds = (at: Date): string => literal(at.getTime() * 1000);
+
+/**
+ * Whether a connection that was kept open had been closed meanwhile, as ClickHouse does after some seconds. Statements may
+ * be repeated: rows are distinguished by their ids.
+ */
+const isClosedConnection = (error: unknown): boolean => {
+	const {code} = ((error as {cause?: unknown}).cause ?? {}) as {code?: unknown};
+	return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+};
+
+/** The fault of a network is the cause of what `fetch` throws; its message may be empty. */
+const reasonOf = (error: unknown): string => {
+	const {name, message, cause} = error as Error;
+	const {message: deeper, code} = (cause ?? {}) as NodeJS.ErrnoException;
+	return name === 'TimeoutError' ? 'no answer in time' : deeper || code || message;
+};
+
+/** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
+export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress) => {
+	/** For the log and the operator; who asks over HTTP learns no address. */
+	const away = (error: unknown) =>
+		clickStoreUnavailable(
+			new Error(`ClickHouse at ${origin}/${database} (CLICKS_URL) cannot be used: ${reasonOf(error)}`, {cause: error}),
+		);
+	const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+	const ask = async (
+		parameters: Record<string, string>,
+		body: string | AsyncIterable<Uint8Array>,
+		milliseconds: number,
+	): Promise<Response> => {
+		const query = new URLSearchParams({database, ...parameters});
+		const send = (): Promise<Response> =>
+			fetch(`${origin}/?${query}`, {
+				method: 'POST',
+				headers: {authorization},
+				body: body as NonNullable<RequestInit['body']>,
+				signal: AbortSignal.timeout(milliseconds),
+				// Otherwise fetch keeps all of a body that it streams, to send it again.
+				redirect: 'error',
+				...(typeof body === 'string' ? {} : {duplex: 'half'}),
+			} as RequestInit);
+		const answer = await send()
+			.catch((error: unknown) => {
+				if (typeof body === 'string' && isClosedConnection(error)) {
+					return send();
+				}
+
+				throw error;
+			})
+			.catch((error: unknown) => {
+				throw away(error);
+			});
+
+		if (!answer.ok) {
+			const words = (await answer.text().catch(() => '')).trim().slice(0, 500);
+			throw away(new Error(`it answers ${answer.status}: ${words}`));
+		}
+
+		return answer;
+	};
+
+	/** The whole answer, which ClickHouse sends when it is complete: an error later would look like a short answer. */
+	const text = async (sql: string): Promise<string> => {
+		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0'};
+		const answer = await ask(settings, sql, REPORT_MS);
+		return answer.text().catch((error: unknown) => {
+			throw away(error);
+		});
+	};
+
+	return {
+		/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is away or refuses. */
+		select: async <Row>(sql: string): Promise<Row[]> =>
+			(await text(`${sql} FORMAT JSONEachRow`))
+				.split('\n')
+				.filter((line) => line !== '')
+				.map((line) => JSON.parse(line) as Row),
+		/** @throws 503 if it does not answer within 2 s. */
+		ping: async (): Promise<void> => {
+			await (await ask({}, 'SELECT 1', PING_MS)).arrayBuffer();
+		},
+		/** Runs a statement without an answer. @throws 503. */
+		run: async (sql: string): Promise<void> => {
+			await text(sql);
+		},
+		/** Inserts rows of the format TabSeparated, which escapes as COPY does. @throws 503. */
+		insert: async (into: string, rows: string | AsyncIterable<Uint8Array>): Promise<void> => {
+			const query = `INSERT INTO ${into} FORMAT TabSeparated`;
+			const answer = await ask({query}, rows, typeof rows === 'string' ? TIMEOUT_MS : LONG_MS);
+			await answer.arrayBuffer();
+		},
+		/** The rows of a SELECT of any length, as TabSeparated. @throws 503. */
+		stream: async function* (sql: string): AsyncGenerator<Uint8Array> {
+			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS);
+			try {
+				yield* (body ?? []) as unknown as AsyncIterable<Uint8Array>;
+			} catch (error) {
+				throw away(error);
+			}
+		},
+	};
+};
+
+export type ClickHouse = ReturnType<typeof createClickHouse>;

@@ -1,0 +1,133 @@
+import {DAY_MS} from '../../../platform/clock.ts';
+import {copyIn} from '../../../platform/db/copy-in.ts';
+import {copyOut} from '../../../platform/db/copy-out.ts';
+import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import {clicksInFull} from '../click-context.ts';
+import {createClickPartitions} from '../click-partitions.ts';
+import {listPartitions} from '../drop-old-clicks.ts';
+import {rollUp} from '../rollups/roll-up.ts';
+import {readState} from '../rollups/rollup-store.ts';
+import {rowsAsText, textColumns} from './backup-rows.ts';
+import {applyChanges} from './changes.ts';
+import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
+import {type ClickHouse, literal} from './clickhouse.ts';
+import {listMonths} from './clickhouse-clicks.ts';
+import {areClicksInClickHouse, notePlace} from './place.ts';
+
+export type Place = 'clickhouse' | 'postgres';
+
+/** Why clicks cannot be moved now. */
+export class MigrationError extends Error {
+	override name = 'MigrationError';
+}
+
+const countIn = async (clickHouse: ClickHouse): Promise<number> => {
+	const [row] = await clickHouse.select<{clicks: number}>('SELECT count() AS clicks FROM clicks FINAL');
+	return row?.clicks ?? 0;
+};
+
+const requireCount = (moved: number, expected: number): void => {
+	if (moved !== expected) {
+		throw new MigrationError(`${moved} of ${expected} clicks arrived; nothing was changed: is a server still running?`);
+	}
+};
+
+/** A month's rows as ClickHouse takes them: of version 1, which nothing that still comes from a journal replaces. */
+const rowsOf = (
+	partition: string,
+): string => `SELECT organization_id, CAST(floor(extract(epoch FROM occurred_at) / 86400) AS integer), link_id,
+		CAST(extract(epoch FROM occurred_at) * 1000000 AS bigint), id, 1, '${NO_BATCH}', context_id,
+		CAST(bot_class IS NULL AS integer), platform, country, channel, referrer_host
+	FROM ${clicksInFull.replace('FROM clicks ', `FROM ${partition} AS clicks `)} AS clicks`;
+
+/** Counts of rows that are not rolled up would be lost. */
+const requireRolledUp = async (trx: Db): Promise<void> => {
+	const state = await readState(trx);
+	const {rows} = await trx.raw<{rows: unknown[]}>(
+		'SELECT 1 FROM clicks WHERE NOT pg_visible_in_snapshot(writer, CAST(? AS pg_snapshot)) LIMIT 1',
+		[state?.rolled ?? '3:3:'],
+	);
+	if (state?.backfill !== null || !state.isOfThisCluster || rows.length > 0) {
+		throw new MigrationError('Some clicks are not rolled up yet: is a server still running?');
+	}
+};
+
+const toClickHouse = async (db: Db, clickHouse: ClickHouse): Promise<number> => {
+	await createClickTable(clickHouse);
+	// Removes the rows of an interrupted attempt or an earlier installation.
+	await clickHouse.run('TRUNCATE TABLE clicks');
+	await rollUp(db);
+	return inTransaction(db, async (trx) => {
+		await trx.raw('LOCK TABLE clicks');
+		const {rows} = await trx.raw<{rows: Array<{clicks: string}>}>('SELECT count(*) AS clicks FROM clicks');
+		await requireRolledUp(trx);
+		const partitions = await listPartitions(trx);
+		for (const {partition} of partitions) {
+			const copied = copyOut(trx, `COPY (${rowsOf(partition)}) TO STDOUT`);
+			await clickHouse.insert(intoClicks, copied);
+		}
+
+		const moved = await countIn(clickHouse);
+		requireCount(moved, Number(rows[0]?.clicks));
+		for (const {partition} of partitions) {
+			await trx.raw('DROP TABLE ??', [partition]);
+		}
+
+		await notePlace(trx, 'clickhouse');
+		return moved;
+	});
+};
+
+const requireDrained = async (db: Db): Promise<void> => {
+	const {rows} = await db.raw<{rows: unknown[]}>(
+		`SELECT 1 FROM click_journals AS one LEFT JOIN click_journals AS rows ON rows.id = one.id AND rows.sink = 'clickHouse'
+		WHERE one.sink = 'postgres'
+			AND (coalesce(rows.segment, 0), coalesce(rows.position, 0)) < (one.segment, one.position) LIMIT 1`,
+	);
+	if (rows.length > 0) {
+		throw new MigrationError(
+			'Raw clicks still wait in the journal: start the server with CLICKS_URL, and stop it when /admin/status says that none wait',
+		);
+	}
+};
+
+const toPostgres = async (db: Db, clickHouse: ClickHouse): Promise<number> => {
+	await requireDrained(db);
+	await applyChanges(db, clickHouse);
+	// Rows that come back are marked as rolled up.
+	await rollUp(db);
+	const expected = await countIn(clickHouse);
+	const moved = await inTransaction(db, async (trx) => {
+		const partitions = createClickPartitions(trx);
+		for (const {start, end} of await listMonths(clickHouse)) {
+			await partitions.ensure(start);
+			// In the order of time, as they came: what is near in time is near on the disk.
+			for (let at = start; at < end; at = new Date(at.getTime() + DAY_MS)) {
+				const day = `WHERE day = ${literal(at.getTime() / DAY_MS)} ORDER BY occurred_at`;
+				for await (const lines of rowsAsText(clickHouse, day)) {
+					await copyIn(trx, `COPY clicks (${textColumns}) FROM STDIN`, lines);
+				}
+			}
+		}
+
+		const {rows} = await trx.raw<{rows: Array<{clicks: string}>}>('SELECT count(*) AS clicks FROM clicks');
+		requireCount(Number(rows[0]?.clicks), expected);
+		await notePlace(trx, 'postgres');
+		return expected;
+	});
+	await clickHouse.run('TRUNCATE TABLE clicks');
+	await db.raw('VACUUM (ANALYZE) clicks');
+	return moved;
+};
+
+/**
+ * Moves the rows of all clicks, completely or not at all. No server may run meanwhile.
+ * @returns how many; null if they are there already. @throws MigrationError; 503 if ClickHouse is away.
+ */
+export const migrateClicks = async (db: Db, clickHouse: ClickHouse, place: Place): Promise<number | null> => {
+	if ((await areClicksInClickHouse(db)) === (place === 'clickhouse')) {
+		return null;
+	}
+
+	return place === 'clickhouse' ? toClickHouse(db, clickHouse) : toPostgres(db, clickHouse);
+};

@@ -1,0 +1,56 @@
+import {ConfigError} from '../../../platform/config/config.ts';
+import type {Db} from '../../../platform/db/db.ts';
+
+const NAME = 'clicks';
+
+/** Tables used only if clicks are stored in ClickHouse; without it their rows are meaningless. */
+export const clickHouseTables = ['click_tallies', 'click_batches', 'click_changes'] as const;
+
+/** Whether the rows of clicks are in ClickHouse, as this installation has noted. */
+export const areClicksInClickHouse = async (db: Db): Promise<boolean> =>
+	(await db('settings').where({name: NAME}).first()) !== undefined;
+
+/** Notes that the rows of clicks are in ClickHouse from now on, or in PostgreSQL again. */
+export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Promise<void> => {
+	if (place === 'clickhouse') {
+		await trx('settings')
+			.insert({name: NAME, value: JSON.stringify({place})})
+			.onConflict('name')
+			.ignore();
+		// Matches of a deleted link are found by its clicks otherwise.
+		await trx.raw('CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)');
+	} else {
+		await trx('settings').where({name: NAME}).delete();
+		for (const table of clickHouseTables) {
+			await trx(table).delete();
+		}
+
+		await trx('click_journals').where({sink: 'clickHouse'}).delete();
+
+		await trx.raw('DROP INDEX IF EXISTS match_clicks_link_id_idx');
+	}
+};
+
+/**
+ * Refuses a start that would write clicks to another place than where they are. An installation without clicks begins
+ * where CLICKS_URL says.
+ * @throws ConfigError.
+ */
+export const requirePlace = async (db: Db, clicksUrl: string | null): Promise<void> => {
+	const isElsewhere = await areClicksInClickHouse(db);
+	if (clicksUrl === null && isElsewhere) {
+		throw new ConfigError([
+			'CLICKS_URL must be set: the clicks are in ClickHouse. oplink clicks migrate postgres brings them back',
+		]);
+	}
+
+	if (clicksUrl !== null && !isElsewhere) {
+		if ((await db('clicks').first('id')) !== undefined) {
+			throw new ConfigError([
+				'CLICKS_URL is set, but the clicks are in PostgreSQL: stop every server and run oplink clicks migrate clickhouse',
+			]);
+		}
+
+		await notePlace(db, 'clickhouse');
+	}
+};

@@ -1,0 +1,70 @@
+import type {Db} from '../../../platform/db/db.ts';
+import type {Rows} from '../click-context.ts';
+import {dayOf} from './click-table.ts';
+import {type ClickHouse, literal} from './clickhouse.ts';
+
+/** A row as ClickHouse has it, without what can be counted by itself. Numbers that do not fit into doubles are texts. */
+export type StoredClick = {
+	organization_id: string;
+	link_id: string;
+	occurred_at: number;
+	id: string;
+	version: number;
+	batch: string;
+	context_id: string | null;
+	is_person: number;
+	channel: string | null;
+	referrer_host: string | null;
+};
+
+/** The columns of `StoredClick`. */
+export const storedColumns =
+	'organization_id, link_id, occurred_at, id, version, batch, toString(context_id) AS context_id, is_person, channel, referrer_host';
+
+/** The key of a click in ClickHouse; `at` has microseconds. */
+type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
+
+/** Keys of clicks in PostgreSQL. @param rows a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`. */
+export const readKeys = async (db: Db, {sql, bindings}: Rows): Promise<StoredKey[]> => {
+	const {rows} = await db.raw<{rows: StoredKey[]}>(
+		`SELECT organization_id AS "organizationId", link_id AS "linkId", click_id AS id,
+			CAST(CAST(extract(epoch FROM created_at) * 1000000 AS bigint) AS text) AS at
+		FROM (${sql}) AS keys`,
+		bindings,
+	);
+	return rows;
+};
+
+/** A condition for clicks of keys: the key of the table, so that few rows are read. */
+const hasKey = (keys: readonly StoredKey[]): string =>
+	`(organization_id, day, link_id, occurred_at, id) IN (${keys
+		.map(
+			({organizationId, linkId, at, id}) =>
+				`(${literal(organizationId)}, ${literal(dayOf(Number(at)))}, ${literal(linkId)}, ${literal(Number(at))}, ${literal(id)})`,
+		)
+		.join(', ')})`;
+
+const KEYS_AT_ONCE = 1000;
+
+export const readByKeys = async (clickHouse: ClickHouse, keys: readonly StoredKey[]): Promise<StoredClick[]> => {
+	const found: StoredClick[] = [];
+	for (let first = 0; first < keys.length; first += KEYS_AT_ONCE) {
+		const some = keys.slice(first, first + KEYS_AT_ONCE);
+		found.push(
+			...(await clickHouse.select<StoredClick>(`SELECT ${storedColumns} FROM clicks FINAL WHERE ${hasKey(some)}`)),
+		);
+	}
+
+	return found;
+};
+
+/** An item of a FROM: stored clicks with the columns of `clicks` and, from PostgreSQL, of `click_contexts`. */
+export const fullRows = (clicks: readonly StoredClick[]): Rows => ({
+	sql: `(SELECT stored.id, to_timestamp(stored.at / 1000000.0) AS occurred_at, stored.organization_id, stored.link_id,
+			stored.context_id, stored.channel, stored.referrer_host, context.platform, context.os, context.os_version,
+			context.browser, context.device_model, context.language, context.timezone, context.country, context.bot_class
+		FROM json_to_recordset(CAST(:storedClicks AS json)) AS stored (id uuid, at bigint, organization_id uuid, link_id uuid,
+			context_id bigint, channel text, referrer_host text)
+		LEFT JOIN click_contexts AS context ON context.id = stored.context_id)`,
+	bindings: {storedClicks: JSON.stringify(clicks.map(({occurred_at: at, ...click}) => ({...click, at})))},
+});

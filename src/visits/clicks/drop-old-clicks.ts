@@ -1,0 +1,114 @@
+import {DAY_MS} from '../../platform/clock.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import type {Rows} from './click-context.ts';
+import type {Left} from './click-store.ts';
+import {keepHours} from './rollups/keep-hours.ts';
+import {type RollupState, readState, takeRollupLock} from './rollups/rollup-store.ts';
+
+/** Clicks queue behind a session that waits for the table, so this timeout is short. */
+const LOCK_TIMEOUT = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export type Month = {partition: string; start: Date; end: Date};
+
+/** The month (UTC) of each partition whose name ends with one, such as 202603 or 2026_03. */
+export const monthsOf = (rows: ReadonlyArray<{partition: string}>): Month[] =>
+	rows.flatMap(({partition}) => {
+		const [, year, month] = /(\d{4})_?(\d\d)$/.exec(partition) ?? [];
+		const [start, end] = [Number(month) - 1, Number(month)].map((index) => new Date(Date.UTC(Number(year), index)));
+		return month === undefined || start === undefined || end === undefined ? [] : [{partition, start, end}];
+	});
+
+/** The partitions of the table, oldest first. */
+export const listPartitions = async (db: Db): Promise<Array<{partition: string}>> => {
+	const {rows} = await db.raw<{rows: Array<{partition: string}>}>(
+		`SELECT relname AS partition FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+		WHERE inhparent = 'clicks'::regclass ORDER BY relname`,
+	);
+	return rows;
+};
+
+/**
+ * Keeps by the hour what reports in time zones that cut these days in two read from the clicks.
+ * @param hoursOf people's clicks of a day that are elsewhere, as `keepHours` takes them; null: they are in the table.
+ * @returns how far the rollups go; null if some clicks may not be in them.
+ */
+export const keepCounts = async (
+	trx: Db,
+	{start, end}: Month,
+	hoursOf: ((day: {organizationId: string; day: Date}) => Promise<Rows>) | null,
+): Promise<RollupState | null> => {
+	const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
+	if (state === null || !state.isOfThisCluster || state.backfill !== null || state.hasTallies) {
+		return null;
+	}
+
+	const days: Array<{organizationId: string; day: Date}> = await trx('rollup_days')
+		.where('start', '>=', start)
+		.where('start', '<', end)
+		.where({has_hours: false})
+		.select({organizationId: 'organization_id', day: 'start'});
+	for (const day of days) {
+		await keepHours(trx, day, state.rolled, hoursOf && (await hoursOf(day)));
+	}
+
+	return state;
+};
+
+/**
+ * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports do not change,
+ * because all of them are in the rollups.
+ * @param months oldest first. @param drop says why a month's clicks are still there; null: they are dropped.
+ */
+export const dropMonths = async (
+	db: Db,
+	{now, days}: {now: Date; days: number},
+	months: Month[],
+	drop: (month: Month) => Promise<Left | null>,
+): Promise<{dropped: string[]; left: Left | null}> => {
+	const before = new Date(now.getTime() - days * DAY_MS);
+	const dropped: string[] = [];
+	for (const month of months.filter(({end}) => end <= before)) {
+		const left = await drop(month);
+		if (left !== null) {
+			return {dropped, left};
+		}
+
+		await db('click_contexts').where('month', '<=', month.start.toISOString().slice(0, 10)).delete();
+		dropped.push(month.partition);
+	}
+
+	return {dropped, left: null};
+};
+
+const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
+	const state = await keepCounts(trx, month, null);
+	if (state === null) {
+		return 'uncounted';
+	}
+
+	await trx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+	await trx.raw('LOCK TABLE clicks');
+	const {rows} = await trx.raw<{rows: unknown[]}>(
+		'SELECT 1 FROM ?? WHERE NOT pg_visible_in_snapshot(writer, CAST(? AS pg_snapshot)) LIMIT 1',
+		[month.partition, state.rolled],
+	);
+	if (rows.length > 0) {
+		return 'uncounted';
+	}
+
+	await trx.raw('DROP TABLE ??', [month.partition]);
+	return null;
+};
+
+/** Drops old partitions of the table. */
+export const dropOldClicks = async (db: Db, age: {now: Date; days: number}) =>
+	dropMonths(db, age, monthsOf(await listPartitions(db)), (month) =>
+		inTransaction(db, (trx) => dropPartition(trx, month)).catch((error: {code?: string}) => {
+			if (error.code === LOCK_NOT_AVAILABLE) {
+				return 'in_use' as const;
+			}
+
+			throw error;
+		}),
+	);

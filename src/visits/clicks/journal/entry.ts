@@ -1,0 +1,179 @@
+import {copyText} from '../../../platform/db/copy-in.ts';
+import {type ClickContext, keptContext} from '../click-context.ts';
+import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../open-match.ts';
+
+/** A visit of a link by a person or a crawler. A crawler's visit counts in no quota and no click figure. */
+export type Click = {
+	organizationId: string;
+	linkId: string;
+	channel: string | null;
+	referrerHost: string | null;
+	/** Shared by the clicks of visitors with equal headers, so that derived values are cached by it. */
+	context: ClickContext;
+	/** The data that an app's first open is matched by; null if the link is not deferred. */
+	match: OpenMatch | null;
+};
+
+export type MatchPart = 'opened' | 'queried' | 'returning';
+
+/** A click as the journal stores it. */
+export type Entry = {
+	id: string;
+	organizationId: string;
+	linkId: string;
+	/** Such as 2026-03 (UTC). */
+	month: string;
+	/** A row of COPY for `clicks`, with its line end. */
+	click: string;
+	/** The context by the id that its row has: a row of COPY for `click_contexts` without its id. */
+	contextId: string;
+	context: string;
+	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
+	match: string;
+	/** What that row does: open a match, without a query or with one, which is one column more, or continue the open one of the visit. */
+	part: MatchPart;
+};
+
+export const clickColumns = [
+	'id',
+	'occurred_at',
+	'organization_id',
+	'link_id',
+	'context_id',
+	'channel',
+	'referrer_host',
+] as const;
+
+/** Fields from a visit's headers. A later visit that lacks some of them does not overwrite the page's signals. */
+export const signalColumns = [
+	'platform',
+	'os_major',
+	'os_minor',
+	'os_patch',
+	'os_precision',
+	'device_model',
+	'language',
+	'timezone',
+	'browser',
+] as const;
+
+export const matchColumns = [
+	'id',
+	'organization_id',
+	'link_id',
+	'visitor',
+	...signalColumns,
+	'click_id',
+	'ip_key',
+	'net_key',
+	'created_at',
+	'expires_at',
+] as const;
+
+/** The columns of a match whose visit had a query. Others have none for it, so that their rows stay as short. */
+export const queriedColumns = [...matchColumns, 'query'] as const;
+
+const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
+
+/** Each visitor's signals as COPY text, in the order of `signalColumns`. Visitors with equal signals share an object. */
+const encodedSignals = new WeakMap<OpenMatch['signals'], string>();
+
+const signalsText = (signals: OpenMatch['signals']): string => {
+	const known = encodedSignals.get(signals);
+	if (known !== undefined) {
+		return known;
+	}
+
+	const {platform, osVersion, deviceModel, language, timezone, browser} = signals;
+	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(browser)}`;
+	encodedSignals.set(signals, text);
+	return text;
+};
+
+const writtenTimes = {at: Number.NaN, text: ''};
+
+/** A time as text. Clicks of one millisecond share it. */
+const timeText = (at: Date): string => {
+	if (writtenTimes.at !== at.getTime()) {
+		writtenTimes.at = at.getTime();
+		writtenTimes.text = at.toISOString();
+	}
+
+	return writtenTimes.text;
+};
+
+/** The rows of a click. A new match has the click's id, which its token encodes. */
+export const encodeEntry = (click: Click, at: Date): Entry => {
+	const time = timeText(at);
+	const {organizationId, linkId, match} = click;
+	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
+	const month = time.slice(0, 7);
+	const {row: context, id: contextId} = keptContext(month, click.context);
+	const entry: Entry = {
+		id,
+		organizationId,
+		linkId,
+		month,
+		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${contextId}\t${copyText(click.channel)}\t${copyText(click.referrerHost)}\n`,
+		contextId,
+		context,
+		match: '',
+		part: 'opened',
+	};
+	if (match === null) {
+		return entry;
+	}
+
+	const {windowHours, network, signals, visitor, query} = match;
+	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
+	entry.part = visitor?.isReturning ? 'returning' : query ? 'queried' : 'opened';
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
+	return entry;
+};
+
+/**
+ * The rows of COPY for `clicks`, cut where ids and times end, which have a fixed length: parsing them takes several
+ * times as long. `rest`: channel and referrer, with a tab before each.
+ */
+export function* cutRows(rows: string) {
+	for (let from = 0; from < rows.length; ) {
+		const [end, rest] = [rows.indexOf('\n', from), rows.indexOf('\t', from + 136)];
+		yield {
+			id: rows.slice(from, from + 36),
+			time: rows.slice(from + 37, from + 61),
+			organizationId: rows.slice(from + 62, from + 98),
+			linkId: rows.slice(from + 99, from + 135),
+			contextId: rows.slice(from + 136, rest),
+			rest: rows.slice(rest, end),
+			row: rows.slice(from, end + 1),
+		};
+		from = end + 1;
+	}
+}
+
+/**
+ * Rebuilds entries from the rows of both tables.
+ * @param contexts the contexts, by the ids in the rows. @param matches rows of `match_clicks`.
+ */
+export const decodeRows = (
+	clicks: string,
+	contexts: Readonly<Record<string, string>>,
+	matches: Readonly<Record<MatchPart, string>>,
+): Entry[] => {
+	const entries = new Map<string, Entry>();
+	for (const {row: click, time, rest: _, ...ids} of cutRows(clicks)) {
+		const context = contexts[ids.contextId] ?? '';
+		entries.set(ids.id, {...ids, month: time.slice(0, 7), click, context, match: '', part: 'opened'});
+	}
+
+	for (const part of ['opened', 'queried', 'returning'] as const) {
+		for (const row of matches[part].split('\n')) {
+			const entry = entries.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
+			if (entry !== undefined) {
+				Object.assign(entry, {match: `${row}\n`, part});
+			}
+		}
+	}
+
+	return [...entries.values()];
+};

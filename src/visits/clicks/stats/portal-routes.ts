@@ -1,0 +1,34 @@
+import {route} from '../../../accounts/route.ts';
+import {idParams} from '../../../platform/http/validate.ts';
+import {limits} from '../../../platform/limits/limits.ts';
+import {readCurrentStats, readLinkStats} from './stats.ts';
+import {statsAnswer} from './stats-answer.ts';
+import {statsQuery} from './stats-query.ts';
+
+export const portalStatsRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/dashboard',
+		summary: 'Report clicks, matches and events',
+		answer: statsAnswer,
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		query: statsQuery,
+		handler: ({services, organization, query}) =>
+			readCurrentStats(services, {organizationId: organization.id, linkId: null}, query),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/links/:id/stats',
+		summary: 'Report clicks, matches and events of a link',
+		answer: statsAnswer,
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		params: idParams,
+		query: statsQuery,
+		handler: ({services, organization, params: {id}, query}) => readLinkStats(services, {organization, id, query}),
+	}),
+];

@@ -1,0 +1,24 @@
+import Joi from 'joi';
+import {answerOf, count, instant, partOf, textOrNull} from '../../../platform/http/answer.ts';
+
+const breakdown = Joi.array().items(partOf({key: textOrNull, count}));
+
+/** A report (contract/portal 7): of an organization, or of one link. */
+export const statsAnswer = answerOf('Stats', {
+	from: instant,
+	to: instant,
+	interval: Joi.valid('hour', 'day', 'month'),
+	totals: partOf({clicks: count, crawlerViews: count, matches: count, events: count}),
+	series: Joi.array().items(partOf({start: instant, clicks: count, matches: count, events: count})),
+	breakdowns: partOf({
+		platform: breakdown,
+		country: breakdown,
+		channel: breakdown,
+		referrer: breakdown,
+		link: breakdown,
+		matchMethod: breakdown,
+	}),
+	guesses: Joi.array()
+		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
+		.optional(),
+});

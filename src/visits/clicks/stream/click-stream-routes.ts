@@ -1,0 +1,40 @@
+import Joi from 'joi';
+import {organizationReference, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
+import {reply, route} from '../../../accounts/route.ts';
+
+const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference});
+
+const headers = {
+	'Content-Type': 'text/event-stream; charset=utf-8',
+	'Cache-Control': 'no-store',
+	// Stops proxies from buffering events.
+	'X-Accel-Buffering': 'no',
+};
+
+export const clickStreamRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/clicks/stream',
+		summary: 'Follow clicks, matches and events live',
+		headers: {'Last-Event-ID': 'The `id` of the last event received: later events are sent first.'},
+		answer: {media: ['text/event-stream'], about: 'Server-sent events `recent`, `click`, `match`, `event` and `lost`.'},
+		credential: 'admin',
+		query: streamQuery,
+		handler: async ({services, query: {orgId}, request}) => {
+			const organizationId = orgId === undefined ? null : (await requireOrganization(services, orgId)).id;
+			if (request.isHead) {
+				return reply({headers});
+			}
+
+			// A click that was just answered must be in the last hour and not in the events that follow.
+			await services.clickJournal.flushed({mentioned: organizationId === null ? [] : [organizationId]});
+			const cursor = request.headers['last-event-id'];
+			const body = await services.clickStream.listen({
+				organizationId,
+				cursor: typeof cursor === 'string' ? cursor : null,
+				connection: request.stream.socket,
+			});
+			return reply({headers, body});
+		},
+	}),
+];

@@ -1,0 +1,140 @@
+import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import {type Db, translateViolation} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {deviceNotFound, organizationNotFound, required} from '../../platform/errors.ts';
+
+/** An app's facts about its device. A fact that is left out stays as it was. */
+export type DeviceFacts = {
+	platform?: string | null | undefined;
+	osVersion?: string | null | undefined;
+	deviceModel?: string | null | undefined;
+	appVersion?: string | null | undefined;
+	sdkVersion?: string | null | undefined;
+	language?: string | null | undefined;
+	timezone?: string | null | undefined;
+};
+
+export type DeviceRegistration = {
+	organizationId: string;
+	deviceId: string;
+	now: Date;
+	facts?: DeviceFacts;
+	sessionId?: string;
+	/** The link that the device has just been matched to. */
+	matchedLinkId?: string;
+};
+
+/** Columns that keep their value where a registration has none. */
+const optionalColumns = [
+	'platform',
+	'os_version',
+	'device_model',
+	'app_version',
+	'sdk_version',
+	'language',
+	'timezone',
+	'session_id',
+	'matched_link_id',
+	'matched_at',
+] as const;
+
+const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...optionalColumns];
+
+/** The row of a new device. */
+export const deviceRow = ({
+	organizationId,
+	deviceId,
+	now,
+	facts = {},
+	sessionId,
+	matchedLinkId,
+}: DeviceRegistration) => ({
+	id: randomUUID(),
+	organization_id: organizationId,
+	device_id: deviceId,
+	first_seen_at: now,
+	last_seen_at: now,
+	by_visit: false,
+	platform: facts.platform,
+	os_version: facts.osVersion,
+	device_model: facts.deviceModel,
+	app_version: facts.appVersion,
+	sdk_version: facts.sdkVersion,
+	language: facts.language,
+	timezone: facts.timezone,
+	session_id: sessionId,
+	matched_link_id: matchedLinkId,
+	matched_at: matchedLinkId === undefined ? null : now,
+});
+
+/** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */
+export const insertDeviceSql = (row: string, where = '', values: ReadonlyMap<string, string> = new Map()): string => `
+	INSERT INTO devices (${columns.join(', ')})
+	SELECT ${columns.map((column) => values.get(column) ?? `made.${column}`).join(', ')}
+	FROM json_populate_record(null::devices, ${row}) AS made ${where}
+	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
+		by_visit = devices.by_visit AND excluded.by_visit,
+		${optionalColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
+
+/** The same for the device that matched the click of `claimed`, with its organization and its link. Null: no device. */
+export const insertMatchedDeviceSql = (row: string): string => {
+	const ofClaim = new Map([
+		['organization_id', 'claimed.organization_id'],
+		['matched_link_id', 'claimed.link_id'],
+	]);
+	return insertDeviceSql(row, `CROSS JOIN claimed WHERE CAST(${row} AS json) IS NOT NULL`, ofClaim);
+};
+
+const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
+
+/** Notes that the organization's app runs on a device. @returns whether it was new. @throws 404 without the organization. */
+export const registerDevice = async (db: Db, registration: DeviceRegistration): Promise<boolean> => {
+	const row = JSON.stringify(deviceRow(registration));
+	const [registered] = await runPrepared<{is_new: boolean}>(db, register, [row]).catch((error: unknown) => {
+		throw translateViolation(error, {devices_organization_id_fkey: organizationNotFound});
+	});
+	return registered?.is_new ?? false;
+};
+
+/** A device as the API shows it. */
+export type DeviceJson = {
+	id: string;
+	deviceId: string;
+	platform: string | null;
+	osVersion: string | null;
+	deviceModel: string | null;
+	appVersion: string | null;
+	sdkVersion: string | null;
+	language: string | null;
+	timezone: string | null;
+	sessionId: string | null;
+	externalUserId: string | null;
+	traits: Record<string, unknown> | null;
+	matchedLinkId: string | null;
+	matchedAt: Date | null;
+	firstSeenAt: Date;
+	lastSeenAt: Date;
+};
+
+export const deviceColumns: Columns<DeviceJson> = columnsOf(
+	'id, device_id, platform, os_version, device_model, app_version, sdk_version, language, timezone, session_id, external_user_id, traits, matched_link_id, matched_at, first_seen_at, last_seen_at',
+);
+
+/** An organization's devices by their first sight, newest first. */
+export const listDevices = (db: Db, organizationId: string, query: PageQuery): Promise<Page<DeviceJson>> =>
+	readPage(
+		db('devices').where({organization_id: organizationId}).select(deviceColumns.list),
+		query,
+		'first_seen_at DESC, id DESC',
+	);
+
+/** A device of the organization by the id that its app gave it. @throws 404. */
+export const getDevice = async (db: Db, organizationId: string, deviceId: string): Promise<DeviceJson> => {
+	const device: DeviceJson = required(
+		await db('devices').where({organization_id: organizationId, device_id: deviceId}).first(deviceColumns.list),
+		deviceNotFound,
+	);
+	return device;
+};

@@ -1,0 +1,86 @@
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
+import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
+import {isLiveSql} from '../resolution/visit/resolved-row.ts';
+import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/visit/tap-query.ts';
+import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
+import type {GivenAnswer} from './match-click-store.ts';
+
+/** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
+export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
+
+/** The link of a claimed click, with what its app receives. */
+export type ClaimedLink = {id: string; organizationId: string; data: AppData};
+
+type Row = AppDataRow & {id: string; organization_id: string; query: Record<string, string> | null};
+
+/**
+ * Takes an open click of a link that resolves for a device: the one statement that decides between any number of first
+ * opens. One that waited for another's row sees it consumed and gets nothing (contract/match 7). With it goes what else
+ * the same visitor left open on the link, so that no stranger is matched to it (contract/match 6).
+ *
+ * The organization is locked first, as everybody does who writes below it.
+ */
+const claim = (notes = ''): string => `
+	WITH live AS MATERIALIZED (
+		SELECT links.id, links.organization_id, ${appDataSql}
+		FROM match_clicks AS click JOIN links ON links.id = click.link_id CROSS JOIN LATERAL (
+			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
+		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
+		LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
+		WHERE click.id = $1 AND ${isLiveSql('$2')}
+	), claimed AS (
+		UPDATE match_clicks
+		SET consumed_at = $2, consumed_by = $3, consumed_method = $4, consumed_confidence = $5, consumed_score = $6
+		FROM live WHERE match_clicks.id = $1 AND consumed_at IS NULL AND expires_at > $2
+		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor, query
+	), closed AS (
+		UPDATE match_clicks AS other SET consumed_at = $2
+		FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id, link_id')}) AS visit
+		WHERE other.id = visit.id AND visit.link_id = claimed.link_id AND other.id <> claimed.id
+			AND other.consumed_at IS NULL
+	)${notes}
+	SELECT live.*, query FROM live CROSS JOIN claimed`;
+
+/** Public for tests, which look at their plans. */
+export const claimStatements = {
+	alone: {name: 'claim a click', text: claim()},
+	noted: {
+		name: 'claim a click and note it',
+		text: claim(`, noted AS (${insertClaimSql('$7')}
+	), device AS (${insertMatchedDeviceSql('$8')}
+	)`),
+	},
+} satisfies Record<string, Prepared>;
+
+/**
+ * @param id of the click. @param notes null: nothing is noted; organization and link are the click's, whatever they say.
+ * @returns the link; null where the click is not the device's.
+ */
+export const claimClick = async (
+	db: Db,
+	id: string,
+	{device, now, method, confidence, score}: GivenAnswer & {device: Buffer; now: Date},
+	notes: MatchNotes | null,
+): Promise<ClaimedLink | null> => {
+	const noted =
+		notes === null
+			? []
+			: [
+					JSON.stringify(attemptRow(notes.attempt)),
+					notes.device === null ? null : JSON.stringify(deviceRow(notes.device)),
+				];
+	const [row] = await runPrepared<Row>(db, notes === null ? claimStatements.alone : claimStatements.noted, [
+		id,
+		now,
+		device,
+		method,
+		confidence,
+		score,
+		...noted,
+	]);
+	return row === undefined
+		? null
+		: {id: row.id, organizationId: row.organization_id, data: appDataOf(row, row.query ?? {})};
+};

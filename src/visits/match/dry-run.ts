@@ -1,0 +1,72 @@
+import {createBackground} from '../../platform/background.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {createMetrics} from '../../platform/metrics/metrics.ts';
+import type {Services} from '../../services.ts';
+import {postgresClicks} from '../clicks/postgres-clicks.ts';
+import {directly} from '../clicks/record-click.ts';
+import type {VisitDeps} from '../resolution/visit/visit-link.ts';
+import type {MatchDeps} from './find-match.ts';
+import {createFollowUps} from './follow-ups.ts';
+import {createDryPeppers} from './match-peppers.ts';
+import {createPhoneBook} from './phone-book.ts';
+
+/** An idle transaction ends by itself: an organization's clicks may wait for a row that this one holds. */
+const IDLE_MS = 5000;
+
+/** The members of `Services` that a dry run may use. Those that write do so in its transaction; the others only read. */
+export type DryServices = VisitDeps & MatchDeps & Pick<Services, 'clicks' | 'keyCache'>;
+
+/** The members of the running server's `Services` from which `dryServices` builds them. */
+export type RunDeps = Pick<Services, 'clickPartitions'> & DryServices;
+
+type Own = Pick<Services, 'clock' | 'background'> & {db: Db};
+
+const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServices => ({
+	// Over the transaction, or only for this run.
+	db,
+	clock,
+	background,
+	matchPeppers: createDryPeppers(db),
+	phoneBook: createPhoneBook(db),
+	followUps: createFollowUps({db, phoneBook: createPhoneBook(db), metrics: createMetrics(services.clock)}, 0),
+	clicks: postgresClicks,
+	clickJournal: directly({
+		db,
+		clickPartitions: services.clickPartitions,
+		onFailure: (error) => services.log.error({err: error}, 'a dry run could not write its click'),
+	}),
+	metrics: createMetrics(services.clock),
+	unknownCodes: {count: () => {}, settled: async () => {}},
+
+	// Shared: configuration, pure functions and caches.
+	config: services.config,
+	addresses: services.addresses,
+	log: services.log,
+	limiter: services.limiter,
+	linkCache: services.linkCache,
+	hostCache: services.hostCache,
+	keyCache: services.keyCache,
+	pageTemplates: services.pageTemplates,
+	clientIp: services.clientIp,
+	relayRanges: services.relayRanges,
+	hostRoles: services.hostRoles,
+});
+
+/**
+ * Runs `work` over services of a transaction that is rolled back, with a clock that stands still: nothing is counted,
+ * consumed or registered.
+ */
+export const dryRun = async <T>(services: RunDeps, work: (dry: DryServices) => Promise<T>): Promise<T> => {
+	const now = services.clock.now();
+	// Before the transaction, whose locks the journal would wait for.
+	await services.clickJournal.flushed();
+	const background = createBackground(services.log);
+	const trx = await services.db.transaction();
+	try {
+		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`);
+		return await work(dryServices(services, {db: trx, clock: {now: () => now}, background}));
+	} finally {
+		await background.settle();
+		await trx.rollback();
+	}
+};

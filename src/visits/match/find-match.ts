@@ -1,0 +1,215 @@
+import {randomUUID} from 'node:crypto';
+import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
+import {isConnectionFault} from '../../platform/db/db.ts';
+import type {Services} from '../../services.ts';
+import {findLiveLink} from '../resolution/visit/resolve-link.ts';
+import {type AppData, appDataOf} from '../resolution/visit/tap-query.ts';
+import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
+import {findAround, type Surroundings} from './find-clicks.ts';
+import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
+import type {FollowUp} from './follow-ups.ts';
+import {gradeGuess} from './grade-guess.ts';
+import type {GivenAnswer, MatchClick} from './match-click-store.ts';
+import {matchPolicy} from './match-policy.ts';
+import {type SentToken, tokensOf} from './match-request.ts';
+import {noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
+import type {FirstPhone} from './phone-book.ts';
+import {weighNearby} from './weigh-nearby.ts';
+
+export type MatchDeps = PlanDeps &
+	Pick<
+		Services,
+		'addresses' | 'background' | 'clickJournal' | 'db' | 'followUps' | 'matchPeppers' | 'phoneBook' | 'relayRanges'
+	>;
+
+/** The answer of a match, and the link of the matched click. */
+type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
+
+/**
+ * The body of the answer (contract/match 1). `matchScore` is the probability in percent, for FINGERPRINT_SCORED only;
+ * `path` and `params` are the link's, with the template's and the tap's query merged in.
+ */
+export type MatchAnswer =
+	| {matched: false; matchMethod: 'NONE'}
+	| ({
+			matched: true;
+			matchMethod: GivenAnswer['method'];
+			matchConfidence: GivenAnswer['confidence'];
+			matchScore?: number;
+			linkId: string;
+	  } & AppData);
+
+const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnswer => ({
+	matched: true,
+	matchMethod: method,
+	matchConfidence: confidence,
+	...(method === 'FINGERPRINT_SCORED' && score !== null ? {matchScore: score} : {}),
+	linkId: link.id,
+	...link.data,
+});
+
+/**
+ * Repeats the answer of a click that this device claimed at most `graceSeconds` ago. A key confines repeated guesses,
+ * too. @returns null for another click or device, after the grace, and if the link no longer resolves.
+ */
+const repeat = async (
+	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	firstOpen: FirstOpen,
+	click: MatchClick | null,
+): Promise<Found | null> => {
+	const since = firstOpen.now.getTime() - matchPolicy.graceSeconds * 1000;
+	const {answer, consumedAt, consumedBy} = click ?? {};
+	if (!click || !answer || !consumedAt || !consumedBy || consumedAt.getTime() <= since) {
+		return null;
+	}
+
+	const isOwn = firstOpen.devices.some((device) => device.equals(consumedBy));
+	const isForeign = firstOpen.organizationId !== null && click.organizationId !== firstOpen.organizationId;
+	if (!isOwn || (isForeign && answer.confidence !== 'exact')) {
+		return null;
+	}
+
+	const link = await findLiveLink(services, click.linkId);
+	return link && {answer, link: {id: link.id, data: appDataOf(link, click.query ?? {})}};
+};
+
+/**
+ * Claims a click for the device and records the attempt in the same statement. If PostgreSQL rejects the record, claims
+ * the click without it: a record must not cost the answer.
+ * @param notesOf builds the record from the click's link, which is null if only the statement knows it.
+ * @returns null if the link does not resolve or another device claimed the click first.
+ * @throws the database's error if it is unavailable.
+ */
+const claim = async (
+	services: Pick<Services, 'db' | 'log'>,
+	{now, devices: [device]}: FirstOpen,
+	{clickId, answer, notesOf}: {clickId: string; answer: GivenAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
+): Promise<(Found & {link: ClaimedLink}) | null> => {
+	const {db} = services;
+	try {
+		const link = await claimClick(db, clickId, {...answer, device, now}, notesOf(null));
+		return link && {answer, link};
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			throw error;
+		}
+
+		const link = await claimClick(db, clickId, {...answer, device, now}, null);
+		if (link !== null) {
+			await noteAlone(services, notesOf(link));
+		}
+
+		return link && {answer, link};
+	}
+};
+
+/** Leaves to a batch what no answer needs. Where no organization is known, there is nothing to count the phone for. */
+const followUp = (
+	{background, followUps}: Pick<Services, 'background' | 'followUps'>,
+	{organizationId, ...phone}: Omit<FirstPhone, 'organizationId'> & {organizationId: string | null},
+	guess: FollowUp['guess'] = null,
+): void => {
+	if (organizationId !== null) {
+		background.run('follow up a match', followUps({phone: {...phone, organizationId}, guess}));
+	}
+};
+
+/**
+ * Claims the click whose page carried the token, with one statement. The guess to compare it with (contract/match 5) is
+ * made after the answer; a crash loses only that guess.
+ * @returns null if the token is unknown, expired or used.
+ */
+const claimByToken = async (
+	services: Pick<Services, 'background' | 'db' | 'followUps' | 'log' | 'phoneBook'>,
+	firstOpen: FirstOpen,
+	request: MatchRequest,
+	tokens: readonly SentToken[],
+	{method, clickId}: SentToken,
+): Promise<Found | null> => {
+	const attemptId = request.attemptId ?? randomUUID();
+	const asked = {...request, attemptId};
+	const answer = {method, confidence: 'exact', score: null} as const;
+	const sightings = tokens.map((token) => ({method: token.method, isKnown: token.clickId === clickId}));
+	const found = await claim(services, firstOpen, {
+		clickId,
+		answer,
+		notesOf: (link) => notesOfMatch(firstOpen, asked, {clickId, link, answer, sightings, weighing: null}),
+	});
+	if (found !== null) {
+		const {organizationId} = found.link;
+		followUp(services, {...request.fields, organizationId, matched: 'token', at: firstOpen.now}, () =>
+			gradeGuess(services, firstOpen, request, {tokens, clickId, attemptId}),
+		);
+	}
+
+	return found;
+};
+
+/** The texts that a matching click would contain if it is still in a journal: ids of tokens, hashes of addresses. */
+const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => [
+	...tokens.map(({clickId}) => clickId),
+	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
+];
+
+/**
+ * Finds the click that led to an app's first open and claims it for the device (contract/match 2 and 7): by token, or
+ * else by a guess that reaches the policy's least confidence. One device gets each click; the others continue with the
+ * next one. A device that repeats its request within 30 seconds gets the same answer. Every attempt is recorded, also a
+ * miss.
+ *
+ * A match by token takes one statement. A guess takes two: one reads the clicks around the device, one claims.
+ * @returns the body of the answer; a miss is `{matched: false, matchMethod: 'NONE'}`.
+ * @throws the database's error if it is unavailable, which is answered as 503.
+ */
+export const findMatch = async (services: MatchDeps, request: MatchRequest): Promise<MatchAnswer> => {
+	const firstOpen = await firstOpenOf(services, request);
+	const tokens = tokensOf(request.fields);
+	const phone = {...request.fields, at: firstOpen.now};
+	await services.clickJournal.flushed({mentioned: keysOf(firstOpen, tokens)});
+	const look = (): Promise<Surroundings> => findAround(services.db, firstOpen, tokens);
+
+	let around: Surroundings | null = null;
+	for (const token of tokens) {
+		const found = await claimByToken(services, firstOpen, request, tokens, token);
+		if (found !== null) {
+			return toAnswer(found);
+		}
+
+		// Another request was faster, perhaps of this device.
+		around = await look();
+		const repeated = await repeat(services, firstOpen, around.tokens.find(({id}) => id === token.clickId) ?? null);
+		if (repeated !== null) {
+			return toAnswer(repeated);
+		}
+	}
+
+	for (;;) {
+		around ??= await look();
+		const repeated = firstOpen.allowsGuesses ? await repeat(services, firstOpen, around.lastOfDevice) : null;
+		if (repeated !== null) {
+			return toAnswer(repeated);
+		}
+
+		const weighing = await weighNearby(services, firstOpen, around);
+		const sightings = sightingsOf(tokens, around);
+		const {guess} = weighing;
+		if (guess === null) {
+			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null});
+			await noteMiss(services, firstOpen, request, {refused: refusedToken(tokens, around), sightings, weighing});
+			return {matched: false, matchMethod: 'NONE'};
+		}
+
+		const {method, confidence, score, candidate} = guess;
+		const answer = {method, confidence, score};
+		const link = {id: candidate.linkId, organizationId: candidate.organizationId};
+		const notes = notesOfMatch(firstOpen, request, {clickId: candidate.id, link, answer, sightings, weighing});
+		const found = await claim(services, firstOpen, {clickId: candidate.id, answer, notesOf: () => notes});
+		if (found !== null) {
+			followUp(services, {...phone, organizationId: candidate.organizationId, matched: 'guess'});
+			return toAnswer(found);
+		}
+
+		// Another request was faster. If it was this device's, its answer is repeated; otherwise the next click is tried.
+		around = null;
+	}
+};

@@ -1,0 +1,60 @@
+import {createBatches} from '../../platform/db/batches.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {Metrics} from '../../platform/metrics/metrics.ts';
+import {type Graded, gradeAttempts} from './guess-grades.ts';
+import type {FirstPhone, PhoneBook} from './phone-book.ts';
+
+/** What is left to do for a first open after its answer. */
+export type FollowUp = {
+	phone: FirstPhone;
+	/** Makes the guess that is graded by a token; null where no token matched. Returns null if its click is gone. */
+	guess: (() => Promise<Graded | null>) | null;
+};
+
+/** Resolves when it is done; a crash before that loses it. */
+export type FollowUps = (item: FollowUp) => Promise<unknown>;
+
+/** Meanwhile the database is left to answers. */
+const WAIT_MS = 25;
+const MOST_TOGETHER = 500;
+/** Of more that wait no guess is made, which takes longest: a slow database would let them grow without end. */
+const MOST_WAITING = 1000;
+
+/**
+ * Counts the phones of first opens and grades guesses, those of many answers with two writes. The guesses are made one
+ * after the other, and before their own phones are counted.
+ */
+export const createFollowUps = (
+	{db, phoneBook, metrics}: {db: Db; phoneBook: PhoneBook; metrics: Metrics},
+	waitMs = WAIT_MS,
+): FollowUps => {
+	const many = async (items: readonly FollowUp[]): Promise<readonly FollowUp[]> => {
+		const grades: Graded[] = [];
+		for (const {guess} of items) {
+			const graded = guess === null ? null : await guess();
+			if (graded !== null) {
+				grades.push(graded);
+			}
+		}
+
+		await phoneBook.note(items.map(({phone}) => phone));
+		await gradeAttempts(db, grades);
+		for (const {organizationId, silentGuess, isCorrect} of grades) {
+			if (silentGuess !== null) {
+				metrics.guess(organizationId, silentGuess.confidence, isCorrect);
+			}
+		}
+
+		return items;
+	};
+	const add = createBatches<FollowUp, unknown>({waitMs, most: MOST_TOGETHER, many, one: (item) => many([item])});
+	let waiting = 0;
+	return async (item) => {
+		waiting += 1;
+		try {
+			return await add(waiting > MOST_WAITING ? {...item, guess: null} : item);
+		} finally {
+			waiting -= 1;
+		}
+	};
+};

@@ -1,0 +1,47 @@
+import type {Services} from '../../services.ts';
+import {findAround} from './find-clicks.ts';
+import type {FirstOpen, MatchRequest} from './first-open.ts';
+import type {Graded} from './guess-grades.ts';
+import type {SentToken} from './match-request.ts';
+import {nobodyOf, sightingsOf, signalsOf, tracesOf} from './note-attempt.ts';
+import {weighNearby} from './weigh-nearby.ts';
+
+/** A match by token: the click that the token proved, and the attempt that recorded it. */
+type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string};
+
+/**
+ * What a guess would have answered where a token did, and whether it is the link that the token proved.
+ * @returns null if the click is gone.
+ */
+export const gradeGuess = async (
+	services: Pick<Services, 'db' | 'phoneBook'>,
+	firstOpen: FirstOpen,
+	request: MatchRequest,
+	{tokens, clickId, attemptId}: Proven,
+): Promise<Graded | null> => {
+	const around = await findAround(services.db, firstOpen, tokens);
+	const click = around.tokens.find(({id}) => id === clickId);
+	if (click === undefined) {
+		return null;
+	}
+
+	const weighing = await weighNearby(services, firstOpen, around, click);
+	const {organizationId, linkId} = click;
+	const {guess} = weighing;
+	return {
+		id: attemptId,
+		organizationId,
+		deviceId: request.fields.deviceId ?? null,
+		at: firstOpen.now,
+		signals: signalsOf(request, sightingsOf(tokens, around)),
+		candidates: tracesOf({click, ruledOut: null}, weighing, firstOpen, organizationId),
+		nobody: nobodyOf(firstOpen, weighing),
+		silentGuess: guess && {
+			method: guess.method,
+			confidence: guess.confidence,
+			score: guess.score,
+			linkId: guess.candidate.linkId,
+		},
+		isCorrect: guess?.candidate.linkId === linkId,
+	};
+};

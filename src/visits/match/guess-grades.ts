@@ -1,0 +1,85 @@
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
+import type {GuessConfidence} from './match-policy.ts';
+
+/** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
+export type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
+
+/** A guess that was made beside a match by token. */
+export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {
+	organizationId: string;
+	silentGuess: SilentGuess | null;
+	isCorrect: boolean;
+};
+
+// A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
+// order, so that two processes do not wait for each other. The organization is locked first, as a removal of it does.
+const grade: Prepared = {
+	name: 'grade guesses',
+	text: `WITH attempt AS (
+			UPDATE match_attempts AS known SET signals = made.signals, candidates = made.candidates, nobody = made.nobody,
+				silent_guess = made.silent_guess
+			FROM json_to_recordset($1) AS made (id uuid, organization_id uuid, device_id text, signals json, candidates json,
+				nobody json, silent_guess json, day date, confidence text, correct integer)
+			CROSS JOIN LATERAL (SELECT id FROM organizations WHERE id = made.organization_id FOR KEY SHARE) AS owner
+			WHERE known.id = made.id AND known.organization_id = owner.id
+				AND known.device_id IS NOT DISTINCT FROM made.device_id
+			RETURNING made.organization_id, made.day, made.confidence, made.correct
+		)
+		INSERT INTO guess_grades AS known (organization_id, day, confidence, graded, correct)
+		SELECT organization_id, day, confidence, count(*), sum(correct) FROM attempt WHERE confidence IS NOT NULL
+		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+		ON CONFLICT (organization_id, day, confidence)
+		DO UPDATE SET graded = known.graded + excluded.graded, correct = known.correct + excluded.correct`,
+};
+
+/** Keeps with each attempt what a guess would have answered, and counts how many of the guesses are right. */
+export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<void> => {
+	if (grades.length === 0) {
+		return;
+	}
+
+	const rows = grades.map(({organizationId, deviceId, at, silentGuess, isCorrect, ...attempt}) => ({
+		...attempt,
+		organization_id: organizationId,
+		device_id: deviceId,
+		silent_guess: silentGuess,
+		day: at.toISOString().slice(0, 10),
+		confidence: silentGuess?.confidence ?? null,
+		correct: Number(isCorrect),
+	}));
+	await runPrepared(db, grade, [JSON.stringify(rows)]);
+};
+
+/** The grades of an organization by confidence, the surest first, of the days (UTC) that a time span touches. */
+export const readGrades = async (
+	db: Db,
+	organizationId: string,
+	{from, to}: {from: Date; to: Date},
+): Promise<GuessGrade[]> => {
+	const rows = await db('guess_grades')
+		.where({organization_id: organizationId})
+		.whereBetween('day', [from, to])
+		.groupBy('confidence')
+		.select('confidence')
+		.select(db.raw('CAST(sum(graded) AS integer) AS graded, CAST(sum(correct) AS integer) AS correct'));
+	const order: GuessConfidence[] = ['high', 'medium', 'low'];
+	return order.flatMap((confidence) => (rows as GuessGrade[]).filter((row) => row.confidence === confidence));
+};
+
+/** Organizations whose `high` guesses are less often right than that, of those with so many graded; the worst first. */
+export const findDoubtful = async (
+	db: Db,
+	{since, least, share}: {since: Date; least: number; share: number},
+): Promise<Array<{orgKey: string; graded: number; correct: number}>> => {
+	const {rows} = await db.raw(
+		`SELECT org_key AS "orgKey", CAST(sum(graded) AS integer) AS graded, CAST(sum(correct) AS integer) AS correct
+		FROM guess_grades JOIN organizations ON organizations.id = organization_id
+		WHERE day >= ? AND confidence = 'high'
+		GROUP BY org_key HAVING sum(graded) >= ? AND sum(correct) < CAST(? AS numeric) * sum(graded)
+		ORDER BY sum(correct) / sum(graded), org_key LIMIT 10`,
+		[since, least, share],
+	);
+	return rows;
+};

@@ -1,0 +1,117 @@
+import Joi from 'joi';
+import {paramsAnswer} from '../../links/links/link-answer.ts';
+import {
+	answerOf,
+	count,
+	flag,
+	instant,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../../platform/http/answer.ts';
+import {appDataAnswers} from '../resolution/resolution-answers.ts';
+
+const methods = ['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_EXACT', 'FINGERPRINT_SCORED', 'IP_FUZZY'];
+const confidence = Joi.valid('exact', 'high', 'medium', 'low');
+
+export const missFields = {matched: Joi.valid(false), matchMethod: Joi.valid('NONE')};
+export const hitFields = {
+	matched: Joi.valid(true),
+	matchMethod: Joi.valid(...methods),
+	matchConfidence: confidence,
+	matchScore: Joi.number().integer().min(0).max(100).optional(),
+	...appDataAnswers,
+};
+
+/** The answer to a request for a match (contract/match 1). */
+export const matchAnswer = Joi.alternatives(answerOf('Match', hitFields), answerOf('NoMatch', missFields));
+
+const sighting = Joi.valid('absent', 'unknown', 'known');
+const points = partOf(
+	Object.fromEntries(
+		['ip', 'network', 'platform', 'deviceModel', 'osVersion', 'timezone', 'language'].map((name) => [
+			name,
+			Joi.number(),
+		]),
+	),
+);
+
+const probability = Joi.number().min(0).max(1);
+
+/** A request for a match and why it ended as it did (contract/match 11), without its id where it is not kept. */
+export const attemptFields = {
+	at: instant,
+	organizationId: uuidOrNull,
+	deviceId: textOrNull,
+	matched: flag,
+	method: Joi.valid(...methods, 'NONE'),
+	confidence: confidence.allow(null),
+	score: Joi.number().integer().allow(null),
+	linkId: uuidOrNull,
+	reason: Joi.valid(
+		'no_click',
+		'outside_window',
+		'consumed',
+		'ambiguous',
+		'below_threshold',
+		'ruled_out',
+		'guesses_off',
+		'below_minimum',
+	).allow(null),
+	signals: partOf({
+		platform: textOrNull,
+		osVersion: textOrNull,
+		deviceModel: textOrNull,
+		language: textOrNull,
+		timezone: textOrNull,
+		network: Joi.valid('IPv4', 'IPv6'),
+		clipboardToken: sighting,
+		installReferrer: sighting,
+		apiKey: flag,
+	}),
+	candidates: Joi.array().items(
+		partOf({
+			linkId: uuid,
+			clickedAt: instant,
+			score: count,
+			probability,
+			alike: count,
+			compared: count,
+			points,
+			ruledOut: Joi.valid(
+				'platform',
+				'device_model',
+				'os_version',
+				'consumed',
+				'link_not_live',
+				'outside_window',
+				'relay',
+				'guesses_off',
+			).allow(null),
+			relay: Joi.valid(true).optional(),
+		}),
+	),
+	nobody: partOf({probability, tokenless: probability, made: count.allow(null)}).allow(null),
+	query: paramsAnswer.optional(),
+};
+
+export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});
+export const unkeptAttemptAnswer = answerOf('RehearsedAttempt', attemptFields);
+
+/** The result that `oplink match simulate` prints. */
+export const simulationAnswer = answerOf('Simulation', {
+	link: partOf({id: uuid, url: text, deferredDeepLinking: flag}),
+	tap: partOf({
+		at: instant,
+		ip: text,
+		headers: Joi.object().pattern(/^/, text),
+		signals: Joi.object().unknown(true).allow(null),
+		query: paramsAnswer.optional(),
+		leaves: partOf({clipboard: flag, referrer: flag}),
+	}),
+	open: partOf({at: instant, ip: text, apiKey: flag, body: Joi.object().unknown(true)}),
+	answer: matchAnswer,
+	attempt: unkeptAttemptAnswer,
+});

@@ -1,0 +1,198 @@
+import type {Confidence} from '../../links/app-config/app-config.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {matchAttemptNotFound} from '../../platform/errors.ts';
+import type {RuledOut} from './candidate.ts';
+import type {MissReason} from './guess.ts';
+import type {Points} from './likeness.ts';
+import type {MatchMethod} from './match-policy.ts';
+
+/** Whether a request carried a token, and whether a click has it. */
+export type TokenSighting = 'absent' | 'unknown' | 'known';
+
+/** The signals of a request, as it sent them, without its tokens; of the address only its family. */
+export type AttemptSignals = {
+	platform: string | null;
+	osVersion: string | null;
+	deviceModel: string | null;
+	language: string | null;
+	timezone: string | null;
+	network: 'IPv4' | 'IPv6';
+	clipboardToken: TokenSighting;
+	installReferrer: TokenSighting;
+	apiKey: boolean;
+};
+
+export type CandidateTrace = {
+	linkId: string;
+	clickedAt: Date;
+	/** The probability in percent. */
+	score: number;
+	/** That the open came from this click; 0 where it is ruled out. */
+	probability: number;
+	/** How many of the compared phones are as much alike to the click as the app's. */
+	alike: number;
+	compared: number;
+	points: Points & {ip: number; network: number};
+	ruledOut: RuledOut | null;
+	/** The tap came through iCloud Private Relay. */
+	relay?: true;
+};
+
+/** A request for a match and why it ended as it did (contract/match 11). */
+export type MatchAttempt = {
+	id: string;
+	at: Date;
+	organizationId: string | null;
+	deviceId: string | null;
+	matched: boolean;
+	method: MatchMethod | 'NONE';
+	confidence: Confidence | null;
+	score: number | null;
+	linkId: string | null;
+	reason: MissReason | null;
+	signals: AttemptSignals;
+	/** Best first. */
+	candidates: CandidateTrace[];
+	/**
+	 * The probability that nobody's click led to the open; `tokenless`: the part that is left of every click because no
+	 * token came with it; `made`: clicks of the address in 24 h, where it is known.
+	 */
+	nobody: {probability: number; tokenless: number; made: number | null} | null;
+	/** Of the matched tap; left out where it had none, or where it has been cleared with the tap's signals. */
+	query?: Record<string, string>;
+};
+
+/** The answer that a guess would have given to a match by token. */
+export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};
+
+export type MatchAttemptRow = {
+	id: string;
+	at: Date;
+	organization_id: string | null;
+	device_id: string | null;
+	matched: boolean;
+	method: MatchAttempt['method'];
+	confidence: Confidence | null;
+	score: number | null;
+	link_id: string | null;
+	reason: MissReason | null;
+	signals: AttemptSignals;
+	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
+	nobody: MatchAttempt['nobody'];
+	query?: Record<string, string> | null;
+};
+
+export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
+	id: row.id,
+	at: row.at,
+	organizationId: row.organization_id,
+	deviceId: row.device_id,
+	matched: row.matched,
+	method: row.method,
+	confidence: row.confidence,
+	score: row.score,
+	linkId: row.link_id,
+	reason: row.reason,
+	signals: row.signals,
+	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
+	nobody: row.nobody,
+	...(row.query ? {query: row.query} : {}),
+});
+
+/** SQL that clears personal data from an attempt and keeps the fields that reports count by. */
+export const clearedAttempt = `device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
+	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
+	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
+	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
+
+/** An attempt with the click that it matched, and the guess that a token made unnecessary. */
+export type RecordedAttempt = MatchAttempt & {clickId: string | null; silentGuess: SilentGuess | null};
+
+/** The row of `match_attempts`. */
+export const attemptRow = ({silentGuess, clickId, ...attempt}: RecordedAttempt) => ({
+	id: attempt.id,
+	at: attempt.at,
+	organization_id: attempt.organizationId,
+	device_id: attempt.deviceId,
+	matched: attempt.matched,
+	method: attempt.method,
+	confidence: attempt.confidence,
+	score: attempt.score,
+	link_id: attempt.linkId,
+	click_id: clickId,
+	reason: attempt.reason,
+	signals: attempt.signals,
+	candidates: attempt.candidates,
+	nobody: attempt.nobody,
+	silent_guess: silentGuess,
+});
+
+const columns = [
+	'id',
+	'at',
+	'organization_id',
+	'device_id',
+	'matched',
+	'method',
+	'confidence',
+	'score',
+	'link_id',
+	'click_id',
+	'reason',
+	'signals',
+	'candidates',
+	'nobody',
+	'silent_guess',
+] satisfies Array<keyof ReturnType<typeof attemptRow>>;
+
+/** Inserts a row that a parameter holds as JSON. */
+const insertSql = (row: string): string => `
+	INSERT INTO match_attempts (${columns.join(', ')})
+	SELECT ${columns.join(', ')} FROM json_populate_record(null::match_attempts, ${row}) AS made`;
+
+/** Inserts it for the click of `claimed`, with its organization and its link. */
+export const insertClaimSql = (row: string): string => `
+	INSERT INTO match_attempts (${columns.join(', ')})
+	SELECT ${columns.map((column) => `${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`).join(', ')}
+	FROM claimed, json_populate_record(null::match_attempts, ${row}) AS made`;
+
+const insert: Prepared = {name: 'insert a match attempt', text: insertSql('$1')};
+
+export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<void> => {
+	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);
+};
+
+/** Attempts, each with the query of the click that it matched. */
+const attempts = (db: Db) =>
+	db('match_attempts').select(
+		'match_attempts.*',
+		db.raw('(SELECT query FROM match_clicks WHERE match_clicks.id = match_attempts.click_id) AS query'),
+	);
+
+/** An organization's attempts, newest first. */
+export const listAttempts = async (
+	db: Db,
+	organizationId: string,
+	{page, limit}: PageQuery,
+): Promise<Page<MatchAttempt>> => {
+	const all = attempts(db).where({organization_id: organizationId});
+	return readPage(all, {page, limit}, 'at DESC, id DESC', toMatchAttempt);
+};
+
+/** One attempt of the organization. @throws 404. */
+export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
+	const [row] = (await attempts(db).where({id, organization_id: organizationId})) as MatchAttemptRow[];
+	if (row === undefined) {
+		throw matchAttemptNotFound();
+	}
+
+	return toMatchAttempt(row);
+};
+
+/** The attempt with that id, of any organization or of none; null if none was recorded. Not for tenants. */
+export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
+	const [row] = (await attempts(db).where({id})) as MatchAttemptRow[];
+	return row === undefined ? null : toMatchAttempt(row);
+};

@@ -1,0 +1,106 @@
+import {randomBytes} from 'node:crypto';
+import {type Db, isConnectionFault} from '../../platform/db/db.ts';
+
+/** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
+export type Peppers = [current: Buffer, ...previous: Buffer[]];
+
+/**
+ * Returns the peppers of a time, from memory if the week was requested before. If the database is unavailable when a week
+ * begins, those of the last week stay in use, which the week's own look-ups find.
+ */
+export type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
+
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+
+/** Whole weeks since 1970: what a pepper is filed under. */
+export const weekOf = (now: Date): number => Math.floor(now.getTime() / WEEK_MS);
+
+type Row = {week: number; secret: Buffer};
+
+const readRows = (db: Db, week: number): Promise<Row[]> =>
+	db<Row>('match_peppers')
+		.whereIn('week', [week, week - 1])
+		.orderBy('week', 'desc');
+
+const load = async (db: Db, week: number): Promise<Peppers> => {
+	const secret = randomBytes(32);
+	let rows = await readRows(db, week);
+	// Written where there is none alone, so that a database that only reads keeps nobody from his page.
+	if (rows[0]?.week !== week) {
+		await db.raw('INSERT INTO match_peppers (week, secret) VALUES (?, ?) ON CONFLICT (week) DO NOTHING', [
+			week,
+			secret,
+		]);
+		// In a statement of its own, which sees what another process was first to insert.
+		rows = await readRows(db, week);
+	}
+
+	const [current, ...previous] = rows.map((row) => row.secret);
+	return [current ?? secret, ...previous];
+};
+
+export const createMatchPeppers = (db: Db): MatchPeppers => {
+	let cached: {week: number; peppers: Promise<Peppers>} | null = null;
+	let loaded: {week: number; peppers: Peppers} | null = null;
+	return {
+		at: (now) => {
+			const week = weekOf(now);
+			if (loaded?.week === week) {
+				return loaded.peppers;
+			}
+
+			if (cached?.week === week) {
+				return cached.peppers;
+			}
+
+			const reading = load(db, week);
+			const loading = {
+				week,
+				peppers: reading.catch((error: unknown) => {
+					if (loaded !== null && isConnectionFault(error)) {
+						return loaded.peppers;
+					}
+
+					throw error;
+				}),
+			};
+			cached = loading;
+			reading.then(
+				(peppers) => {
+					loaded = {week, peppers};
+				},
+				() => {
+					// A failure is this caller's; the next one tries again.
+					cached = cached === loading ? null : cached;
+				},
+			);
+			return loading.peppers;
+		},
+	};
+};
+
+/**
+ * The peppers of a dry run. Those that are missing are made in memory: inserted in its transaction, they would hold up
+ * visits, and runs that need them before their click would deadlock with those that need them after.
+ */
+export const createDryPeppers = (db: Db): MatchPeppers => {
+	// Of the whole run: a visit may store another one meanwhile.
+	const used = new Map<number, Buffer>();
+	return {
+		at: async (now) => {
+			const week = weekOf(now);
+			const stored = new Map((await readRows(db, week)).map((row) => [row.week, row.secret]));
+			const current = used.get(week) ?? stored.get(week) ?? randomBytes(32);
+			used.set(week, current);
+			const previous = used.get(week - 1) ?? stored.get(week - 1);
+			return previous === undefined ? [current] : [current, previous];
+		},
+	};
+};
+
+/** Deletes the peppers that no look-up needs any more, so that nothing leads back from their hashes. */
+export const deleteOldPeppers = async (db: Db, now: Date): Promise<void> => {
+	await db('match_peppers')
+		.where('week', '<', weekOf(now) - 1)
+		.delete();
+};

@@ -1,0 +1,224 @@
+import {randomUUID} from 'node:crypto';
+import {isIPv6} from 'node:net';
+import type {Services} from '../../services.ts';
+import {type DeviceRegistration, registerDevice} from '../devices/device-store.ts';
+import type {RuledOut, Weighed} from './candidate.ts';
+import type {MatchNotes} from './claim-click.ts';
+import type {Surroundings} from './find-clicks.ts';
+import type {FirstOpen, MatchRequest} from './first-open.ts';
+import {type MissReason, scoreOf} from './guess.ts';
+import {likenessOf} from './likeness.ts';
+import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
+import type {GivenAnswer, MatchClick} from './match-click-store.ts';
+import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
+import {type Nearness, offsetsAt} from './posterior.ts';
+import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
+
+/** Stands for an id that the statement takes from the click. */
+const OF_CLICK = '00000000-0000-0000-0000-000000000000';
+
+/** Most candidates that a trace keeps. */
+const TRACED = 20;
+
+type Evidence = {sightings: TokenSighting[]; weighing: NearbyWeighing | null};
+
+/** Which of the tokens are of clicks that were found. */
+export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: Surroundings): TokenSighting[] =>
+	tokens.map(({method, clickId}) => ({method, isKnown: found.some(({id}) => id === clickId)}));
+
+/** The click of the first token that is known, which led nowhere. */
+export const refusedToken = (tokens: readonly SentToken[], {tokens: found}: Surroundings): MatchClick | null =>
+	tokens.flatMap(({clickId}) => found.find(({id}) => id === clickId) ?? [])[0] ?? null;
+
+export const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSighting[]): AttemptSignals => {
+	const sightingOf = (wanted: TokenMethod): AttemptSignals['clipboardToken'] => {
+		const sighting = sightings.find(({method}) => method === wanted);
+		return sighting === undefined ? 'absent' : sighting.isKnown ? 'known' : 'unknown';
+	};
+	return {
+		platform: fields.platform ?? null,
+		osVersion: fields.osVersion ?? null,
+		deviceModel: fields.deviceModel ?? null,
+		language: fields.language ?? null,
+		timezone: fields.timezone ?? null,
+		network: isIPv6(ip) ? 'IPv6' : 'IPv4',
+		clipboardToken: sightingOf('CLIPBOARD'),
+		installReferrer: sightingOf('INSTALL_REFERRER'),
+		apiKey: organization !== null,
+	};
+};
+
+/** The points that a click's place adds to its trace. */
+const placePoints: Record<Nearness, {ip: number; network: number}> = {
+	ip: {ip: 40, network: 0},
+	network: {ip: 0, network: 25},
+	elsewhere: {ip: 0, network: 0},
+};
+
+const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: Weighed): CandidateTrace => ({
+	linkId: candidate.linkId,
+	clickedAt: candidate.clickedAt,
+	score: scoreOf(probability),
+	probability,
+	alike,
+	compared,
+	points: {...placePoints[candidate.isRelay ? 'elsewhere' : candidate.nearness], ...likeness.points},
+	ruledOut,
+	...(candidate.isRelay ? {relay: true} : {}),
+});
+
+/** A click that a token led to, with the probability that it would have had as a guess. */
+const traceOfToken = (
+	click: MatchClick,
+	{now, signals}: FirstOpen,
+	{weighed}: NearbyWeighing,
+	ruledOut: RuledOut | null,
+): CandidateTrace => {
+	const own = weighed.find(({candidate}) => candidate.id === click.id) ?? {
+		candidate: candidateOf(click, 'elsewhere'),
+		likeness: likenessOf(click.signals, signals, offsetsAt(now)),
+		probability: 0,
+		alike: 0,
+		compared: 0,
+	};
+	return traceOf({...own, ruledOut});
+};
+
+/** The trace, without what belongs to other organizations than the one that will read it. */
+export const tracesOf = (
+	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
+	weighing: NearbyWeighing,
+	firstOpen: FirstOpen,
+	reader: string | null,
+): CandidateTrace[] => {
+	const isShown = ({organizationId}: {organizationId: string}) => reader === null || organizationId === reader;
+	const others = weighing.weighed.filter(({candidate}) => candidate.id !== first?.click.id && isShown(candidate));
+	return [
+		...(first === null || !isShown(first.click)
+			? []
+			: [traceOfToken(first.click, firstOpen, weighing, first.ruledOut)]),
+		...others.map(traceOf),
+	].slice(0, TRACED);
+};
+
+/** The case for an install without a click. Only a caller with a key sees how many clicked. */
+export const nobodyOf = (
+	{organizationId}: FirstOpen,
+	{nobody, tokenless, made}: NearbyWeighing,
+): MatchAttempt['nobody'] => ({
+	probability: nobody,
+	tokenless,
+	made: organizationId === null ? null : made,
+});
+
+/** Best effort: a record must not cost the answer. */
+const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Promise<unknown>): Promise<void> => {
+	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
+};
+
+const registrationOf = (
+	{now}: FirstOpen,
+	{fields}: MatchRequest,
+	organizationId: string,
+	matchedLinkId?: string,
+): DeviceRegistration | null => {
+	const {deviceId} = fields;
+	const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
+	return deviceId == null ? null : {organizationId, deviceId, now, facts: fields, ...matched};
+};
+
+/**
+ * What is kept of a match: what matched and why, and the device. By token nothing was weighed yet, and the statement that
+ * claims the click knows its organization and its link.
+ */
+export const notesOfMatch = (
+	firstOpen: FirstOpen,
+	request: MatchRequest,
+	{
+		clickId,
+		link,
+		answer,
+		sightings,
+		weighing,
+	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
+): MatchNotes => {
+	const {organizationId = OF_CLICK, id: linkId = OF_CLICK} = link ?? {};
+	return {
+		attempt: {
+			id: request.attemptId ?? randomUUID(),
+			at: firstOpen.now,
+			organizationId,
+			deviceId: request.fields.deviceId ?? null,
+			matched: true,
+			...answer,
+			linkId,
+			clickId,
+			reason: null,
+			signals: signalsOf(request, sightings),
+			candidates: weighing === null ? [] : tracesOf(null, weighing, firstOpen, organizationId),
+			nobody: weighing && nobodyOf(firstOpen, weighing),
+			silentGuess: null,
+		},
+		device: registrationOf(firstOpen, request, organizationId, linkId),
+	};
+};
+
+/** Stores the records one by one; a failure of one does not affect the other. */
+export const noteAlone = async (
+	services: Pick<Services, 'db' | 'log'>,
+	{attempt, device}: MatchNotes,
+): Promise<void> => {
+	await bestEffort(services, 'record an attempt', recordAttempt(services.db, attempt));
+	if (device !== null) {
+		await bestEffort(services, 'register a device', registerDevice(services.db, device));
+	}
+};
+
+/** Why a token that somebody knows led nowhere. */
+const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: MissReason; ruledOut: RuledOut} => {
+	if (consumedAt !== null) {
+		return {reason: 'consumed', ruledOut: 'consumed'};
+	}
+
+	return expiresAt <= now
+		? {reason: 'outside_window', ruledOut: 'outside_window'}
+		: {reason: 'ruled_out', ruledOut: 'link_not_live'};
+};
+
+/**
+ * Keeps why nothing matched, for the organization of the key, or else of the token, which only its own link's page
+ * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
+ */
+export const noteMiss = async (
+	services: Pick<Services, 'db' | 'log'>,
+	firstOpen: FirstOpen,
+	request: MatchRequest,
+	{
+		refused: click,
+		sightings,
+		weighing,
+	}: {refused: MatchClick | null; sightings: TokenSighting[]; weighing: NearbyWeighing},
+): Promise<void> => {
+	const refused = click && {click, ...refusalOf(click, firstOpen.now)};
+	const organizationId = firstOpen.organizationId ?? click?.organizationId ?? null;
+	const attempt = {
+		id: request.attemptId ?? randomUUID(),
+		at: firstOpen.now,
+		organizationId,
+		deviceId: request.fields.deviceId ?? null,
+		matched: false,
+		method: 'NONE' as const,
+		confidence: null,
+		score: null,
+		linkId: null,
+		clickId: null,
+		reason: refused?.reason ?? weighing.reason ?? 'no_click',
+		signals: signalsOf(request, sightings),
+		candidates: tracesOf(refused, weighing, firstOpen, organizationId),
+		nobody: nobodyOf(firstOpen, weighing),
+		silentGuess: null,
+	};
+	const device =
+		firstOpen.organizationId === null ? null : registrationOf(firstOpen, request, firstOpen.organizationId);
+	await noteAlone(services, {attempt, device});
+};

@@ -1,0 +1,19 @@
+import {findKeyHolder, noteKeyUse} from '../../accounts/auth/credentials.ts';
+import type {Organization} from '../../accounts/organizations/organization-store.ts';
+import type {Services} from '../../services.ts';
+
+/**
+ * The organization of a valid CLIENT key; any other key is as none, because the route needs none (contract/match 10).
+ */
+export const organizationOfKey = async (
+	services: Pick<Services, 'background' | 'clock' | 'db' | 'keyCache'>,
+	rawKey: string | string[] | undefined,
+): Promise<Organization | null> => {
+	const holder = typeof rawKey === 'string' && rawKey !== '' ? await findKeyHolder(services, rawKey) : null;
+	if (holder === null || holder.key.tier !== 'CLIENT' || holder.organization.status === 'SUSPENDED') {
+		return null;
+	}
+
+	noteKeyUse(services, holder.key);
+	return holder.organization;
+};

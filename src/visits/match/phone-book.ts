@@ -1,0 +1,121 @@
+import {LRUCache} from 'lru-cache';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type DeviceFields, signalsOfApp} from './match-signals.ts';
+import type {PhoneCount} from './posterior.ts';
+
+/** The phone of a first open. `matched`: how, or null for a miss. */
+export type FirstPhone = DeviceFields & {organizationId: string; matched: 'token' | 'guess' | null; at: Date};
+
+/** The phones of each organization's recent first opens, which show how common a phone is. */
+export type PhoneBook = {
+	/** Up to a minute old. */
+	of(organizationId: string, now: Date): Promise<readonly PhoneCount[]>;
+	/** Counts the phones of first opens; one that does not even name its platform is not counted. */
+	note(phones: readonly FirstPhone[]): Promise<void>;
+};
+
+/** Phones that are kept of each organization. */
+const KEPT = 300;
+const FRESH_MS = 60_000;
+/** Most organizations that are kept in memory; the least recently used one gives way. */
+const MAX_ORGANIZATIONS = 2000;
+
+type Row = {
+	platform: 'iOS' | 'Android';
+	os_version: string | null;
+	device_model: string | null;
+	language: string | null;
+	timezone: string | null;
+	count: number;
+	by_token: number;
+	by_guess: number;
+};
+
+const statements = {
+	read: {
+		name: 'count phones of an organization',
+		text: `SELECT platform, os_version, device_model, language, timezone, CAST(count(*) AS integer) AS count,
+				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS by_token,
+				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess
+			FROM counted_phones WHERE organization_id = $1 GROUP BY 1, 2, 3, 4, 5`,
+	},
+	// A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In
+	// order, so that two processes do not wait for each other.
+	note: {
+		name: 'count phones',
+		text: `WITH made AS MATERIALIZED (
+				SELECT *, row_number() OVER (PARTITION BY organization_id) - 1 AS number FROM json_to_recordset($1) AS made
+					(organization_id uuid, day date, platform text, os_version text, device_model text, language text, timezone text, matched text)
+			), taken AS MATERIALIZED (
+				SELECT organization_id, (SELECT count(*) FROM counted_phones AS known WHERE known.organization_id = made.organization_id) AS count
+				FROM made GROUP BY 1
+			), placed AS MATERIALIZED (
+				SELECT made.*, CASE WHEN count + number < ${KEPT} THEN count + number ELSE floor(random() * ${KEPT}) END AS slot
+				FROM made JOIN taken USING (organization_id)
+			)
+			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched)
+			SELECT DISTINCT ON (organization_id, slot) organization_id, slot, day, platform, os_version, device_model, language, timezone, matched
+			FROM placed ORDER BY organization_id, slot
+			ON CONFLICT (organization_id, slot) DO UPDATE SET day = excluded.day, platform = excluded.platform,
+				os_version = excluded.os_version, device_model = excluded.device_model, language = excluded.language,
+				timezone = excluded.timezone, matched = excluded.matched`,
+	},
+} satisfies Record<string, Prepared>;
+
+const read = async (db: Db, organizationId: string): Promise<PhoneCount[]> => {
+	const rows = await runPrepared<Row>(db, statements.read, [organizationId]);
+	return rows.map(
+		({
+			platform,
+			os_version: osVersion,
+			device_model: deviceModel,
+			language,
+			timezone,
+			count,
+			by_token: byToken,
+			by_guess: byGuess,
+		}) => ({
+			signals: signalsOfApp({platform, osVersion, deviceModel, language, timezone}),
+			count,
+			byToken,
+			byGuess,
+		}),
+	);
+};
+
+export const createPhoneBook = (db: Db): PhoneBook => {
+	const known = new LRUCache<string, {readAt: number; phones: Promise<readonly PhoneCount[]>}>({
+		max: MAX_ORGANIZATIONS,
+	});
+	return {
+		of: (organizationId, now) => {
+			const kept = known.get(organizationId);
+			if (kept !== undefined && Math.abs(now.getTime() - kept.readAt) < FRESH_MS) {
+				return kept.phones;
+			}
+
+			const phones = read(db, organizationId);
+			known.set(organizationId, {readAt: now.getTime(), phones});
+			phones.catch(() => known.delete(organizationId));
+			return phones;
+		},
+		note: async (phones) => {
+			const rows = phones
+				.filter(({platform}) => platform != null)
+				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at}) => ({
+					organization_id: organizationId,
+					day: at,
+					platform,
+					os_version: osVersion,
+					device_model: deviceModel,
+					language,
+					timezone,
+					matched,
+				}));
+			if (rows.length > 0) {
+				await runPrepared(db, statements.note, [JSON.stringify(rows)]);
+			}
+		},
+	};
+};

@@ -1,0 +1,260 @@
+import {HOUR_MS} from '../../platform/clock.ts';
+import {utcOffset} from '../../platform/timezone.ts';
+import {type Likeness, likenessOf, type Offsets} from './likeness.ts';
+import {type Beliefs, matchPolicy} from './match-policy.ts';
+import type {MatchSignals} from './match-signals.ts';
+
+/**
+ * Where a click was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later
+ * tap of a visitor who also tapped here.
+ */
+export type Nearness = 'ip' | 'network' | 'elsewhere';
+
+/** An open click that nothing rules out. */
+export type PossibleClick = {
+	id: string;
+	linkId: string;
+	clickedAt: Date;
+	signals: MatchSignals;
+	/** The name of its browser; null where that is unknown. */
+	browser: string | null;
+	nearness: Nearness;
+	/** Who tapped, by cookie; null where that is unknown. */
+	visitor: string | null;
+};
+
+/** A kind of phone among an organization's recent first opens: how many there were, and how many of them matched. */
+export type PhoneCount = {signals: MatchSignals; count: number; byToken: number; byGuess: number};
+
+export type OpenAt = {
+	now: Date;
+	/** The signals that the app reports. */
+	app: MatchSignals;
+	clicks: readonly PossibleClick[];
+	/** Open clicks that are ruled out, whose phones show how alike those of the place are. */
+	others: readonly PossibleClick[];
+	/** All clicks of the place in the last 24 h, open or used. */
+	made: number;
+	/** The organization's recent first opens, without this one. */
+	phones: readonly PhoneCount[];
+	/** Whether the app sent a token, of whatever click. */
+	hasToken: boolean;
+};
+
+/** How a click's phone and the app's compare, beside others. */
+export type ClickChance = {
+	/** The probability that the open came from this click. */
+	probability: number;
+	likeness: Likeness;
+	/** Of `compared` phones, how many resemble the click at least as much as the app's phone does. */
+	alike: number;
+	compared: number;
+};
+
+export type Posterior = {
+	/** The probability that no click led to the open. */
+	nobody: number;
+	/** The part that is left of every click because no token came with the open; 1 where one did. */
+	tokenless: number;
+	/** By link: clicks of one link count together. */
+	links: ReadonlyMap<string, number>;
+	/** By click. */
+	clicks: ReadonlyMap<string, ClickChance>;
+};
+
+const HOURS_OF_DAY = 24;
+
+/** Density per hour of a log-normal time, of which half are below the median. */
+const logNormal = (hours: number, medianMinutes: number, sigma: number): number => {
+	const spread = Math.log(hours / (medianMinutes / 60)) / sigma;
+	return Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
+};
+
+/** Density of install times per hour: how likely an install that will happen is to happen `hours` after its tap. */
+const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
+	const later = hours >= 1 && hours <= HOURS_OF_DAY ? day / (hours * Math.log(HOURS_OF_DAY)) : 0;
+	return soon * logNormal(hours, medianMinutes, sigma) + later;
+};
+
+/** Offsets of zones at a time, each computed once. */
+export const offsetsAt = (now: Date): Offsets => {
+	const known = new Map<string, string | null>();
+	return (timezone) => {
+		const offset = known.has(timezone) ? known.get(timezone) : utcOffset(timezone, now);
+		known.set(timezone, offset ?? null);
+		return offset ?? null;
+	};
+};
+
+const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {count}) => sum + count, 0);
+
+const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean =>
+	platform !== null && other.platform !== null && platform !== other.platform;
+
+type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
+
+/**
+ * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
+ * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
+ * of phones in general. Families and firms have equal phones: the last clicks of the place show whether more are alike
+ * than by chance, apart from the click itself and a second tap of its visitor. Computed once per distinct set of signals.
+ */
+const comparison = ({app, now, clicks, others, phones}: OpenAt, {general, organic: {equal, shown}}: Beliefs) => {
+	const offsetOf = offsetsAt(now);
+	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
+	const ofZone = phones.filter(isOfZone);
+	const abroad = phones
+		.filter((phone) => !isOfZone(phone))
+		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
+	const lastClicks = [...clicks, ...others]
+		.filter(({nearness}) => nearness === 'ip')
+		.toSorted((one, other) => other.clickedAt.getTime() - one.clickedAt.getTime())
+		.slice(0, shown);
+	const beside = Math.max(0, lastClicks.length - 1);
+	const known = new Map<string, Compared>();
+	return (signals: MatchSignals): Compared => {
+		const key = JSON.stringify(signals);
+		const before = known.get(key);
+		if (before !== undefined) {
+			return before;
+		}
+
+		const likeness = likenessOf(signals, app, offsetOf);
+		const isAlike = (phone: {signals: MatchSignals}): boolean => {
+			// Half of the phones need no closer look.
+			if (isOtherPlatform(signals, phone.signals)) {
+				return false;
+			}
+
+			const other = likenessOf(signals, phone.signals, offsetOf);
+			return other.contradiction === null && other.sum >= likeness.sum;
+		};
+		const [alikeOfZone, alikeAbroad] = [total(ofZone.filter(isAlike)), total(abroad.filter(isAlike))];
+		const expected = (alikeAbroad + general * likeness.share) / (total(abroad) + general);
+		const share = (alikeOfZone + general * expected) / (total(ofZone) + general);
+		const more = Math.max(0, lastClicks.filter(isAlike).length - 2 - beside * share);
+		const twins = (equal + more) / (1 + beside);
+		const result = {
+			likeness,
+			alike: alikeOfZone + alikeAbroad,
+			compared: total(phones),
+			asLike: twins + (1 - twins) * share,
+		};
+		known.set(key, result);
+		return result;
+	};
+};
+
+/**
+ * The share of first opens after a tap that come as this one does, by token or not, among those of the app's platform
+ * that matched. Where most taps leave a token, an open without one speaks for nobody.
+ */
+const tokenlessShare = ({app, phones, hasToken}: OpenAt, {tokenless}: Beliefs): number => {
+	const same = phones.filter(({signals}) => app.platform === null || signals.platform === app.platform);
+	const byGuess = tokenless + same.reduce((sum, one) => sum + one.byGuess, 0);
+	return hasToken ? 1 : byGuess / (byGuess + same.reduce((sum, one) => sum + one.byToken, 0));
+};
+
+/** Whether no signal known on both sides speaks against a match. */
+const isUnopposed = ({points, contradiction}: Likeness): boolean =>
+	contradiction === null && Object.values(points).every((one) => one >= 0);
+
+const ageOf = (clickedAt: Date, now: Date, {leastMinutes}: Beliefs): number =>
+	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
+
+/** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
+const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, now: Date, believed: Beliefs) => {
+	const {nearness} = click;
+	if (nearness === 'elsewhere') {
+		return 0;
+	}
+
+	const hours = ageOf(click.clickedAt, now, believed);
+	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
+	const hereShare = nearness === 'ip' ? stays : believed.movesWithin * (1 - stays);
+	const {unlike} = believed;
+	const changed = points.timezone < 0 || points.osVersion < 0 ? (unlike.perDay * Math.max(1, hours)) / HOURS_OF_DAY : 1;
+	const signalShare = believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * Math.min(1, changed);
+	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / asLike;
+};
+
+/** Whether two clicks are of one browser and show different languages, which one phone's browser does not. */
+const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean => {
+	const [language, otherLanguage] = [one.signals.language, other.signals.language];
+	return (
+		one.browser !== null &&
+		one.browser === other.browser &&
+		language !== null &&
+		otherLanguage !== null &&
+		(language.language !== otherLanguage.language || language.region !== otherLanguage.region)
+	);
+};
+
+/** Oldest first; of two at one time that with the lower id. */
+const byAge = (one: PossibleClick, other: PossibleClick): number =>
+	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
+
+/**
+ * Computes, for each open click at a place, the probability that it led to this first open. The alternatives are the
+ * other clicks and an install without a tap (`nobody`). A click weighs more the likelier an install is at its age, and
+ * less the more phones resemble it as much. People install from their latest tap. So a newer click that may be the same
+ * person's takes weight from an older one: all of it if a cookie shows one visitor. Without a tap people install where
+ * others tap: at any hour of the day, or within hours of a tap that they heard of.
+ */
+export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
+	const {now, made} = open;
+	const compareTo = comparison(open, believed);
+	const offsetOf = offsetsAt(now);
+	const tokenless = tokenlessShare(open, believed);
+	const clicks = open.clicks.toSorted(byAge).map((click) => {
+		const compared = compareTo(click.signals);
+		return {click, compared, weight: tokenless * weightOf(click, compared, now, believed)};
+	});
+	type One = (typeof clicks)[number];
+	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
+	const mayBeTheSame = (one: One, other: One) =>
+		other.click.nearness === 'ip' &&
+		!differsInLanguage(one.click, other.click) &&
+		isUnopposed(other.compared.likeness) &&
+		isUnopposed(likenessOf(one.click.signals, other.click.signals, offsetOf));
+	for (const [index, older] of clicks.entries()) {
+		const newer = clicks.slice(index + 1);
+		const own = newer.findLast((one) => isOfVisitor(older, one));
+		const next = own ?? newer.findLast((one) => mayBeTheSame(older, one));
+		if (next === undefined) {
+			continue;
+		}
+
+		const taken = own === undefined ? 1 / (1 + Math.max(0, made - 1) * next.compared.asLike) : 1;
+		next.weight += older.weight * taken;
+		older.weight *= 1 - taken;
+	}
+
+	const {installs, delay, organic} = believed;
+	const perClick = (installs * organic.share) / (1 - organic.share) / HOURS_OF_DAY;
+	const heardAfter = (clickedAt: Date): number =>
+		organic.heard.share * logNormal(ageOf(clickedAt, now, believed), organic.heard.medianMinutes, delay.sigma);
+	const heard = clicks
+		.filter(({click}) => click.nearness !== 'elsewhere')
+		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + organic.equal * (1 / asLike - 1)))
+		.reduce((sum, one) => sum + one, 0);
+	// The click that is judged says nothing of how many others are here.
+	const nobody = perClick * (Math.max(0, made - 1) + organic.unseen) + heard;
+	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
+	const links = new Map<string, number>();
+	for (const {click, weight} of clicks) {
+		links.set(click.linkId, (links.get(click.linkId) ?? 0) + weight / all);
+	}
+
+	return {
+		nobody: nobody / all,
+		tokenless,
+		links,
+		clicks: new Map(
+			clicks.map(({click, compared: {likeness, alike, compared}, weight}) => [
+				click.id,
+				{probability: weight / all, likeness, alike, compared},
+			]),
+		),
+	};
+};

@@ -1,0 +1,33 @@
+import {route} from '../../accounts/route.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import {findMatch} from './find-match.ts';
+import {matchAnswer} from './match-answer.ts';
+import {matchBody} from './match-request.ts';
+import {organizationOfKey} from './organization-of-key.ts';
+
+export const matchRoutes = [
+	route({
+		method: 'POST',
+		path: '/match',
+		summary: 'Find the click that a first open came from',
+		headers: {
+			'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.',
+			Origin: 'Requests from a browser without a valid CLIENT key match by token only.',
+		},
+		answer: matchAnswer,
+		credential: 'none',
+		limit: limits.match,
+		body: matchBody,
+		cors: true,
+		handler: async ({services, request, body}) => {
+			const answer = await findMatch(services, {
+				fields: body,
+				ip: request.ip,
+				isOfWebPage: request.headers.origin !== undefined,
+				organization: await organizationOfKey(services, request.headers['x-api-key']),
+			});
+			services.metrics.match(answer.matchMethod, answer.matched ? answer.matchConfidence : 'none');
+			return answer;
+		},
+	}),
+];

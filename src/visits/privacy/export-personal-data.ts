@@ -1,0 +1,66 @@
+import {Readable} from 'node:stream';
+import type {Organization} from '../../accounts/organizations/organization-store.ts';
+import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
+import type {Services} from '../../services.ts';
+import {type DataSubject, subjectJson} from './data-subject.ts';
+import {findSubject} from './find-subject.ts';
+import {createPersonalDataStore, type Read} from './personal-data-store.ts';
+
+const BATCH = 500;
+
+/** The items of a JSON array, in batches. */
+async function* items(read: Read<{id: string}>): AsyncGenerator<string> {
+	let after: string | null = null;
+	for (;;) {
+		const batch: Array<{id: string}> = await read(after, BATCH);
+		if (batch.length > 0) {
+			yield `${after === null ? '' : ','}${batch.map((item) => JSON.stringify(item)).join(',')}`;
+		}
+
+		after = batch.at(-1)?.id ?? null;
+		if (batch.length < BATCH) {
+			return;
+		}
+	}
+}
+
+type Head = Record<string, unknown>;
+
+async function* documentOf(head: Head, sections: Record<string, Read<{id: string}>>, request: RequestFacts) {
+	try {
+		yield JSON.stringify(head).slice(0, -1);
+		for (const [name, read] of Object.entries(sections)) {
+			yield `,${JSON.stringify(name)}:[`;
+			yield* items(read);
+			yield ']';
+		}
+
+		yield '}\n';
+	} catch (error) {
+		request.log().error({err: error}, 'an export of personal data ended early');
+		throw error;
+	}
+}
+
+/**
+ * All data of a device or a user of an organization, as one JSON document (GDPR, article 15), read in batches with
+ * backpressure.
+ * @throws 404 if there is none; 503 if the store of clicks is away.
+ */
+export const exportPersonalData = async (
+	services: Pick<Services, 'clicks' | 'clock' | 'db' | 'matchPeppers'>,
+	{organization, subject, request}: {organization: Organization; subject: DataSubject; request: RequestFacts},
+): Promise<Reply> => {
+	const {db, clicks, clock} = services;
+	const keys = await findSubject(services, db, organization.id, subject);
+	const {id, orgKey, name} = organization;
+	const {links, ...store} = createPersonalDataStore(db, keys, clicks);
+	const sections = (await links(null, 1)).length === 0 ? store : {...store, links};
+	// Where their store is away, the answer is 503 and not a document that breaks off.
+	await store.clicks(null, 1);
+	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
+	return reply({
+		headers: {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store'},
+		body: Readable.from(documentOf(head, sections, request)),
+	});
+};

@@ -1,0 +1,158 @@
+import type {IncomingMessage} from 'node:http';
+import {hasFeature, type PlanDeps} from '../../../accounts/plans/entitlements.ts';
+import type {RequestFacts} from '../../../accounts/route.ts';
+import {type Address, type HostDeps, locate, type ResolutionPath} from '../../../links/domains/locate.ts';
+import {effectiveColumns} from '../../../links/links/link-columns.ts';
+import {isShortCode} from '../../../links/links/short-code.ts';
+import {type Prepared, runPrepared} from '../../../platform/db/prepared.ts';
+import {linkGone, linkNotFound} from '../../../platform/errors.ts';
+import type {Services} from '../../../services.ts';
+import {goneReason, type ResolvedRow} from './resolved-row.ts';
+
+export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
+
+/** As `query` reads it. */
+type StoredRow = Omit<ResolvedRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
+
+/** @param where of the links. @param wanted further tables that name them. */
+const query = (where: string, wanted = '') => `
+	SELECT links.id, links.organization_id, links.short_code, ${effectiveColumns(({resolves}) => resolves === true)},
+		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
+		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
+		organizations.plan, organizations.entitled_until,
+		app_configs.ios, app_configs.android, app_configs.clipboard_format, app_configs.logo_url
+	FROM ${wanted}organizations
+	JOIN links ON links.organization_id = organizations.id
+	JOIN domains ON domains.id = links.domain_id
+	LEFT JOIN templates ON templates.id = links.template_id
+	LEFT JOIN app_configs ON app_configs.organization_id = organizations.id
+	WHERE ${where}`;
+const byAddress: Prepared = {
+	name: 'links by address',
+	text: query(
+		'organizations.org_key = wanted.org_key AND links.short_code = wanted.short_code',
+		'unnest($1::text[], $2::text[]) AS wanted (org_key, short_code) CROSS JOIN ',
+	),
+};
+/** The links with the most clicks of people today and yesterday (UTC). */
+const byTaps: Prepared = {
+	name: 'links by taps',
+	text: `${query(
+		'links.id = tapped.id',
+		`(
+			SELECT CAST(key AS uuid) AS id, sum(count) AS taps FROM organizations AS owners CROSS JOIN LATERAL (
+				SELECT key, count FROM rollup_breakdowns WHERE organization_id = owners.id
+					AND span = 'day' AND dimension = 'link'
+					AND start IN (date_trunc('day', $1::timestamptz, 'UTC'), date_trunc('day', $1::timestamptz - interval '1 day', 'UTC'))
+			) AS rolled GROUP BY key ORDER BY taps DESC LIMIT $2
+		) AS tapped CROSS JOIN `,
+	)} ORDER BY tapped.taps DESC`,
+};
+const byId: Prepared = {name: 'link by id', text: query('links.id = $1')};
+
+/** The row at this time: the organization's plan decides whether its domain is served. */
+const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): ResolvedRow => {
+	const isOnOwn = row.hostname !== null && hasFeature(services, {plan, entitledUntil}, 'custom_domains');
+	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
+	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
+};
+
+/** The row of a link if it resolves now, else null. */
+export const findLiveLink = async (
+	services: PlanDeps & Pick<Services, 'db'>,
+	id: string,
+): Promise<ResolvedRow | null> => {
+	const [found] = await runPrepared<StoredRow>(services.db, byId, [id]);
+	const row = found === undefined ? null : withServedHost(services, found);
+	return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
+};
+
+/** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */
+const slim = (row: ResolvedRow): ResolvedRow => ({
+	...row,
+	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
+});
+
+/** As a cache keeps it. */
+const rowOf = (services: PlanDeps, found: StoredRow): ResolvedRow => slim(withServedHost(services, found));
+
+/**
+ * The length that arrays of a statement have at least. PostgreSQL would plan short ones anew each time: it reckons with
+ * ten elements where it does not know how many there are.
+ */
+const PLANNED = 10;
+
+const padded = (texts: string[]): Array<string | null> => [
+	...texts,
+	...Array.from({length: Math.max(0, PLANNED - texts.length)}, () => null),
+];
+
+const addressKey = (orgKey: string, shortCode: string): string => `${orgKey}/${shortCode}`;
+
+type ReadDeps = PlanDeps & Pick<Services, 'db' | 'linkCache'>;
+
+/** The row of an address, from memory or the database; null if there is none. */
+export const readLink = (services: ReadDeps, address: Address): Promise<ResolvedRow | null> =>
+	services.linkCache.get(address, async (addresses) => {
+		const found = await runPrepared<StoredRow>(services.db, byAddress, [
+			padded(addresses.map(({orgKey}) => orgKey)),
+			padded(addresses.map(({shortCode}) => shortCode)),
+		]);
+		const rows = new Map(found.map((row) => [addressKey(row.org_key, row.short_code), row]));
+		return addresses.map(({orgKey, shortCode}) => {
+			const row = rows.get(addressKey(orgKey, shortCode));
+			return row === undefined ? null : rowOf(services, row);
+		});
+	});
+
+/** The most links that are read ahead, so that a large cache does not keep a start busy. */
+const MOST_AHEAD = 10_000;
+const SHARE_AHEAD = 1 / 4;
+
+/** Reads the links that people tapped most today and yesterday (UTC) into memory, as many as fit into a quarter of it. */
+export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>): Promise<void> => {
+	// Memory is cleared when this process begins to receive changes.
+	await services.changes.settled();
+	await services.linkCache.fill(SHARE_AHEAD, async (most) => {
+		const found = await runPrepared<StoredRow>(services.db, byTaps, [services.clock.now(), Math.min(most, MOST_AHEAD)]);
+		return found.map((row) => ({
+			address: {orgKey: row.org_key, shortCode: row.short_code},
+			value: rowOf(services, row),
+		}));
+	});
+};
+
+/** What the hot path did for a request that it passes on: the wait under the limit of visits, and the link that it read. */
+export type HandedOn = {wait: number; link?: Promise<ResolvedRow | null>};
+
+/** Requests that the hot path passes on, so that each is counted, and its link looked up, once. */
+export const handedOn = new WeakMap<IncomingMessage, HandedOn>();
+
+/**
+ * The row of the live link that a host and a path name.
+ * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is deactivated
+ * or expired, or whose organization is suspended.
+ */
+export const resolveLink = async (
+	services: ResolveDeps,
+	{hostname, stream}: Pick<RequestFacts, 'hostname' | 'stream'>,
+	path: ResolutionPath,
+): Promise<{row: ResolvedRow; data: boolean}> => {
+	const {address, data} = await locate(services, hostname, path);
+	// No link has a malformed code, and PostgreSQL would reject some of them.
+	if (!isShortCode(address.shortCode)) {
+		throw linkNotFound();
+	}
+
+	const row = await (handedOn.get(stream)?.link ?? readLink(services, address));
+	if (row === null) {
+		throw linkNotFound();
+	}
+
+	const reason = goneReason(row, services.clock.now());
+	if (reason !== null) {
+		throw linkGone(reason);
+	}
+
+	return {row, data};
+};

@@ -1,0 +1,98 @@
+import {type RequestFacts, reply} from '../../../accounts/route.ts';
+import {type HostDeps, locate} from '../../../links/domains/locate.ts';
+import {readJsonBody} from '../../../platform/http/body.ts';
+import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
+import type {Services} from '../../../services.ts';
+import {clickIdOfToken, type MatchToken, readMatchToken} from '../../clicks/open-match.ts';
+import {androidVersion} from './user-agent.ts';
+import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
+
+const BODY_LIMIT = 2048;
+/** How long after its click a page may send its signals. */
+const ACCEPTED_MS = 60_000;
+const TEXT_LIMIT = 100;
+
+const textOf = (value: unknown): string | null =>
+	typeof value === 'string' && value.trim() !== '' && value.length <= TEXT_LIMIT && !value.includes('\0')
+		? value.trim().toWellFormed()
+		: null;
+
+/** The usable signals; null for missing and implausible ones. */
+const readSignals = (body: Record<string, unknown>, request: RequestFacts) => {
+	const visitor = visitorOf(request);
+	const {languages, touchPoints} = body;
+	const language = textOf(Array.isArray(languages) ? languages[0] : null);
+	const platformVersion = textOf(body['platformVersion']);
+	// An iPad claims to be a Mac; only its touch screen shows the difference.
+	const isTouched = typeof touchPoints === 'number' && touchPoints > 1;
+	const isAndroid = visitor.platform === 'android';
+	return {
+		timezone: readTimezone(textOf(body['timezone']) ?? undefined),
+		language: language && readLanguage(language),
+		platform:
+			visitor.class === 'mac-or-ipad' && typeof touchPoints === 'number' ? (isTouched ? 'ios' : 'desktop') : null,
+		deviceModel: isAndroid ? textOf(body['model']) : null,
+		osVersion: isAndroid && platformVersion !== null ? androidVersion('', platformVersion) : null,
+	};
+};
+
+/** Adds the signals to the match of the token, once, and those that reports show to its click. */
+const store = async (
+	{db, clicks, clock}: Pick<Services, 'db' | 'clicks' | 'clock'>,
+	token: MatchToken,
+	signals: ReturnType<typeof readSignals>,
+): Promise<void> => {
+	const {timezone, language, platform, deviceModel, osVersion} = signals;
+	const now = clock.now();
+	await db.raw(
+		`WITH before AS MATERIALIZED (
+			SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = :id FOR UPDATE
+		), updated AS (
+			UPDATE match_clicks SET signals_at = :now,
+				timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
+				platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
+				os_major = CASE WHEN CAST(:major AS integer) IS NULL THEN os_major ELSE :major END,
+				os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
+				os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
+				os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
+			FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= :since
+			RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
+		)
+		${clicks.statements.addSignals}`,
+		{
+			id: clickIdOfToken(token),
+			now,
+			since: new Date(now.getTime() - ACCEPTED_MS),
+			timezone,
+			language,
+			platform,
+			deviceModel,
+			major: osVersion?.major ?? null,
+			minor: osVersion?.minor ?? null,
+			patch: osVersion?.patch ?? null,
+			precision: osVersion?.precision ?? null,
+		},
+	);
+};
+
+/**
+ * Stores the script's signals of a page that was just shown (contract/resolution 8), by its token. Known and unknown
+ * tokens get the same answer.
+ * @throws 400, 404 for a path or a host without links; 413, 415, 400 for an unreadable body.
+ */
+export const takeSignals = async (
+	services: HostDeps & Pick<Services, 'clickJournal' | 'clicks'>,
+	request: RequestFacts,
+	path: {orgKey: string; shortCode: string},
+) => {
+	await locate(services, request.hostname, {...path, data: false});
+	const body = await readJsonBody(request.stream, {alsoText: true, limit: BODY_LIMIT});
+	const fields = fieldsOf(body);
+	const token = readMatchToken(fields['token']);
+	if (token !== null) {
+		await services.clickJournal.flushed({mentioned: [clickIdOfToken(token)]});
+		await store(services, token, readSignals(fields, request));
+	}
+
+	return reply({status: 204});
+};

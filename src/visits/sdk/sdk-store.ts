@@ -1,0 +1,155 @@
+import {createBatches} from '../../platform/db/batches.ts';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
+
+type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
+
+/** Sets the user of a device; null: no known user. @throws 404 for an unknown device. */
+export const setIdentity = async (
+	db: Db,
+	{organizationId, deviceId, now}: {organizationId: string; deviceId: string; now: Date},
+	identity: Identity | null,
+): Promise<void> => {
+	const changed = await db('devices')
+		.where({organization_id: organizationId, device_id: deviceId})
+		.update({
+			external_user_id: identity?.externalUserId ?? null,
+			traits: identity?.traits == null ? null : JSON.stringify(identity.traits),
+			last_seen_at: now,
+			by_visit: false,
+		});
+	if (changed === 0) {
+		throw unknownDevice(deviceId);
+	}
+};
+
+export type AppEvent = {
+	id: string;
+	organizationId: string;
+	deviceId: string;
+	eventName: string;
+	properties: Record<string, unknown>;
+	eventId: string | null;
+	/** The link that the app says it belongs to; null: that of the device's last match. */
+	linkId: string | null;
+	occurredAt: Date;
+	receivedAt: Date;
+};
+
+/**
+ * `$1` is the events as JSON. The organization is locked before its device, as a removal of it does.
+ * @param erased what happens with devices that are being erased at this moment.
+ */
+const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
+	name,
+	text: `WITH sent AS MATERIALIZED (
+			SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (id uuid, "organizationId" uuid, "deviceId" text,
+				"eventId" text, "eventName" text, properties jsonb, "linkId" uuid, "occurredAt" timestamptz,
+				"receivedAt" timestamptz)) WITH ORDINALITY AS event (id, organization_id, device_id, event_id, event_name,
+				properties, link_id, occurred_at, received_at, ordinality)
+		), known AS MATERIALIZED (
+			SELECT sent.*, device.matched_link_id FROM sent CROSS JOIN LATERAL (
+				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
+			) AS owner CROSS JOIN LATERAL (
+				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
+				FOR KEY SHARE ${erased}
+			) AS device
+			WHERE sent.link_id IS NULL OR (
+				-- no EXISTS, for which all links might be hashed
+				SELECT true FROM links WHERE id = sent.link_id AND organization_id = sent.organization_id
+			)
+		), stored AS (
+			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, occurred_at, received_at)
+			SELECT id, organization_id, device_id, event_id, event_name, properties, coalesce(link_id, matched_link_id),
+				occurred_at, received_at
+			FROM known ORDER BY ordinality
+			ON CONFLICT (organization_id, event_id) DO NOTHING
+		)
+		SELECT id FROM known`,
+});
+
+/**
+ * A batch holds many devices, so it waits for none that is being erased: that event is inserted alone. It does wait for
+ * an organization that is being deleted: inserted alone, each of its events would hold a connection for as long. That
+ * is no deadlock, since a deletion waits for locks of its own organization only.
+ */
+const insertMany = insertEvents('insert events', 'SKIP LOCKED');
+const insertOne = insertEvents('insert an event', '');
+
+/**
+ * The devices stay until their events are there, so that an erasure of a device finds its events, too.
+ * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
+ * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
+ */
+const insert = async (db: Db, statement: Prepared, events: readonly AppEvent[]): Promise<Set<string>> => {
+	const stored = await runPrepared<{id: string}>(db, statement, [JSON.stringify(events)]);
+	return new Set(stored.map(({id}) => id));
+};
+
+/** An order that all processes keep, so that no two wait for each other's `eventId`. */
+const inOrder = (one: AppEvent, other: AppEvent): number =>
+	one.organizationId === other.organizationId
+		? Number((one.eventId ?? '') > (other.eventId ?? '')) - Number((one.eventId ?? '') < (other.eventId ?? ''))
+		: one.organizationId > other.organizationId
+			? 1
+			: -1;
+
+/** Stores apps' events. */
+export type EventWriter = {
+	/** Resolves when the event is committed. @throws 404 for an unknown device, or a link of another organization. */
+	store(event: AppEvent): Promise<unknown>;
+};
+
+/** Most events per statement, of up to 10 KiB each. */
+const MAX_BATCH = 200;
+
+/** Group commit: concurrent events share a statement and its commit. */
+export const createEventWriter = (db: Db): EventWriter => ({
+	store: createBatches<AppEvent, true>({
+		most: MAX_BATCH,
+		many: async (events) => {
+			const stored = await insert(db, insertMany, events.toSorted(inOrder));
+			return events.map(({id}) => (stored.has(id) ? true : undefined));
+		},
+		one: async (event) => {
+			const {organizationId, deviceId} = event;
+			const isStored = async () => (await insert(db, insertOne, [event])).size > 0;
+			if (await isStored()) {
+				return true;
+			}
+
+			const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
+			if (device === undefined) {
+				throw unknownDevice(deviceId);
+			}
+
+			// A session may have registered the device since the first attempt.
+			if (!(await isStored())) {
+				throw event.linkId === null ? unknownDevice(deviceId) : linkNotFound();
+			}
+
+			return true;
+		},
+	}),
+});
+
+/** An event as the API shows it. */
+export type EventJson = Omit<AppEvent, 'organizationId' | 'deviceId'> & {
+	/** Null where it has been erased. */
+	deviceId: string | null;
+};
+
+export const eventColumns: Columns<EventJson> = columnsOf(
+	'id, event_id, event_name, device_id, properties, link_id, occurred_at, received_at',
+);
+
+/** An organization's events, the latest occurrence first. */
+export const listEvents = (db: Db, organizationId: string, query: PageQuery): Promise<Page<EventJson>> =>
+	readPage(
+		db('events').where({organization_id: organizationId}).select(eventColumns.list),
+		query,
+		'occurred_at DESC, id DESC',
+	);

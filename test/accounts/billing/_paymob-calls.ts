@@ -1,0 +1,79 @@
+import {createHmac} from 'node:crypto';
+import type {ExecutionContext} from 'ava';
+import {type FakePaymob, type FakePaymobOptions, type PaymobEvent, startFakePaymob} from '../../fakes/paymob/paymob.ts';
+import {createFakeClock, type FakeClock} from '../../helpers/service.ts';
+
+export type Answer = {status: number; body: Record<string, unknown>};
+export type Fixture = {clock: FakeClock; fake: FakePaymob};
+
+export const startPaymob = async (
+	t: ExecutionContext,
+	options: Omit<FakePaymobOptions, 'clock'> = {},
+): Promise<Fixture> => {
+	const clock = createFakeClock();
+	const fake = await startFakePaymob({clock, ...options});
+	t.teardown(fake.stop);
+	return {clock, fake};
+};
+
+/** A call as the service makes it. `authorization` is the whole header. */
+export const call = async (
+	{url}: FakePaymob,
+	path: string,
+	body: object | null,
+	authorization?: string,
+): Promise<Answer> => {
+	const response = await fetch(new URL(path, url), {
+		method: body === null ? 'GET' : 'POST',
+		headers: {
+			'content-type': 'application/json',
+			...(authorization === undefined ? {} : {authorization}),
+		},
+		...(body === null ? {} : {body: JSON.stringify(body)}),
+	});
+	return {status: response.status, body: (await response.json()) as Record<string, unknown>};
+};
+
+export const secretOf = ({env}: FakePaymob): string => `Token ${env['PAYMOB_SECRET_KEY']}`;
+
+/** A body that the gateway accepts (contract/paymob 2), changed by `changes`. */
+export const intentionBody = (changes: object = {}): object => ({
+	amount: 380_000,
+	currency: 'EGP',
+	payment_methods: [4_000_001],
+	items: [{name: 'GROWTH monthly', amount: 380_000, description: 'Plan GROWTH', quantity: 1}],
+	billing_data: {first_name: 'Mona', last_name: 'NA', email: 'owner@acme.test', phone_number: '+200000000000'},
+	special_reference: 'att_1',
+	extras: {attemptId: 'att_1'},
+	expiration: 3600,
+	...changes,
+});
+
+export const createIntention = ({fake}: Fixture, changes: object = {}): Promise<Answer> =>
+	call(fake, '/v1/intention/', intentionBody(changes), secretOf(fake));
+
+/** Pays an intention with a saved card, without the customer. */
+export const paySaved = (fake: FakePaymob, intention: Answer, token: string): Promise<Answer> => {
+	const [first] = intention.body['payment_keys'] as Array<{key: string}>;
+	const source = {identifier: token, subtype: 'TOKEN'};
+	return call(fake, '/api/acceptance/payments/pay', {source, payment_token: first?.key});
+};
+
+const TRANSACTION_FIELDS =
+	'amount_cents, created_at, currency, error_occured, has_parent_transaction, id, integration_id, is_3d_secure, ' +
+	'is_auth, is_capture, is_refunded, is_standalone_payment, is_voided, order.id, owner, pending, source_data.pan, ' +
+	'source_data.sub_type, source_data.type, success';
+const CARD_FIELDS = 'card_subtype, created_at, email, id, masked_pan, merchant_id, order_id, token';
+
+/** The text that contract/paymob 4, contract/paymob 6 sign, read off the body by the dotted names of their lists. */
+export const signedText = (body: string): string => {
+	const {type, obj} = JSON.parse(body) as {type: string; obj: object};
+	const names = (type === 'TOKEN' ? CARD_FIELDS : TRANSACTION_FIELDS).split(', ');
+	return names
+		.map((name) => name.split('.').reduce<unknown>((value, key) => Reflect.get(Object(value), key), obj) ?? '')
+		.join('');
+};
+
+/** `?hmac=` of an event by our own reading of its body. */
+export const expectedHmac = ({body}: PaymobEvent, secret: string): string =>
+	createHmac('sha512', secret).update(signedText(body)).digest('hex');

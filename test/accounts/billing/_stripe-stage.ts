@@ -1,0 +1,76 @@
+import {startFakeStripe} from '../../fakes/stripe/stripe.ts';
+import {startPortal} from '../../helpers/portal.ts';
+import {createFakeClock} from '../../helpers/service.ts';
+import {billingStage, DAY, type Whose} from './_stage.ts';
+
+export type StripeStage = Awaited<ReturnType<typeof startStripeStage>>;
+
+/**
+ * The service with gateway A, which is a fake that speaks the real wire format. The library does not retry, so that
+ * failures are quick. @param env variables that differ.
+ */
+export const startStripeStage = async (env: Record<string, string> = {}) => {
+	const clock = createFakeClock();
+	const stripe = await startFakeStripe({clock});
+	const portal = await startPortal(
+		{...stripe.env, BILLING_RETURN_URL: 'https://portal.example.com/billing', ...env},
+		clock,
+	);
+	const stage = billingStage(portal, 'USD');
+	/** How the library calls the gateway: its timeout in milliseconds, and its retries. */
+	const setLibrary = (settings: {timeout?: number; maxNetworkRetries?: number}): void => {
+		const library = portal.services.stripe;
+		if (library !== null) {
+			Object.assign(Reflect.get(library, '_api') as object, settings);
+		}
+	};
+	/** Delivers the waiting events, oldest first. @returns the statuses of the answers. */
+	const deliverAll = async (): Promise<number[]> => (await stripe.deliver(portal)).map(({status}) => status);
+
+	/** The gateway's ids of an organization. */
+	const idsOf = async ({organization: {id}}: Whose) => {
+		const row: {gateway_subscription_id: string; gateway_customer_id: string} = await portal.services
+			.db('subscriptions')
+			.where({organization_id: id})
+			.first();
+		return {subscription: row.gateway_subscription_id, customer: row.gateway_customer_id};
+	};
+	/** Moves the clock, and what this causes at the gateway. */
+	const pass = (days: number): void => {
+		portal.clock.advance(days * DAY);
+		stripe.advance();
+	};
+
+	setLibrary({maxNetworkRetries: 0});
+	return {
+		...stage,
+		stripe,
+		setLibrary,
+		deliverAll,
+		/** Takes the waiting events without delivering them. */
+		takeEvents: () => stripe.events.splice(0),
+		/** A new owner with a paid subscription, and the answer of the checkout. */
+		subscribed: async (plan = 'GROWTH') => {
+			const owner = await stage.newOwner();
+			const {body: checkout} = await owner.openCheckout(plan);
+			stripe.pay(checkout.sessionId);
+			await deliverAll();
+			return {...owner, checkout};
+		},
+		idsOf,
+		/** How the organization's card answers charges from now on. */
+		setCard: async (whose: Whose, card: Parameters<typeof stripe.setCard>[1]): Promise<void> =>
+			stripe.setCard((await idsOf(whose)).customer, card),
+		chargesOf: ({organization: {id}}: Whose) => stripe.charges.filter(({organizationId}) => organizationId === id),
+		pass,
+		/** As `pass`, and delivers the events that it causes. */
+		deliverAfter: (days: number) => {
+			pass(days);
+			return deliverAll();
+		},
+		stop: async () => {
+			await portal.stop();
+			await stripe.stop();
+		},
+	};
+};

@@ -1,0 +1,249 @@
+import test from 'ava';
+import type {SavedCard, Transaction} from '../../fakes/paymob/paymob.ts';
+import {call, createIntention, expectedHmac, paySaved, secretOf, signedText, startPaymob} from './_paymob-calls.ts';
+
+test('The answer to an intention has the fields that a checkout and a charge need', async (t) => {
+	const given = await startPaymob(t);
+	const {status, body} = await createIntention(given);
+
+	t.is(status, 201);
+	t.like(body, {
+		object: 'paymentintention',
+		status: 'intended',
+		special_reference: 'att_1',
+		intention_detail: {amount: 380_000, currency: 'EGP'},
+		extras: {creation_extras: {attemptId: 'att_1', merchant_order_id: 'att_1'}},
+	});
+	t.is(typeof body['intention_order_id'], 'number');
+});
+
+test('An intention that is not right is refused with the faulty fields', async (t) => {
+	const given = await startPaymob(t);
+	const {fake} = given;
+	t.deepEqual(await createIntention(given, {amount: undefined, items: [], billing_data: {first_name: 'Mona'}}), {
+		status: 400,
+		body: {
+			amount: ['This field is required.'],
+			billing_data: {
+				last_name: ['This field is required.'],
+				email: ['This field is required.'],
+				phone_number: ['This field is required.'],
+			},
+		},
+	});
+	t.is((await createIntention(given, {payment_methods: [7]})).status, 404);
+	t.is((await createIntention(given, {items: [{name: 'GROWTH', amount: 1}]})).status, 406);
+	t.is((await createIntention(given)).status, 201);
+	t.is((await createIntention(given)).status, 422);
+	t.deepEqual(await call(fake, '/v1/intention/', {}, 'Token wrong'), {
+		status: 401,
+		body: {detail: 'Invalid token.'},
+	});
+	t.is((await call(fake, '/v1/intention/', {})).status, 401);
+});
+
+test('A payment with a saved card calls back twice, signed over the fields of the lists', async (t) => {
+	const given = await startPaymob(t);
+	const {fake} = given;
+	const {body} = await createIntention(given);
+
+	fake.decline('att_1');
+	const paid = fake.pay(Number(body['intention_order_id']), {saveCard: true});
+
+	t.deepEqual(
+		fake.events.map(({type}) => type),
+		['TRANSACTION', 'TRANSACTION', 'TOKEN'],
+	);
+	t.like(fake.events[0]?.object, {success: false, pending: false, data: {message: 'Declined'}});
+	t.like(fake.events[1]?.object, {
+		success: true,
+		pending: false,
+		is_3d_secure: true,
+		order: {id: body['intention_order_id'], merchant_order_id: 'att_1', paid_amount_cents: 380_000},
+	});
+	t.like(fake.events[2]?.object, {order_id: String(body['intention_order_id']), masked_pan: 'xxxx-xxxx-xxxx-2346'});
+	for (const event of fake.events) {
+		t.deepEqual(fake.sign(event), {query: {hmac: expectedHmac(event, fake.env['PAYMOB_HMAC_SECRET'] ?? '')}});
+		t.notDeepEqual(fake.sign(event, {secret: 'other'}), fake.sign(event));
+	}
+	t.deepEqual(
+		fake.charges.map(({transactionId, amount, attemptId, isMoto}) => ({transactionId, amount, attemptId, isMoto})),
+		[{transactionId: paid.id, amount: 380_000, attemptId: 'att_1', isMoto: false}],
+	);
+});
+
+test('The examples of the documentation have the signatures that it gives', async (t) => {
+	const {fake} = await startPaymob(t, {keys: {hmacSecret: 'test_hmac_secret'}});
+	const transaction: Partial<Transaction> = {
+		id: 501_234_567,
+		pending: false,
+		amount_cents: 249_900,
+		success: true,
+		is_auth: false,
+		is_capture: false,
+		is_standalone_payment: true,
+		is_voided: false,
+		is_refunded: false,
+		is_3d_secure: true,
+		integration_id: 4_000_001,
+		has_parent_transaction: false,
+		created_at: '2026-01-15T10:20:30.123456',
+		currency: 'EGP',
+		error_occured: false,
+		owner: 900_001,
+		source_data: {pan: '2346', type: 'card', sub_type: 'MasterCard'},
+	};
+	const order = {id: 301_234_567} as Transaction['order'];
+	const paid = fake.event('TRANSACTION', {...transaction, order} as Transaction);
+	const card: SavedCard = {
+		id: 8_000_001,
+		token: 'tok_0123456789abcdef',
+		masked_pan: 'xxxx-xxxx-xxxx-2346',
+		merchant_id: 700_001,
+		card_subtype: 'MasterCard',
+		created_at: '2026-01-15T10:20:31.000001',
+		email: 'owner@acme.test',
+		order_id: '301234567',
+		user_added: false,
+		next_payment_intention: 'pi_test_0a1b2c',
+	};
+	const saved = fake.event('TOKEN', card);
+
+	t.is(
+		signedText(paid.body),
+		'2499002026-01-15T10:20:30.123456EGPfalsefalse5012345674000001truefalsefalsefalsetruefalse301234567900001false' +
+			'2346MasterCardcardtrue',
+	);
+	t.is(
+		fake.sign(paid).query?.['hmac'],
+		'65bda4a2d96eee1f8ee9f935cc3876df8023ed023355e17c6f7da81cbaaafd50e25419d5c38734599c680ea4117bbd66ebf050b59ba1035e' +
+			'ea56c7acd0c9c8b2',
+	);
+	t.is(
+		fake.sign(saved).query?.['hmac'],
+		'74811d50e2527aad34241c9d58e5878d7542d47975a6f0f99fec6801a73a07f65cb12c494d69bae6d032aef562ba923bddd0e0253763007273' +
+			'e3dec9013dee3e',
+	);
+});
+
+test('A saved card is charged without the customer, declines, or answers late', async (t) => {
+	const given = await startPaymob(t);
+	const {fake} = given;
+	await createIntention(given);
+	fake.pay('att_1', {saveCard: true});
+	const [token = ''] = fake.merchant.savedCards.keys();
+	const moto = {payment_methods: [4_000_002], items: []};
+
+	const works = await createIntention(given, {...moto, special_reference: 'att_2'});
+	t.like((await paySaved(fake, works, token)).body, {success: true, pending: false, is_3d_secure: false});
+
+	fake.setCard(token, 'declines');
+	const declines = await createIntention(given, {...moto, special_reference: 'att_3'});
+	t.like((await paySaved(fake, declines, token)).body, {success: false, pending: false});
+
+	fake.setCard(token, 'pending');
+	const late = await createIntention(given, {...moto, special_reference: 'att_4'});
+	const {body} = await paySaved(fake, late, token);
+	t.like(body, {success: false, pending: true});
+	t.is(fake.charges.length, 2);
+	fake.settle(Number(body['id']), true);
+
+	t.like(fake.events.at(-1)?.object, {id: body['id'], success: true, pending: false});
+	t.deepEqual(
+		fake.charges.map(({specialReference, isMoto}) => [specialReference, isMoto]),
+		[
+			['att_1', false],
+			['att_2', true],
+			['att_4', true],
+		],
+	);
+});
+
+test('A charge whose answer is lost is known to its callback and to the inquiry', async (t) => {
+	const given = await startPaymob(t);
+	const {fake, clock} = given;
+	await createIntention(given);
+	fake.pay('att_1', {saveCard: true});
+	const [token = ''] = fake.merchant.savedCards.keys();
+	const intention = await createIntention(given, {
+		payment_methods: [4_000_002],
+		special_reference: 'att_2',
+		items: [],
+	});
+	fake.events.length = 0;
+
+	fake.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true});
+	await t.throwsAsync(() => paySaved(fake, intention, token));
+
+	t.like(fake.events[0]?.object, {success: true, order: {merchant_order_id: 'att_2'}});
+	const inquiry = '/api/ecommerce/orders/transaction_inquiry';
+	t.is((await call(fake, inquiry, {merchant_order_id: 'att_2'}, secretOf(fake))).status, 401);
+	const login = await call(fake, '/api/auth/tokens', {api_key: fake.env['PAYMOB_API_KEY']});
+	t.is(login.status, 201);
+	const bearer = `Bearer ${login.body['token']}`;
+	const found = await call(fake, inquiry, {merchant_order_id: 'att_2'}, bearer);
+	t.like(found, {status: 200, body: {success: true, id: fake.charges[1]?.transactionId}});
+	const read = await call(fake, `/api/acceptance/transactions/${found.body['id']}`, null, bearer);
+	t.deepEqual(read.body, found.body);
+	clock.advance(3600);
+	t.is((await call(fake, inquiry, {merchant_order_id: 'att_2'}, bearer)).status, 401);
+});
+
+test('Money is refunded in part or in full, and the callback shows the payment', async (t) => {
+	const given = await startPaymob(t);
+	const {fake, clock} = given;
+	await createIntention(given);
+	const {id} = fake.pay('att_1');
+	fake.events.length = 0;
+	const refund = (amount: number) =>
+		call(fake, '/api/acceptance/void_refund/refund', {transaction_id: id, amount_cents: amount}, secretOf(fake));
+
+	t.like((await refund(80_000)).body, {is_refund: true, has_parent_transaction: true, parent_transaction: id});
+	t.is((await refund(300_001)).status, 400);
+	t.is((await refund(300_000)).status, 200);
+
+	t.like(fake.events[0]?.object, {id, success: true, is_refunded: true, refunded_amount_cents: 80_000});
+	t.like(fake.events[1]?.object, {id, refunded_amount_cents: 380_000});
+	t.is(fake.charges[0]?.refunded, 380_000);
+
+	await createIntention(given, {special_reference: 'att_2'});
+	const second = fake.pay('att_2');
+	clock.advance(86_400);
+	const path = '/api/acceptance/void_refund/void';
+	t.is((await call(fake, path, {transaction_id: second.id}, secretOf(fake))).status, 400);
+});
+
+test('An intention dies of age', async (t) => {
+	const given = await startPaymob(t);
+	const {fake, clock} = given;
+	await createIntention(given);
+
+	clock.advance(3600);
+
+	t.throws(() => fake.pay('att_1'), {message: /expired/});
+	t.is(fake.charges.length, 0);
+});
+
+test('A person pays on the hosted page, and returns with the fields and their signature', async (t) => {
+	const given = await startPaymob(t);
+	const {fake} = given;
+	const {body} = await createIntention(given, {redirection_url: 'https://portal.example.com/return'});
+	const url = new URL(fake.env['PAYMOB_CHECKOUT_URL'] ?? '');
+	url.searchParams.set('publicKey', fake.env['PAYMOB_PUBLIC_KEY'] ?? '');
+	url.searchParams.set('clientSecret', String(body['client_secret']));
+	const post = (fields: Record<string, string>) =>
+		fetch(url, {method: 'POST', redirect: 'manual', body: new URLSearchParams(fields)});
+
+	t.regex(await (await fetch(url)).text(), /3800\.00 EGP/);
+	t.regex(await (await post({action: 'decline'})).text(), /declined/);
+	const paid = await post({action: 'pay', save_card: 'true'});
+
+	t.is(paid.status, 303);
+	const back = new URL(paid.headers.get('location') ?? '');
+	const [, event] = fake.events;
+	const hmac = event === undefined ? '' : expectedHmac(event, fake.env['PAYMOB_HMAC_SECRET'] ?? '');
+	t.is(back.searchParams.get('hmac'), hmac);
+	t.is(back.searchParams.get('order'), String(body['intention_order_id']));
+	t.is(fake.merchant.savedCards.size, 1);
+	t.regex(await (await fetch(url)).text(), /It is paid/);
+});

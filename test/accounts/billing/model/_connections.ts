@@ -1,0 +1,72 @@
+import type {Db} from '../../../../src/platform/db/db.ts';
+
+/** The connections of a world to its database. */
+export type Connections = {
+	/** How many statements may have changed something so far, leases aside. */
+	changes(): number;
+	/** Breaks those on which something is under way, and with them their transactions. */
+	break(): void;
+};
+
+type Query = {text: string; values?: unknown[]; name?: string};
+type Connection = {
+	connection: {stream: {destroy(): void}};
+	__knex__disposed?: Error;
+	query(query: Query | string, done: unknown): unknown;
+};
+type Inner = {
+	acquireConnection(): Promise<Connection>;
+	acquireRawConnection(): Promise<Connection>;
+	releaseConnection(connection: Connection): Promise<void>;
+};
+
+const CHANGES_NOTHING = /^\s*(?:select|begin|commit|rollback)\b|\bleases\b/i;
+
+/** Statements by their text: PostgreSQL reads and plans each once for a connection, as there are thousands of them. */
+const names = new Map<string, string>();
+const nameOf = (text: string): string => {
+	const name = names.get(text) ?? `s${names.size}`;
+	names.set(text, name);
+	return name;
+};
+
+export const watchConnections = (db: Db): Connections => {
+	const client = db.client as Inner;
+	const {acquireConnection: acquire, acquireRawConnection: open, releaseConnection: release} = client;
+	const borrowed = new Set<Connection>();
+	let changes = 0;
+
+	client.acquireRawConnection = async () => {
+		const connection = await open.call(client);
+		const send = connection.query;
+		connection.query = (query, done) => {
+			if (typeof query === 'string') {
+				return send.call(connection, query, done);
+			}
+
+			changes += CHANGES_NOTHING.test(query.text) ? 0 : 1;
+			const named = (query.values?.length ?? 0) === 0 ? query : {...query, name: nameOf(query.text)};
+			return send.call(connection, named, done);
+		};
+		return connection;
+	};
+	client.acquireConnection = async () => {
+		const connection = await acquire.call(client);
+		borrowed.add(connection);
+		return connection;
+	};
+	client.releaseConnection = (connection) => {
+		borrowed.delete(connection);
+		return release.call(client, connection);
+	};
+
+	return {
+		changes: () => changes,
+		break: () => {
+			for (const connection of borrowed) {
+				connection.__knex__disposed = new Error('The service was killed.');
+				connection.connection.stream.destroy();
+			}
+		},
+	};
+};

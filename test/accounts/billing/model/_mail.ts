@@ -1,0 +1,167 @@
+import {receivePaymobCallback} from '../../../../src/accounts/billing/paymob/receive-callback.ts';
+import {receiveStripeEvent} from '../../../../src/accounts/billing/stripe/receive-event.ts';
+import type {PaymobEvent} from '../../../fakes/paymob/paymob.ts';
+import type {StripeEvent} from '../../../fakes/stripe/stripe.ts';
+import type {Play} from './_play.ts';
+import type {Step} from './_steps.ts';
+import type {World} from './_world.ts';
+
+export type Letter = {gateway: 'A'; event: StripeEvent} | {gateway: 'B'; event: PaymobEvent};
+
+/** The events of the gateways. */
+export type Mail = {
+	/** Not delivered yet, oldest first. */
+	waiting: Letter[];
+	/** Lost on the way, or refused: the gateway may try again. */
+	lost: Letter[];
+	delivered: Letter[];
+	/** Orders of Paymob whose callback is lost: their pages say that they are paid. */
+	unreported: Set<number>;
+	/** The answer to the latest failed delivery. */
+	refusal: string | null;
+	/** Whether each is delivered as it happens. */
+	eager: boolean;
+	/** Resolves when the present delivery has ended. */
+	underWay(): Promise<void>;
+	/** Delivers in the background. */
+	start(work: Promise<void>): void;
+	/** Called with each; set by the play. */
+	onLetter(listener: (letter: Letter) => void): void;
+};
+
+export const newMail = ({stripe, paymob}: World): Mail => {
+	const running = new Set<Promise<void>>();
+	const mail: Mail = {
+		waiting: [],
+		lost: [],
+		delivered: [],
+		unreported: new Set(),
+		refusal: null,
+		eager: false,
+		underWay: async () => {
+			while (running.size > 0) {
+				await Promise.all(running);
+			}
+		},
+		start: (work) => {
+			const tracked = work.finally(() => running.delete(tracked));
+			running.add(tracked);
+		},
+		onLetter: (listener) => {
+			stripe.onEvent((event) => listener({gateway: 'A', event}));
+			paymob.onEvent((event) => listener({gateway: 'B', event}));
+		},
+	};
+	return mail;
+};
+
+/** One delivery. Without a 200 it is repeated, as the gateways do. */
+export const receive = async (play: Play, letter: Letter): Promise<void> => {
+	const {
+		world: {services, stripe, paymob, death},
+		mail,
+	} = play;
+	const rawBody = Buffer.from(letter.event.body);
+	try {
+		if (letter.gateway === 'A') {
+			const signature = stripe.sign(letter.event).headers?.['stripe-signature'];
+			await receiveStripeEvent({...services, stripe: services.stripe ?? fail()}, {rawBody, signature});
+		} else {
+			await receivePaymobCallback(services, {rawBody, query: {...paymob.sign(letter.event).query}});
+		}
+
+		(death.isDead() ? mail.lost : mail.delivered).push(letter);
+	} catch (error) {
+		mail.lost.push(letter);
+		mail.refusal = `${letter.event.type}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+	}
+};
+
+const fail = (): never => {
+	throw new Error('Stripe is off.');
+};
+
+const inTurn = async (play: Play, letters: readonly Letter[]): Promise<void> => {
+	for (const letter of letters) {
+		await receive(play, letter);
+	}
+};
+
+/** Paymob may never repeat a callback; it can be asked for the latest transaction of an order, and for its cards. */
+const canBeAskedFor = ({world: {paymob}, mail}: Play, {gateway, event}: Letter): boolean => {
+	if (gateway === 'A' || 'token' in event.object) {
+		return gateway === 'B';
+	}
+
+	const {order, is_refunded: isRefunded, is_voided: isVoided} = event.object;
+	const ofOrder = [...paymob.merchant.transactions.values()].filter((one) => one.order.id === order.id);
+	const canBe = ofOrder.length === 1 && !isRefunded && !isVoided;
+	if (canBe) {
+		mail.unreported.add(order.id);
+	}
+
+	return canBe;
+};
+
+type How = NonNullable<Extract<Step, {do: 'deliver'}>['how']> | 'lost ones';
+
+/** Delivers what waits, and what comes of that. */
+export const deliver = async (play: Play, how: How): Promise<void> => {
+	const {mail} = play;
+	const take = (from: Letter[]) => from.splice(0);
+	switch (how) {
+		case 'in order':
+			for (let round = 0; mail.waiting.length > 0 && round < 10; round += 1) {
+				await inTurn(play, take(mail.waiting));
+			}
+
+			break;
+		case 'backwards':
+			await inTurn(play, take(mail.waiting).reverse());
+			break;
+		case 'newest':
+			await inTurn(play, mail.waiting.splice(-1));
+			break;
+		case 'oldest':
+			await inTurn(play, mail.waiting.splice(0, 1));
+			break;
+		case 'twice': {
+			const letters = take(mail.waiting);
+			await Promise.all(letters.map((letter) => receive(play, letter)));
+			await inTurn(play, letters);
+			break;
+		}
+		case 'lose':
+			mail.lost.push(...take(mail.waiting));
+			break;
+		case 'lose for good':
+			mail.lost.push(...take(mail.waiting).filter((letter) => !canBeAskedFor(play, letter)));
+			break;
+		case 'lost ones':
+			await inTurn(play, take(mail.lost));
+			await deliver(play, 'in order');
+			break;
+		case 'old ones again':
+			await inTurn(play, mail.delivered.slice(-2));
+			await deliver(play, 'lost ones');
+			break;
+	}
+};
+
+/** Notes what happened at the gateways, delivered or not. */
+export const openMail = (play: Play): void => {
+	play.mail.onLetter((letter) => {
+		if (play.mail.eager) {
+			play.mail.start(receive(play, letter));
+		} else {
+			play.mail.waiting.push(letter);
+		}
+	});
+};
+
+/** Each is kept once. */
+export const forgetDelivered = ({mail}: Play): void => {
+	mail.delivered.splice(0, mail.delivered.length, ...new Set(mail.delivered));
+	const seen = new Set(mail.delivered);
+	mail.lost.splice(0, mail.lost.length, ...[...new Set(mail.lost)].filter((letter) => !seen.has(letter)));
+};

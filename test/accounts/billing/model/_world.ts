@@ -1,0 +1,154 @@
+import {randomUUID} from 'node:crypto';
+import {pino} from 'pino';
+import Stripe from 'stripe';
+import {createStripeGateway} from '../../../../src/accounts/billing/stripe/stripe-gateway.ts';
+import {createOrganizationStore, type Organization} from '../../../../src/accounts/organizations/organization-store.ts';
+import {loadConfig} from '../../../../src/platform/config/config.ts';
+import {createDb} from '../../../../src/platform/db/db.ts';
+import {createServices, type Services} from '../../../../src/services.ts';
+import type {DirectFetch} from '../../../fakes/gateway/http-server.ts';
+import {type FakePaymob, startFakePaymob} from '../../../fakes/paymob/paymob.ts';
+import {type FakeStripe, startFakeStripe} from '../../../fakes/stripe/stripe.ts';
+import {createTestDatabase} from '../../../helpers/database.ts';
+import {createFakeClock, type FakeClock} from '../../../helpers/service.ts';
+import {type Connections, watchConnections} from './_connections.ts';
+import {type Death, prepareDeath} from './_death.ts';
+
+/** An installation of its own, with both gateways: one organization at a time lives in it. */
+export type World = {
+	services: Services;
+	clock: FakeClock;
+	stripe: FakeStripe;
+	paymob: FakePaymob;
+	death: Death;
+	connections: Connections;
+	/** The log since the last organization, for a failure. */
+	lines: string[];
+	/** Starts again with a new organization. */
+	begin(): Promise<Organization>;
+	stop(): Promise<void>;
+};
+
+const overTheNetwork = globalThis.fetch;
+const direct = new Map<string, DirectFetch>();
+
+/** Lets calls to a fake of this process go without sockets. @returns what undoes it. */
+const callDirectly = ({url, fetch}: {url: string; fetch: DirectFetch}): (() => void) => {
+	direct.set(url, fetch);
+	globalThis.fetch = (input, init) => {
+		const call = direct.get(new URL(String(input)).origin) ?? overTheNetwork;
+		return call(input, init);
+	};
+	return () => {
+		direct.delete(url);
+		if (direct.size === 0) {
+			globalThis.fetch = overTheNetwork;
+		}
+	};
+};
+
+const BEGIN = new Date('2026-01-31T12:00:00.000Z');
+
+/** What jobs and receivers look at without naming an organization. */
+const FORGET = [
+	...['gateway_events', 'billing_invoices', 'billing_attempts', 'payment_methods', 'payment_reversals'],
+	...['subscriptions', 'leases'],
+]
+	.map((table) => `DELETE FROM ${table}`)
+	.join('; ');
+
+/** The service's library, which does not repeat a call by itself: so every fault is seen. */
+const createLibrary = ({env, fetch}: FakeStripe): Stripe => {
+	const {hostname, port} = new URL(env.STRIPE_API_URL);
+	return new Stripe(env.STRIPE_SECRET_KEY, {
+		host: hostname,
+		port,
+		protocol: 'http',
+		maxNetworkRetries: 0,
+		telemetry: false,
+		httpClient: Stripe.createFetchHttpClient(fetch),
+	});
+};
+
+export const startWorld = async (): Promise<World> => {
+	const clock = createFakeClock(BEGIN);
+	const [stripe, paymob, database] = await Promise.all([
+		startFakeStripe({clock}),
+		startFakePaymob({clock}),
+		createTestDatabase(),
+	]);
+	const callOverTheNetwork = callDirectly(paymob);
+	const adminToken = randomUUID();
+	const config = loadConfig({
+		PORT: '0',
+		ADMIN_TOKEN: adminToken,
+		LOG_LEVEL: 'warn',
+		BILLING_RETURN_URL: 'https://portal.example.com/billing',
+		...stripe.env,
+		...paymob.env,
+	});
+	const lines: string[] = [];
+	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
+	const db = createDb(database.url, {poolSize: 6});
+	const made = createServices({config, port: 3000, db, clock, log, adminToken});
+	const library = createLibrary(stripe);
+	const services: Services = {
+		...made,
+		stripe: library,
+		gateways: {
+			...made.gateways,
+			GATEWAY_A: createStripeGateway({
+				stripe: library,
+				plans: config.plans,
+				returnUrl: 'https://portal.example.com/billing',
+			}),
+		},
+	};
+	const connections = watchConnections(db);
+	const death = prepareDeath(db, connections, [stripe, paymob]);
+
+	const begin = async (): Promise<Organization> => {
+		// The organization before is left: without these rows nothing finds it, and to delete it costs 20 times as much.
+		await db.raw(FORGET);
+		const {account} = stripe;
+		const {merchant} = paymob;
+		for (const map of [
+			...[account.customers, account.sessions, account.orders, account.subscriptions, account.schedules],
+			...[account.invoices, account.payments, account.portals, account.refunds, account.cards, account.pendingLines],
+			...[merchant.intentions, merchant.transactions, merchant.savedCards, merchant.cards],
+		]) {
+			map.clear();
+		}
+
+		for (const list of [stripe, paymob].flatMap(({events, history, calls, charges}) => [
+			events,
+			history,
+			calls,
+			charges,
+		])) {
+			list.length = 0;
+		}
+
+		lines.length = 0;
+		death.clearFaults();
+		clock.set(BEGIN);
+		return createOrganizationStore(db).insert({name: `Acme ${randomUUID()}`, contactEmail: null}, clock.now());
+	};
+
+	return {
+		services,
+		clock,
+		stripe,
+		paymob,
+		death,
+		connections,
+		lines,
+		begin,
+		stop: async () => {
+			callOverTheNetwork();
+			await services.close();
+			await db.destroy();
+			await Promise.all([stripe.stop(), paymob.stop(), database.drop()]);
+		},
+	};
+};

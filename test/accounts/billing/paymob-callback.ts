@@ -1,0 +1,125 @@
+import test from 'ava';
+import {hmacOf} from '../../../src/accounts/billing/paymob/paymob-hmac.ts';
+import {anonymous} from '../../helpers/callers.ts';
+import {startService} from '../../helpers/service.ts';
+import {startedFor} from '../../helpers/started.ts';
+import {startPaymobStage} from './_paymob-stage.ts';
+
+const stage = startedFor(test, () => startPaymobStage());
+
+const PATH = '/webhook/gateway-b';
+const refused = {status: 400, message: 'Invalid webhook signature'};
+
+const post = async (query: string, body: unknown) => {
+	const answer = await anonymous(stage.portal).post(`${PATH}${query}`, body);
+	return {status: answer.status, message: answer.body?.message};
+};
+
+const signed = (text: string): string => hmacOf(stage.paymob.env['PAYMOB_HMAC_SECRET'] ?? '', text);
+
+test('a callback without the right HMAC is 400, and nothing is noted', async (t) => {
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('GROWTH');
+	stage.paymob.pay(body.sessionId, {saveCard: true});
+	for (const event of stage.paymob.eventsAbout(body.sessionId)) {
+		const {hmac = ''} = stage.paymob.sign(event).query ?? {};
+		const {hmac: forged = ''} = stage.paymob.sign(event, {secret: 'another'}).query ?? {};
+		const queries = [
+			'',
+			'?hmac=',
+			`?hmac=${forged}`,
+			`?hmac=${hmac.slice(1)}`,
+			`?hmac=${hmac}&hmac=${hmac}`,
+			`?hmac[]=${hmac}`,
+		];
+		for (const query of queries) {
+			t.deepEqual(await post(query, event.body), refused, query);
+		}
+
+		t.deepEqual(await post(`?hmac=${hmac}`, `${event.body}}`), refused);
+		const changed = JSON.parse(event.body) as {obj: {created_at: string}};
+		changed.obj.created_at = '2026-03-11T12:00:00';
+		t.deepEqual(await post(`?hmac=${hmac}`, changed), refused);
+	}
+
+	const {db} = stage.portal.services;
+	const orders = await db('billing_attempts').where({organization_id: owner.organization.id}).pluck('gateway_ref');
+	t.deepEqual(await db('gateway_events').whereIn('reference', orders), []);
+	t.is((await owner.subscription()).status, 'INACTIVE');
+	t.deepEqual(await stage.deliverOf(body.sessionId), [200, 200]);
+	t.is((await owner.subscription()).status, 'ACTIVE');
+});
+
+test('a callback with the right HMAC and an unsigned field that is too deep to store is 400', async (t) => {
+	const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+	t.deepEqual(await post(`?hmac=${signed('')}`, `{"type":"TRANSACTION","obj":{"unsigned":${deep}}}`), refused);
+	t.deepEqual(await post(`?hmac=${signed('')}`, deep), refused);
+});
+
+test('a value that cannot be written as a text is 400 like any that is not signed', async (t) => {
+	for (const currency of [{toString: 'x'}, {valueOf: 1, toString: null}, {}, [[]]]) {
+		t.deepEqual(await post(`?hmac=${signed('')}`, {type: 'TRANSACTION', obj: {currency}}), refused);
+	}
+});
+
+test('a body of no kind that is known is 400, whatever signs it', async (t) => {
+	const hmac = signed('');
+	for (const body of [
+		{},
+		[],
+		'text',
+		null,
+		{type: 'TRANSACTION'},
+		{type: 'DELIVERY_STATUS', obj: {}},
+		{type: 'TOKEN', obj: 1},
+	]) {
+		const isEmpty = body !== null && typeof body === 'object' && 'type' in body && body.type !== 'DELIVERY_STATUS';
+		const {status} = await post(`?hmac=${hmac}`, JSON.stringify(body));
+		// Nothing at all is signed by the HMAC of nothing; it is genuine then, and means nothing.
+		t.is(status, isEmpty ? 200 : 400, JSON.stringify(body));
+	}
+
+	t.deepEqual(await post(`?hmac=${hmac}`, '{"type":'), refused);
+});
+
+test("an event of the gateway's own subscriptions is noted and changes nothing, if its HMAC is right", async (t) => {
+	const paid = await stage.subscribed();
+	const before = await paid.subscription();
+	const event = {
+		paymob_request_id: 'df9e4ecf-0000-4000-8000-000000000000',
+		trigger_type: 'canceled',
+		subscription_data: {id: 1264, state: 'canceled', initial_transaction: paid.payment.id},
+		transaction_id: paid.payment.id,
+	};
+	t.deepEqual(await post('', {...event, hmac: signed('suspendedfor1264')}), refused);
+	t.deepEqual(await post(`?hmac=${signed('canceledfor1264')}`, event), refused);
+	t.is((await post('', {...event, hmac: signed('canceledfor1264')})).status, 200);
+	t.is((await post('', {...event, transaction_id: 1, hmac: signed('canceledfor1264')})).status, 200);
+	const {db} = stage.portal.services;
+	const noted = await db('gateway_events').where({type: 'SUBSCRIPTION'});
+	t.is(noted.length, 1);
+	t.like(noted[0], {outcome: 'IGNORED', deliveries: 2});
+	t.deepEqual(await paid.subscription(), before);
+});
+
+test('without the gateway, or without its HMAC secret, every callback is 400', async (t) => {
+	const paid = await stage.subscribed();
+	const event = stage.paymob.history.find(({object}) => object.id === paid.payment.id);
+	const {PAYMOB_HMAC_SECRET: _, ...withoutSecret} = stage.paymob.env;
+	for (const env of [{}, withoutSecret]) {
+		const service = await startService(env);
+		t.teardown(() => service.stop());
+		for (const secret of ['', 'null', 'undefined']) {
+			const {hmac = ''} = event === undefined ? {} : (stage.paymob.sign(event, {secret}).query ?? {});
+			const {status} = await anonymous(service).post(`${PATH}?hmac=${hmac}`, event?.body);
+			t.is(status, 400);
+		}
+	}
+});
+
+test('EGP without gateway B is 503', async (t) => {
+	const own = await startPaymobStage({env: {PAYMOB_SECRET_KEY: ''}});
+	t.teardown(() => own.stop());
+	const {status, body} = await (await own.newOwner()).openCheckout('GROWTH');
+	t.like({status, ...body}, {status: 503, message: 'Payment gateway not configured'});
+});

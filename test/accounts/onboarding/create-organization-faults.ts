@@ -1,0 +1,275 @@
+import test from 'ava';
+import type {FaultInput} from '../../fakes/identity-provider/faults.ts';
+import {portalOf} from '../../helpers/portal.ts';
+import {createOrganization, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
+
+const portal = portalOf(test);
+
+const path = '/portal/onboarding/create-organization';
+const nowhere = {there: [], here: []};
+
+type Faulty = 'make' | 'stamp' | 'list' | 'user';
+
+/** Makes the provider's calls for one user or name fail. */
+const fail = (what: Faulty, {userId, name}: {userId: string; name: string}, fault: FaultInput) => {
+	const calls: Record<Faulty, FaultInput> = {
+		make: {
+			method: 'POST',
+			path: '/organizations',
+			when: ({body}) => typeof body === 'string' && body.includes(JSON.stringify(name)),
+		},
+		stamp: {method: 'PATCH', path: `/organizations/:id/memberships/${userId}/metadata`},
+		list: {method: 'GET', path: `/users/${userId}/organization_memberships`},
+		user: {method: 'GET', path: `/users/${userId}`},
+	};
+	return portal.provider.fail({...calls[what], ...fault});
+};
+
+const refusesAndLeavesNothing = test.macro({
+	exec: async (t, what: Faulty, fault: FaultInput) => {
+		const mona = newcomer(portal);
+		const name = uniqueName();
+		const fails = fail(what, {userId: mona.user.id, name}, fault);
+		const {status, body} = await mona.caller.post(path, {name});
+		t.is(status, 502);
+		t.is(body.message, 'Identity provider unavailable');
+		t.deepEqual(await organizationsNamed(portal, name), nowhere);
+		fails.lift();
+
+		// Its events leave nothing here either, and do not prevent another attempt.
+		await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
+		const again = await mona.caller.post(path, {name});
+		t.is(again.status, 201);
+		const {there, here} = await organizationsNamed(portal, name);
+		t.deepEqual([there.length, here.length], [1, 1]);
+	},
+	title: (title) => `${title} is 502, and nothing stays on either side`,
+});
+
+test('a provider that fails to make it', refusesAndLeavesNothing, 'make', {status: 500});
+test('a provider that limits us', refusesAndLeavesNothing, 'make', {status: 429, retryAfter: 60});
+test('a provider that makes it and then fails', refusesAndLeavesNothing, 'make', {status: 503, afterwards: true});
+test('a provider that makes it and hangs up', refusesAndLeavesNothing, 'make', {drop: true, afterwards: true});
+test('a provider that makes it and never answers', refusesAndLeavesNothing, 'make', {hang: true, afterwards: true});
+test('a provider that answers with a page', refusesAndLeavesNothing, 'make', {rawBody: '<html>', afterwards: true});
+test('a provider that does not write the role', refusesAndLeavesNothing, 'stamp', {status: 500});
+test('a provider that writes the role and hangs up', refusesAndLeavesNothing, 'stamp', {drop: true, afterwards: true});
+test('a provider that fails to list the user’s organizations', refusesAndLeavesNothing, 'list', {
+	status: 500,
+	times: 3,
+});
+test('a provider that fails to return the user', refusesAndLeavesNothing, 'user', {status: 500, times: 3});
+
+test('a limit of the provider is 403 with its words', async (t) => {
+	const mona = newcomer(portal);
+	const name = uniqueName();
+	const message = 'You have reached your limit of organizations.';
+	fail('make', {userId: mona.user.id, name}, {status: 403, code: 'organization_quota_exceeded', message});
+	const {status, body} = await mona.caller.post(path, {name});
+	t.is(status, 403);
+	t.is(body.message, message);
+	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+});
+
+test('a database that fails leaves nothing at the provider', async (t) => {
+	const {db} = portal.services;
+	await db.raw(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`);
+	await db.raw(`CREATE TRIGGER refuse BEFORE INSERT ON organizations
+		FOR EACH ROW WHEN (NEW.name LIKE 'Unstorable%') EXECUTE FUNCTION refuse()`);
+	const mona = newcomer(portal);
+	const name = `Unstorable ${uniqueName()}`;
+	const {status} = await mona.caller.post(path, {name});
+	t.is(status, 500);
+	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
+});
+
+/** The provider creates the organization and then is unreachable until the fault is lifted. */
+const makeUnheard = async (name: string) => {
+	const mona = newcomer(portal);
+	const {id: userId} = mona.user;
+	fail('make', {userId, name}, {drop: true, afterwards: true});
+	let asked = 0;
+	const away = portal.provider.fail({
+		path: `/users/${userId}/organization_memberships`,
+		times: Infinity,
+		status: 500,
+		when: () => {
+			asked += 1;
+			return asked > 1;
+		},
+	});
+	const {status} = await mona.caller.post(path, {name});
+	away.lift();
+	return {mona, status};
+};
+
+test('an attempt known only to the provider is completed by the next one of that name', async (t) => {
+	const name = uniqueName();
+	const {mona, status} = await makeUnheard(name);
+	t.is(status, 502);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	const again = await mona.caller.post(path, {name});
+	t.is(again.status, 201);
+	const {there, here} = await organizationsNamed(portal, name);
+	t.like({there, here}, {there: [{created_by: mona.user.id}], here: [{id: again.body.id, clerk_org_id: there[0]?.id}]});
+	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {name: uniqueName()})).status, 200);
+});
+
+test('an attempt known only to the provider is not lost if the next one fails too', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	fail('stamp', {userId: mona.user.id, name}, {status: 500});
+	t.is((await mona.caller.post(path, {name})).status, 502);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}});
+});
+
+test('an attempt known only to the provider becomes its user’s organization even if the name is in use', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	await createOrganization(portal, newcomer(portal), name);
+	const {status, body} = await mona.caller.post(path, {name});
+	t.is(status, 409);
+	t.is(body.message, `An organization named '${name}' already exists`);
+	const state = await mona.caller.get('/portal/onboarding/state');
+	t.like(state.body, {organization: {name}, nextStep: 'select-plan'});
+	const {there, here} = await organizationsNamed(portal, name);
+	t.deepEqual([there.length, here.length], [2, 2]);
+});
+
+test('an attempt known only to the provider becomes the organization of a user who tries another name', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	const {status} = await mona.caller.post(path, {name: uniqueName()});
+	t.is(status, 409);
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}, nextStep: 'select-plan'});
+});
+
+test('an attempt known only to the provider is completed by its events', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}, nextStep: 'select-plan'});
+	const {there} = await organizationsNamed(portal, name);
+	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {contactEmail: null})).status, 200);
+});
+
+test('an orphan of a refused attempt is deleted by the next one', async (t) => {
+	const name = uniqueName();
+	await createOrganization(portal, newcomer(portal), name);
+	const lisa = newcomer(portal);
+	const isHers = ({path: called}: {path: string}) => {
+		const [, , , id = ''] = called.split('/');
+		return portal.provider.directory.organizations.get(id)?.created_by === lisa.user.id;
+	};
+	const away = portal.provider.fail({method: 'DELETE', times: Infinity, status: 500, when: isHers});
+	const refused = await lisa.caller.post(path, {name});
+	t.is(refused.status, 409);
+	t.is((await organizationsNamed(portal, name)).there.length, 2);
+	away.lift();
+
+	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(lisa.user));
+	t.is((await lisa.caller.get('/portal/onboarding/state')).body.organization, null);
+	t.is((await lisa.caller.post(path, {name: uniqueName()})).status, 201);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+});
+
+test('a killed process blocks nobody for longer than its lease', async (t) => {
+	const mona = newcomer(portal);
+	const now = portal.clock.now();
+	await portal.services.db('leases').insert({
+		name: `create-organization:${mona.user.id}`,
+		holder: '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11',
+		expires_at: now,
+	});
+	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
+});
+
+const statuses = (answers: Array<{status: number}>) => answers.map(({status}) => status).toSorted();
+
+test('of attempts of one user at once one makes an organization', async (t) => {
+	const mona = newcomer(portal);
+	const name = uniqueName();
+	const answers = await Promise.all(
+		[name, name, `${name} 2`, `${name} 3`].map((one) => mona.caller.post(path, {name: one})),
+	);
+	t.deepEqual(statuses(answers), [201, 409, 409, 409]);
+	const there = [...portal.provider.directory.organizations.values()].filter((one) => one.created_by === mona.user.id);
+	t.is(there.length, 1);
+	const {db} = portal.services;
+	t.is((await db('organizations').where('name', 'like', `${name}%`)).length, 1);
+});
+
+test('of users who request one name at once one gets it', async (t) => {
+	const name = uniqueName();
+	const people = [newcomer(portal), newcomer(portal), newcomer(portal)];
+	const answers = await Promise.all(people.map(({caller}) => caller.post(path, {name})));
+	t.deepEqual(statuses(answers), [201, 409, 409]);
+	const {there, here} = await organizationsNamed(portal, name);
+	t.deepEqual([there.length, here.length], [1, 1]);
+	t.is(here[0]?.clerk_org_id, there[0]?.id);
+});
+
+/** Delivers all events of an organization while the service still waits to write the owner's role. */
+const deliverMeanwhile = (userId: string) => {
+	let delivered: Promise<unknown> = Promise.resolve();
+	portal.provider.fail({
+		method: 'PATCH',
+		path: `/organizations/:id/memberships/${userId}/metadata`,
+		delay: 300,
+		when: () => {
+			delivered = portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(userId));
+			return true;
+		},
+	});
+	return () => delivered;
+};
+
+test('events that come while an organization is made change nothing of the outcome', async (t) => {
+	const mona = newcomer(portal);
+	const delivered = deliverMeanwhile(mona.user.id);
+	const {organization, clerkOrgId} = await createOrganization(portal, mona);
+	await delivered();
+	const {there, here} = await organizationsNamed(portal, organization.name);
+	t.deepEqual([there.length, here.length], [1, 1]);
+	t.like((await mona.in(clerkOrgId).get('/portal/team')).body, {total: 1, data: [{role: 'OWNER', email: mona.email}]});
+	t.like((await mona.in(clerkOrgId).get('/portal/organization')).body, {
+		name: organization.name,
+		contactEmail: mona.email,
+	});
+});
+
+test('events that come while a name in use is refused leave nothing', async (t) => {
+	const name = uniqueName();
+	await createOrganization(portal, newcomer(portal), name);
+	const lisa = newcomer(portal);
+	const delivered = deliverMeanwhile(lisa.user.id);
+	const {status, body} = await lisa.caller.post(path, {name});
+	await delivered();
+	t.is(status, 409);
+	t.is(body.message, `An organization named '${name}' already exists`);
+	const {there, here} = await organizationsNamed(portal, name);
+	t.deepEqual([there.length, here.length], [1, 1]);
+	t.like((await lisa.caller.get('/portal/onboarding/state')).body, {organization: null});
+});
+
+test.serial('a hanging provider delays nobody else', async (t) => {
+	const people = Array.from({length: 12}, () => newcomer(portal));
+	const names = new Set(people.map(() => uniqueName()));
+	portal.provider.fail({
+		method: 'POST',
+		path: '/organizations',
+		hang: true,
+		times: Infinity,
+		when: ({body}) => [...names].some((name) => String(body).includes(name)),
+	});
+	let isWaiting = true;
+	const waiting = Promise.all([...names].map((name, index) => people[index]?.caller.post(path, {name})));
+	const ended = waiting.finally(() => {
+		isWaiting = false;
+	});
+	await createOrganization(portal, newcomer(portal));
+	t.true(isWaiting);
+	t.true((await ended).every((answer) => answer?.status === 502));
+});

@@ -1,0 +1,194 @@
+import {randomUUID} from 'node:crypto';
+import test, {type ExecutionContext} from 'ava';
+import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
+import {type Member, member, portalOf, session, startPortal} from '../../helpers/portal.ts';
+import {invalid, missing, noMember, noOrganization, noRole, notActive, refused, spent, tooLow} from './_refused.ts';
+
+const portal = portalOf(test);
+
+/** An invalid tier: a caller who is refused for it has passed every check before validation. */
+const badTier = '/portal/api-keys/ADMIN/regenerate';
+const goodTier = '/portal/api-keys/SERVER/regenerate';
+
+/** The same member with other claims, from an address. */
+const claiming = ({user, clerkOrgId}: Member, orgMetadata: unknown, address?: string): Caller =>
+	session(portal, {user: user.clerkUserId, organization: clerkOrgId, orgMetadata}, address);
+
+/** Sends as often as the limit of regenerating allows, and once more. */
+const sixTimes = async (caller: Caller, path: string) => {
+	const answers = [];
+	for (let count = 0; count < 6; count++) {
+		answers.push(await caller.post(path));
+	}
+
+	return answers;
+};
+
+const costsNothing = async (
+	t: ExecutionContext,
+	caller: Caller,
+	expected: {status: number; message: string},
+): Promise<void> => {
+	for (const answer of await sixTimes(caller, badTier)) {
+		refused(t, answer, expected);
+	}
+};
+
+const costsPoints = async (
+	t: ExecutionContext,
+	caller: Caller,
+	expected: {status: number; message: string},
+): Promise<void> => {
+	const answers = await sixTimes(caller, badTier);
+	for (const answer of answers.slice(0, 5)) {
+		refused(t, answer, expected);
+	}
+
+	t.is(answers[5]?.status, 429);
+	t.is(answers[5]?.body.message, spent.message);
+};
+
+test('without a session a bad tier is 401, and costs no point', async (t) => {
+	const nobody = anonymous(portal);
+	await costsNothing(t, nobody, missing);
+	const {user, clerkOrgId} = await member(portal, {role: 'developer'});
+	const input = {user: user.clerkUserId, organization: clerkOrgId};
+	t.is((await session(portal, input, nobody.address).post(goodTier)).status, 200);
+});
+
+test('a viewer with a bad tier is 403, and costs no point', async (t) => {
+	const viewer = await member(portal);
+	await costsNothing(t, viewer.caller, tooLow);
+	t.is((await claiming(viewer, {role: 'developer'}, viewer.caller.address).post(goodTier)).status, 200);
+});
+
+test('a developer with a bad tier is 400, and costs a point', async (t) => {
+	const {caller} = await member(portal, {role: 'developer'});
+	const answer = await caller.post(badTier);
+	refused(t, answer, invalid);
+	t.deepEqual(answer.body.details, [{message: 'tier must be one of [CLIENT, SERVER]', field: 'tier'}]);
+	for (let count = 0; count < 4; count++) {
+		t.is((await caller.post(goodTier)).status, 200);
+	}
+
+	refused(t, await caller.post(goodTier), spent);
+});
+
+test('a point is given back an hour after it was taken', async (t) => {
+	const own = await startPortal();
+	t.teardown(() => own.stop());
+	const {caller} = await member(own, {role: 'developer'});
+	await sixTimes(caller, goodTier);
+	own.clock.advance(3599);
+	t.is((await caller.post(goodTier)).body.message, 'Rate limit exceeded. Retry after 1 second(s).');
+	own.clock.advance(1);
+	t.is((await caller.post(goodTier)).status, 200);
+});
+
+test('the limit of regenerating is separate: a caller who has used it up can still read', async (t) => {
+	const {caller} = await member(portal, {role: 'developer'});
+	await sixTimes(caller, badTier);
+	t.is((await caller.get('/portal/api-keys')).status, 200);
+});
+
+test('a user who is not a member is 403 after the limit and before validation', async (t) => {
+	const {clerkOrgId} = await member(portal);
+	const {user} = await member(portal);
+	const input = {user: user.clerkUserId, organization: clerkOrgId, role: 'owner'};
+	await costsPoints(t, session(portal, input), noMember);
+});
+
+test('an organization that is not mirrored, and a missing one, are 403 after the limit', async (t) => {
+	const {user} = await member(portal);
+	const elsewhere = {user: user.clerkUserId, organization: 'org_unknown', role: 'owner'};
+	await costsPoints(t, session(portal, elsewhere), noOrganization);
+	const nowhere = {user: user.clerkUserId, role: 'owner', claims: {sts: 'active'}};
+	await costsPoints(t, session(portal, nowhere), noOrganization);
+});
+
+test('a user who is not mirrored is not a member', async (t) => {
+	const {clerkOrgId} = await member(portal);
+	const stranger = session(portal, {user: 'user_unknown', organization: clerkOrgId, role: 'owner'});
+	refused(t, await stranger.get('/portal/links'), noMember);
+});
+
+test('members of a suspended organization are 403, after their role, until it is active again', async (t) => {
+	const {organization, caller} = await member(portal);
+	const operator = admin(portal);
+	await operator.post(`/admin/organizations/${organization.id}/suspend`);
+	refused(t, await caller.get('/portal/links'), notActive);
+	refused(t, await caller.get('/portal/api-keys'), notActive);
+	refused(t, await caller.post(badTier), tooLow);
+	await operator.post(`/admin/organizations/${organization.id}/activate`);
+	t.is((await caller.get('/portal/links')).status, 200);
+});
+
+test('a removed member is refused at the next call, whatever the token says', async (t) => {
+	const {organization, user, caller} = await member(portal, {role: 'owner'});
+	t.is((await caller.get('/portal/links')).status, 200);
+	await portal.services.db('org_members').where({organization_id: organization.id, user_id: user.id}).delete();
+	refused(t, await caller.get('/portal/links'), noMember);
+	refused(t, await caller.get('/portal/api-keys'), noMember);
+});
+
+for (const [what, orgMetadata] of [
+	['null', null],
+	['absent', undefined],
+	['without a role', {}],
+	['with a role that is none of the ladder', {role: 'superuser'}],
+	['with a role in capitals', {role: 'OWNER'}],
+	['with a role that is not a text', {role: ['owner']}],
+	['a text', 'owner'],
+] as const) {
+	test(`org_metadata ${what} is not a role: 403 if one is required, without a point`, async (t) => {
+		const caller = claiming(await member(portal, {role: 'owner'}), orgMetadata);
+		await costsNothing(t, caller, noRole);
+		refused(t, await caller.get('/portal/links'), noRole);
+		t.is((await caller.get('/portal/api-keys')).status, 200);
+	});
+}
+
+test('the role is the claim’s, not the mirrored one', async (t) => {
+	const demoted = await member(portal, {role: 'owner'});
+	refused(t, await claiming(demoted, {role: 'viewer'}).post('/portal/links', {path: '/sale'}), tooLow);
+	const promoted = await member(portal, {role: 'viewer'});
+	t.is((await claiming(promoted, {role: 'developer'}).post('/portal/links', {path: '/sale'})).status, 201);
+});
+
+test('the flat form of the claims is good as well', async (t) => {
+	const {user, clerkOrgId} = await member(portal);
+	const flat = session(portal, {user: user.clerkUserId, organization: clerkOrgId, version: 1});
+	t.is((await flat.get('/portal/links')).status, 200);
+});
+
+test('API keys and the admin token open no portal route', async (t) => {
+	const {organization} = await member(portal);
+	for (const caller of [organization.server, organization.client, admin(portal)]) {
+		refused(t, await caller.get('/portal/links'), {status: 401, message: 'Invalid Clerk session token'});
+	}
+});
+
+test('values are checked after the membership, all of them at once', async (t) => {
+	const {caller} = await member(portal, {role: 'developer'});
+	const answer = await caller.patch('/portal/links/nonsense', {title: 7, unknown: true});
+	refused(t, answer, invalid);
+	t.deepEqual(answer.body.details.map(({field}: {field: string}) => field).toSorted(), ['id', 'title', 'unknown']);
+	refused(t, await caller.get(`/portal/links/${randomUUID()}`), {status: 404, message: 'Link not found'});
+});
+
+test('one address has 30 requests a second over all portal routes together', async (t) => {
+	const own = await startPortal();
+	t.teardown(() => own.stop());
+	const {user, clerkOrgId, caller} = await member(own, {role: 'analyst'});
+	const paths = ['/portal/links', '/portal/api-keys', '/portal/usage', '/portal/events', '/portal/domains'];
+	const answers = await Promise.all(Array.from({length: 40}, (_, n) => caller.get(paths[n % paths.length] ?? '')));
+	const count = (wanted: number) => answers.filter(({status}) => status === wanted).length;
+	t.deepEqual([count(200), count(429)], [30, 10]);
+	const limited = answers.find(({status}) => status === 429);
+	t.is(limited?.body.message, 'Rate limit exceeded. Retry after 1 second(s).');
+	t.is(limited?.headers['retry-after'], undefined);
+	const elsewhere = session(own, {user: user.clerkUserId, organization: clerkOrgId});
+	t.is((await elsewhere.get('/portal/links')).status, 200);
+	own.clock.advance(1);
+	t.is((await caller.get('/portal/links')).status, 200);
+});

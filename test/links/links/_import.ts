@@ -1,0 +1,35 @@
+import type {TestOrganization} from '../../helpers/builders.ts';
+import {type Answer, admin} from '../../helpers/callers.ts';
+import type {TestService} from '../../helpers/service.ts';
+
+export type ImportedRow = {
+	line: number;
+	status: 'created' | 'updated' | 'skipped' | 'failed';
+	id?: string;
+	url?: string;
+	error?: {statusCode: number; message: string; code?: string; quota?: string; details?: Array<{field: string}>};
+};
+
+const rowsOf = ({text}: Answer): ImportedRow[] =>
+	text
+		.split('\n')
+		.filter((line) => line !== '')
+		.map((line) => JSON.parse(line));
+
+const ndjson = (rows: unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+export const asNdjson = {'Content-Type': 'application/x-ndjson'};
+
+/** Imports rows into an organization of the service. @throws if the whole request is refused. */
+export const importingInto =
+	(service: TestService) =>
+	async ({id}: TestOrganization, rows: unknown[] | string, query = ''): Promise<ImportedRow[]> => {
+		const body = typeof rows === 'string' ? rows : ndjson(rows);
+		const answer = await admin(service).post(`/admin/organizations/${id}/links/import${query}`, body, asNdjson);
+		if (answer.status !== 200) {
+			throw new Error(answer.text);
+		}
+
+		return rowsOf(answer);
+	};
+
+export const statuses = (rows: ImportedRow[]) => rows.map(({status}) => status);

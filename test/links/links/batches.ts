@@ -1,0 +1,199 @@
+import {randomUUID} from 'node:crypto';
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import test from 'ava';
+import {lockLinkCount} from '../../../src/links/links/link-store.ts';
+import {creatorStatements} from '../../../src/links/links/link-terms.ts';
+import {insert} from '../../../src/links/links/link-writer.ts';
+import {createBatches} from '../../../src/platform/db/batches.ts';
+import {runPrepared} from '../../../src/platform/db/prepared.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {untilAwaited} from '../../helpers/database.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+test.serial.before(async () => {
+	// Makes the batch's statement fail.
+	await service.services.db.raw(`ALTER TABLE links ADD CONSTRAINT links_refused_check CHECK (path <> '/refused')`);
+});
+
+const stored = async ({id}: TestOrganization) => {
+	const {db} = service.services;
+	const links = await db('links').where({organization_id: id}).orderBy('path');
+	const [count] = await db('link_counts').where({organization_id: id});
+	const records = await db('audit_log').where({organization_id: id, entity_type: 'Link'});
+	return {paths: links.map(({path}) => path), count: count?.links ?? 0, records: records.length};
+};
+
+const paths = (count: number): string[] => Array.from({length: count}, (_, n) => `/${String(n).padStart(3, '0')}`);
+
+test('links that are created at once are each made, counted and recorded once', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const asked = paths(45);
+	const answers = await Promise.all(
+		asked.flatMap((path) => [acme, other].map(({server}) => server.post('/links', {path}))),
+	);
+	t.true(answers.every(({status}) => status === 201));
+	t.is(new Set(answers.map(({body}) => body.id)).size, 90);
+	for (const one of [acme, other]) {
+		t.deepEqual(await stored(one), {paths: asked, count: 45, records: 45});
+	}
+});
+
+test('an invalid create does not affect concurrent ones', async (t) => {
+	const [acme, full, planless] = [
+		await organization(service),
+		await organization(service, {plan: 'STARTER'}),
+		await organization(service, {plan: null}),
+	];
+	const fill = (path: string) => admin(service).post(`/admin/organizations/${full.id}/links`, {path});
+	await Promise.all(paths(48).map(fill));
+	const asked = paths(10);
+	const [refused, noPlan, ...others] = await Promise.all([
+		acme.server.post('/links', {path: '/refused'}),
+		planless.server.post('/links', {path: '/a'}),
+		...asked.flatMap((path) => [acme.server.post('/links', {path}), fill(path)]),
+	]);
+	t.is(refused.status, 500);
+	t.like(noPlan, {status: 402, body: {code: 'PLAN_NOT_SELECTED'}});
+	t.is(others.filter(({status}) => status === 201).length, 12);
+	t.true(others.every(({status, body}) => status === 201 || body.code === 'QUOTA_EXCEEDED'));
+	t.deepEqual(await stored(acme), {paths: asked, count: 10, records: 10});
+	t.like(await stored(full), {count: 50, records: 50});
+	t.deepEqual(await stored(planless), {paths: [], count: 0, records: 0});
+});
+
+test('an organization with a locked counter, as by an import, does not block others', async (t) => {
+	const [held, acme] = [await organization(service), await organization(service)];
+	await link(held, {path: '/first'});
+	const trx = await service.services.db.transaction();
+	await lockLinkCount(trx, held.id);
+	let isHeld = true;
+	const waiting = held.server.post('/links', {path: '/second'}).then((answer) => ({...answer, wasHeld: isHeld}));
+	const others = await Promise.all(paths(5).map((path) => acme.server.post('/links', {path})));
+	t.true(others.every(({status}) => status === 201));
+	isHeld = false;
+	await trx.rollback();
+	t.like(await waiting, {status: 201, wasHeld: false});
+	t.deepEqual((await stored(held)).count, 2);
+});
+
+test('a connection keeps one plan of the statements of a batch, however many creates it is given', async (t) => {
+	await service.services.db.transaction(async (trx) => {
+		for (let creates = 1; creates <= 8; creates += 1) {
+			await runPrepared(trx, creatorStatements.tryLock, [
+				Array.from({length: creates}, () => randomUUID()),
+				'2026-03-01',
+			]);
+			await runPrepared(trx, insert, ['[]', '[]', false]);
+		}
+
+		const {rows} = await trx.raw(
+			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY (?)',
+			[[creatorStatements.tryLock.name, insert.name]],
+		);
+		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
+	});
+});
+
+const refused = new Error('refused');
+
+/** Batches whose `many` refuses negative numbers, and leaves out zeros. */
+const createRun = (one?: (item: number) => Promise<number>, waitMs?: number) => {
+	const batches: number[][] = [];
+	const add = createBatches<number, number>({
+		many: async (items) => {
+			batches.push([...items]);
+			if (items.some((item) => item < 0)) {
+				throw refused;
+			}
+
+			return items.map((item) => (item === 0 ? undefined : item * 10));
+		},
+		...(one === undefined ? {} : {one}),
+		...(waitMs === undefined ? {} : {waitMs}),
+	});
+	return {batches, add, results: (...items: number[]) => Promise.allSettled(items.map(add))};
+};
+
+const fulfilled = (value: number) => ({status: 'fulfilled' as const, value});
+const rejected = (reason: unknown) => ({status: 'rejected' as const, reason});
+
+test('items that arrive together are one batch, in order', async (t) => {
+	const {batches, results} = createRun();
+	t.deepEqual(await results(1, 2, 3), [fulfilled(10), fulfilled(20), fulfilled(30)]);
+	t.deepEqual(batches, [[1, 2, 3]]);
+});
+
+test('an item of the next turn is in the same batch only where batches wait', async (t) => {
+	for (const [waitMs, expected] of [
+		[undefined, [[1], [2]]],
+		[1, [[1, 2]]],
+	] as const) {
+		const {batches, add} = createRun(undefined, waitMs);
+		const first = add(1);
+		await nextTurn();
+		t.deepEqual(await Promise.all([first, add(2)]), [10, 20]);
+		t.deepEqual(batches, expected);
+	}
+});
+
+test('writers of many links lock them in one order', async (t) => {
+	const {db} = service.services;
+	const operator = admin(service);
+	const writers = {
+		'a channel is renamed': async ({id, server}: TestOrganization) => {
+			const {body: channel} = await operator.post(`/admin/organizations/${id}/channels`, {name: 'radio'});
+			return {
+				create: () => server.post('/links', {path: '/x', channel: 'radio'}),
+				write: () => operator.patch(`/admin/organizations/${id}/channels/${channel.id}`, {name: 'television'}),
+			};
+		},
+		'a domain is deleted': async ({id, server}: TestOrganization) => {
+			const domains = `/admin/organizations/${id}/domains`;
+			const {body: domain} = await operator.post(domains, {hostname: 'order.example'});
+			await operator.post(`${domains}/${domain.id}/approve`);
+			return {
+				create: () => server.post('/links', {path: '/x', domainId: domain.id}),
+				write: () => operator.delete(`${domains}/${domain.id}`),
+			};
+		},
+	};
+	for (const [name, prepare] of Object.entries(writers)) {
+		const {create, write} = await prepare(await organization(service));
+		const ids: string[] = [(await create()).body.id];
+		// The later one comes first by its id, and last where rows are read as they are stored.
+		do {
+			ids[1] = (await create()).body.id;
+		} while (String(ids[1]) > String(ids[0]));
+		const [last, first] = ids;
+		const other = await db.transaction();
+		await other('links').where({id: first}).forUpdate().select('id');
+		const written = write();
+		await untilAwaited(other);
+		await other.raw("SET LOCAL lock_timeout = '200ms'");
+		await t.notThrowsAsync(other('links').where({id: last}).forUpdate().select('id').then(), name);
+		await other.rollback();
+		t.is((await written).status, 200, name);
+	}
+});
+
+test('an item that the batch refuses fails alone, and one that it leaves out is processed by itself', async (t) => {
+	const {results} = createRun(async (item) => {
+		if (item < 0) {
+			throw refused;
+		}
+
+		return item + 100;
+	});
+	t.deepEqual(await results(1, -2, 3), [fulfilled(101), rejected(refused), fulfilled(103)]);
+	t.deepEqual(await results(1, 0), [fulfilled(10), fulfilled(100)]);
+});
+
+test('without a way to process one item, a batch fails as a whole and is tried once', async (t) => {
+	const {batches, results} = createRun();
+	t.deepEqual(await results(1, -2), [rejected(refused), rejected(refused)]);
+	t.deepEqual(batches, [[1, -2]]);
+	const [leftOut] = await results(0);
+	t.is(leftOut?.status, 'rejected');
+});

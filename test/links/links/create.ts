@@ -1,0 +1,219 @@
+import test from 'ava';
+import {organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+const fieldsOf = (body: {details: Array<{field: string}>}) => body.details.map(({field}) => field).sort();
+
+test('a create with only a path answers 201 and the whole link, omitted fields being null', async (t) => {
+	const acme = await organization(service);
+	const {status, body} = await acme.server.post('/links', {path: '/sale'});
+	t.is(status, 201);
+	t.regex(body.shortCode, /^[A-Za-z0-9]{7}$/);
+	t.regex(body.domainId, /^[0-9a-f-]{36}$/);
+	t.deepEqual(body, {
+		id: body.id,
+		organizationId: acme.id,
+		domainId: body.domainId,
+		shortCode: body.shortCode,
+		url: `https://go.example.com/${acme.orgKey}/${body.shortCode}`,
+		path: '/sale',
+		params: null,
+		title: null,
+		tags: null,
+		channel: null,
+		utmSource: null,
+		utmMedium: null,
+		utmCampaign: null,
+		utmTerm: null,
+		utmContent: null,
+		fallbackUrl: null,
+		og: {title: null, description: null, imageUrl: null},
+		expiry: null,
+		templateId: null,
+		externalId: null,
+		isActive: true,
+		deferredDeepLinking: true,
+		matchWindowHours: 168,
+		createdAt: '2026-03-10T12:00:00.000Z',
+		updatedAt: '2026-03-10T12:00:00.000Z',
+	});
+});
+
+test('every field comes back as it was given, URLs and times in their normal form', async (t) => {
+	const acme = await organization(service);
+	const given = {
+		path: '/item/7',
+		shortCode: 'Summer_sale-1',
+		params: {coupon: 'C0', empty: ''},
+		title: 'Summer',
+		tags: ['a', 'b'],
+		channel: 'email',
+		utmSource: 's',
+		utmMedium: 'm',
+		utmCampaign: 'c',
+		utmTerm: 't',
+		utmContent: 'k',
+		og: {title: 'T', description: 'D', imageUrl: 'http://cdn.example.org/i.png'},
+		externalId: 'crm-1',
+		isActive: false,
+		deferredDeepLinking: false,
+		matchWindowHours: 720,
+	};
+	const {status, body} = await acme.server.post('/links', {
+		...given,
+		fallbackUrl: 'HTTPS://Example.org/a b',
+		expiry: '2030-01-01T02:00:00+02:00',
+	});
+	t.is(status, 201);
+	t.like(body, {...given, fallbackUrl: 'https://example.org/a%20b', expiry: '2030-01-01T00:00:00.000Z'});
+});
+
+test('a template provides path, window and deferral that the link omits', async (t) => {
+	const acme = await organization(service);
+	const templates = `/admin/organizations/${acme.id}/templates`;
+	const full = await admin(service).post(templates, {
+		name: 'full',
+		path: '/from-template',
+		matchWindowHours: 24,
+		deferredDeepLinking: false,
+	});
+	const bare = await admin(service).post(templates, {name: 'bare'});
+	const created = await acme.server.post('/links', {templateId: full.body.id});
+	t.is(created.status, 201);
+	t.like(created.body, {path: null, templateId: full.body.id, matchWindowHours: 24, deferredDeepLinking: false});
+	const pathless = await acme.server.post('/links', {templateId: bare.body.id});
+	t.is(pathless.status, 400);
+	t.is(pathless.body.message, 'Validation failed');
+	t.deepEqual(pathless.body.details, [{message: 'path is required', field: 'path'}]);
+});
+
+test("another organization's domain, template and channel are not found", async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const operator = admin(service);
+	const theirs = `/admin/organizations/${other.id}`;
+	const template = await operator.post(`${theirs}/templates`, {name: 'theirs', path: '/x'});
+	const domain = await operator.post(`${theirs}/domains`, {hostname: 'go.other-create.com'});
+	await operator.post(`${theirs}/domains/${domain.body.id}/approve`);
+	await operator.post(`${theirs}/channels`, {name: 'theirs'});
+	const answers = await Promise.all(
+		[{templateId: template.body.id}, {domainId: domain.body.id}, {domainId: UNKNOWN}, {channel: 'theirs'}].map(
+			(field) => acme.server.post('/links', {path: '/a', ...field}),
+		),
+	);
+	t.deepEqual(
+		answers.map(({status, body}) => [status, body.message]),
+		[
+			[404, 'Template not found'],
+			[404, 'Domain not found'],
+			[404, 'Domain not found'],
+			[400, "Unknown channel 'theirs'"],
+		],
+	);
+});
+
+test('a custom domain is usable once it is verified, and then no fallback may lead to it', async (t) => {
+	const acme = await organization(service);
+	const operator = admin(service);
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-create.com'});
+	const pending = await acme.server.post('/links', {path: '/a', domainId: domain.id});
+	t.is(pending.status, 404);
+	await operator.post(`${domains}/${domain.id}/approve`);
+	const created = await acme.server.post('/links', {path: '/a', domainId: domain.id.toUpperCase(), shortCode: 'x'});
+	t.is(created.body.url, `https://go.acme-create.com/${acme.orgKey}/x`);
+	const loop = await acme.server.post('/links', {
+		path: '/a',
+		domainId: domain.id,
+		fallbackUrl: 'https://go.acme-create.com/y',
+	});
+	t.is(loop.status, 400);
+	t.deepEqual(fieldsOf(loop.body), ['fallbackUrl']);
+
+	t.is((await operator.post(`${domains}/${domain.id}/default`)).status, 200);
+	const chosen = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://acme.com/', shortCode: 'z'});
+	t.is(chosen.status, 201);
+	t.is(chosen.body.url, `https://go.acme-create.com/${acme.orgKey}/z`);
+	t.is(chosen.body.domainId, domain.id);
+	const looping = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://go.acme-create.com/y'});
+	t.is(looping.status, 400);
+	t.deepEqual(fieldsOf(looping.body), ['fallbackUrl']);
+});
+
+test('the same short code or external id twice in parallel makes one link', async (t) => {
+	const acme = await organization(service);
+	const same = async (body: object) => {
+		const answers = await Promise.all(Array.from({length: 6}, () => acme.server.post('/links', {path: '/a', ...body})));
+		return answers.map(({status}) => status).sort();
+	};
+	t.deepEqual(await same({shortCode: 'once'}), [201, 409, 409, 409, 409, 409]);
+	t.deepEqual(await same({externalId: 'crm'}), [201, 409, 409, 409, 409, 409]);
+	const {body} = await acme.server.post('/links', {path: '/a', shortCode: 'once'});
+	t.is(body.message, "Short code 'once' is already in use");
+	// A refused create was not counted.
+	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [2]);
+	const list = await acme.server.get('/links');
+	t.is(list.body.total, 2);
+});
+
+test('two organizations may have the same short code and external id', async (t) => {
+	const both = [await organization(service), await organization(service)];
+	for (const {server} of both) {
+		t.is((await server.post('/links', {path: '/a', shortCode: 'shared', externalId: 'shared'})).status, 201);
+	}
+});
+
+test('parallel creates fill the quota to its last link and never exceed it', async (t) => {
+	const acme = await organization(service, {plan: 'STARTER'});
+	const links = `/admin/organizations/${acme.id}/links`;
+	const operator = admin(service);
+	const create = async () => (await operator.post(links, {path: '/a'})).status;
+	const statuses = await Promise.all(Array.from({length: 60}, create));
+	t.is(statuses.filter((status) => status === 201).length, 50);
+	t.is(statuses.filter((status) => status === 402).length, 10);
+	const {body: list} = await operator.get(links);
+	t.is(list.total, 50);
+	const refused = await operator.post(links, {path: '/a'});
+	t.like(refused.body, {code: 'QUOTA_EXCEEDED', quota: 'links', message: "You've reached your links limit."});
+
+	t.is((await operator.delete(`${links}/${list.data[0].id}`)).status, 200);
+	t.deepEqual((await Promise.all([create(), create(), create()])).sort(), [201, 402, 402]);
+});
+
+test('checks come in order: validation, plan, app configuration, quota, references, conflict', async (t) => {
+	const acme = await organization(service, {plan: null, appConfig: null});
+	const operator = admin(service);
+	const here = `/admin/organizations/${acme.id}`;
+	const post = async (body: object) => {
+		const {status, body: answer} = await acme.server.post('/links', body);
+		return [status, answer.code ?? answer.message];
+	};
+	const foreign = {path: '/a', domainId: UNKNOWN, shortCode: 'taken'};
+	t.deepEqual(await post({}), [400, 'Validation failed']);
+	t.deepEqual(await post(foreign), [402, 'PLAN_NOT_SELECTED']);
+	await operator.put(`${here}/plan`, {plan: 'GROWTH'});
+	t.deepEqual(await post(foreign), [428, 'APP_CONFIG_REQUIRED']);
+	await operator.put(`${here}/app-config`, {ios: null, android: []});
+	t.is((await acme.server.post('/links', {path: '/a', shortCode: 'taken'})).status, 201);
+	const {db, clock} = service.services;
+	const month = `${clock.now().toISOString().slice(0, 7)}-01`;
+	await db('click_counts').insert({organization_id: acme.id, month, clicks: 250_000});
+	t.deepEqual(await post(foreign), [402, 'QUOTA_EXCEEDED']);
+	await db('click_counts').where({organization_id: acme.id}).update({clicks: 249_999});
+	t.deepEqual(await post(foreign), [404, 'Domain not found']);
+	t.deepEqual(await post({path: '/a', shortCode: 'taken'}), [409, "Short code 'taken' is already in use"]);
+});
+
+test('a create leaves an audit record, a refused one does not', async (t) => {
+	const acme = await organization(service);
+	const {body: link} = await acme.server.post('/links', {path: '/a', shortCode: 'one'});
+	await acme.server.post('/links', {path: '/a', shortCode: 'one'});
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const records = body.data.filter(({entityType}: {entityType: string}) => entityType === 'Link');
+	t.is(records.length, 1);
+	t.like(records[0], {action: 'CREATE', entityId: link.id, actor: {type: 'API_KEY'}, details: {shortCode: 'one'}});
+});

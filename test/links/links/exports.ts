@@ -1,0 +1,260 @@
+import {createRequire} from 'node:module';
+import test from 'ava';
+import fc from 'fast-check';
+import QRCode from 'qrcode';
+import {qrPng} from '../../../src/links/links/qr/qr.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+
+type Pixels = {width: number; height: number; data: Buffer};
+// The decoder that the QR library has under it: another one than wrote the image.
+const requireOfLibrary = createRequire(createRequire(import.meta.url).resolve('qrcode'));
+const {PNG} = requireOfLibrary('pngjs') as {PNG: {sync: {read(bytes: Buffer): Pixels}}};
+
+const colorAt = ({width, data}: Pixels, x: number, y: number) =>
+	data.subarray((y * width + x) * 4, (y * width + x) * 4 + 4).toString('hex');
+
+test('the SVG is that of the short URL, with headers that keep it harmless and private', async (t) => {
+	const acme = await organization(service);
+	const {id, url} = await link(acme);
+	const {status, headers, text} = await acme.server.get(`/links/${id}/qr.svg`);
+	t.is(status, 200);
+	t.like(headers, {
+		'content-type': 'image/svg+xml',
+		'x-content-type-options': 'nosniff',
+		'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+		'cache-control': 'private, max-age=300',
+	});
+	t.is(text, await QRCode.toString(url, {type: 'svg', errorCorrectionLevel: 'M', margin: 4, width: 512}));
+	t.regex(text, /<svg[^>]* viewBox=/);
+});
+
+test('the SVG takes its options', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const query = 'size=300&margin=0&color=%23112233&bgColor=transparent&ecc=H';
+	const {text} = await acme.server.get(`/links/${id}/qr.svg?${query}`);
+	t.regex(text, /width="300" height="300"/);
+	t.regex(text, /stroke="#112233"/);
+	t.notRegex(text, /fill=/);
+});
+
+test('the PNG is 512 pixels wide by default; size and colours can be chosen', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const plain = await acme.server.get(`/links/${id}/qr.png`);
+	t.is(plain.headers['content-type'], 'image/png');
+	const first = PNG.sync.read(plain.bytes);
+	t.deepEqual([first.width, first.height, colorAt(first, 0, 0)], [512, 512, 'ffffffff']);
+
+	const operator = admin(service);
+	const path = `/admin/organizations/${acme.id}/links/${id}/qr.png?size=333&margin=0&color=aa0000&bgColor=transparent`;
+	const second = PNG.sync.read((await operator.get(path)).bytes);
+	t.is(second.width, 333);
+	t.is(colorAt(second, 0, 0), 'ffffff00');
+	t.is(colorAt(second, 12, 12), 'aa0000ff');
+});
+
+test('a bad option is 400, all of them at once', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	for (const image of ['qr.svg', 'qr.png']) {
+		const query = 'size=63&margin=17&color=red&bgColor=fff&ecc=X';
+		const {status, body} = await acme.server.get(`/links/${id}/${image}?${query}`);
+		t.is(status, 400);
+		t.deepEqual(body.details.map(({field}: {field: string}) => field).sort(), [
+			'bgColor',
+			'color',
+			'ecc',
+			'margin',
+			'size',
+		]);
+	}
+});
+
+test('an image that the caller has is 304, and another one is not', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const first = await acme.server.get(`/links/${id}/qr.png`);
+	const etag = String(first.headers.etag);
+	t.regex(etag, /^W\/"[\w-]+"$/);
+	for (const known of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+		const again = await acme.server.get(`/links/${id}/qr.png`, {'If-None-Match': known});
+		t.deepEqual([again.status, again.bytes.length, again.headers.etag], [304, 0, etag]);
+	}
+
+	t.is((await acme.server.get(`/links/${id}/qr.png?ecc=H`, {'If-None-Match': etag})).status, 200);
+	t.is((await acme.server.get(`/links/${id}/qr.svg`, {'If-None-Match': etag})).status, 200);
+	await acme.server.patch(`/links/${id}`, {shortCode: 'renamed'});
+	t.is((await acme.server.get(`/links/${id}/qr.png`, {'If-None-Match': etag})).status, 200);
+});
+
+test('a PNG of any size has every module in whole pixels, in the middle', async (t) => {
+	const options = fc.record({
+		url: fc.stringMatching(/^https:\/\/[a-z]{1,60}\.com\/[A-Za-z0-9]{4}\/[A-Za-z0-9]{1,64}$/),
+		size: fc.integer({min: 64, max: 700}),
+		margin: fc.integer({min: 0, max: 16}),
+		ecc: fc.constantFrom('L' as const, 'M' as const, 'Q' as const, 'H' as const),
+	});
+	await fc.assert(
+		fc.asyncProperty(options, async ({url, ...rest}) => {
+			const {modules} = QRCode.create(url, {errorCorrectionLevel: rest.ecc});
+			const image = PNG.sync.read(await qrPng(url, {...rest, color: '000000', bgColor: 'ffffff'}));
+			const scale = Math.max(1, Math.floor(rest.size / (modules.size + 2 * rest.margin)));
+			const start = Math.floor((rest.size - modules.size * scale) / 2);
+			for (let y = 0; y < rest.size; y += 1) {
+				for (let x = 0; x < rest.size; x += 1) {
+					const [column, row] = [Math.floor((x - start) / scale), Math.floor((y - start) / scale)];
+					const isInside = Math.min(column, row) >= 0 && Math.max(column, row) < modules.size;
+					const isDark = isInside && Boolean(modules.get(row, column));
+					if ((image.data[(y * rest.size + x) * 4] === 0) !== isDark) {
+						return false;
+					}
+				}
+			}
+
+			return image.width === rest.size && image.height === rest.size;
+		}),
+		{numRuns: 25},
+	);
+	t.pass();
+});
+
+test('a size below one pixel a module is 400', async (t) => {
+	const acme = await organization(service);
+	const operator = admin(service);
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const hostname = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example.com`;
+	const {body: domain} = await operator.post(domains, {hostname});
+	await operator.post(`${domains}/${domain.id}/approve`);
+	const {id} = await link(acme, {domainId: domain.id, shortCode: 'x'.repeat(64)});
+	const {status, body} = await acme.server.get(`/links/${id}/qr.png?size=64&ecc=H`);
+	t.is(status, 400);
+	t.is(body.details[0].field, 'size');
+	t.is((await acme.server.get(`/links/${id}/qr.png?size=200&ecc=H`)).status, 200);
+});
+
+const codes = ({body}: {body: {data: Array<{shortCode: string}>}}) => body.data.map(({shortCode}) => shortCode);
+
+test('a list is a page, the newest first, each link with its domain', async (t) => {
+	const clock = createFakeClock();
+	const timed = await startService({}, clock);
+	t.teardown(() => timed.stop());
+	const acme = await organization(timed);
+	for (const shortCode of ['a', 'b', 'c']) {
+		await link(acme, {shortCode});
+		clock.advance(60);
+	}
+
+	const first = await acme.server.get('/links?limit=2');
+	t.like(first.body, {total: 3, page: 1, limit: 2});
+	t.deepEqual(codes(first), ['c', 'b']);
+	t.deepEqual(codes(await acme.server.get('/links?limit=2&page=2')), ['a']);
+	t.deepEqual(codes(await acme.server.get('/links?page=9')), []);
+	const [{domainId, domain}] = first.body.data;
+	t.deepEqual(domain, {
+		id: domainId,
+		hostname: timed.services.addresses.linkDomain,
+		status: 'VERIFIED',
+		isDefault: true,
+	});
+});
+
+test('a bad query is 400 and names each parameter', async (t) => {
+	const acme = await organization(service);
+	const {status, body} = await acme.server.get('/links?limit=101&page=0&isActive=yes');
+	t.is(status, 400);
+	t.deepEqual(body.details.map(({field}: {field: string}) => field).sort(), ['isActive', 'limit', 'page']);
+});
+
+test('filters leave only the links that are meant', async (t) => {
+	const acme = await organization(service);
+	await link(acme, {shortCode: 'plain'});
+	await link(acme, {shortCode: 'off', isActive: false});
+	await link(acme, {shortCode: 'tagged', tags: ['spring', 'sale']});
+	await link(acme, {shortCode: 'mail', channel: 'email'});
+	await link(acme, {shortCode: 'named', externalId: 'crm-7'});
+	const filtered = async (query: string) => codes(await acme.server.get(`/links?${query}`));
+	t.deepEqual(await filtered('isActive=false'), ['off']);
+	t.is((await filtered('isActive=true')).length, 4);
+	t.deepEqual(await filtered('tag=sale'), ['tagged']);
+	t.deepEqual(await filtered('tag=sal'), []);
+	t.deepEqual(await filtered('channel=email'), ['mail']);
+	t.deepEqual(await filtered('externalId=crm-7'), ['named']);
+	t.deepEqual(await filtered('externalId=crm-7&isActive=false'), []);
+});
+
+test('q searches title, path and short code without case, % and _ being literal', async (t) => {
+	const acme = await organization(service);
+	await link(acme, {shortCode: 'per_cent', title: '50% off'});
+	await link(acme, {shortCode: 'other', title: '500 off', path: '/perXcent'});
+	const found = async (q: string) => codes(await acme.server.get(`/links?q=${encodeURIComponent(q)}`)).sort();
+	t.deepEqual(await found('0% O'), ['per_cent']);
+	t.deepEqual(await found('R_C'), ['per_cent']);
+	t.deepEqual(await found('PERX'), ['other']);
+	t.deepEqual(await found('off'), ['other', 'per_cent']);
+	t.deepEqual(await found('\\'), []);
+});
+
+test("an organization's list has no link of another one, under either credential", async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	await link(other, {shortCode: 'theirs'});
+	await link(acme, {shortCode: 'ours'});
+	t.deepEqual(codes(await acme.server.get('/links')), ['ours']);
+	t.deepEqual(codes(await admin(service).get(`/admin/organizations/${acme.orgKey}/links`)), ['ours']);
+});
+
+const linesOf = (text: string) =>
+	text
+		.split('\n')
+		.slice(0, -1)
+		.map((line) => JSON.parse(line));
+
+test('an export has one line per link as read by the API, oldest first', async (t) => {
+	const clock = createFakeClock();
+	const timed = await startService({}, clock);
+	t.teardown(() => timed.stop());
+	const acme = await organization(timed);
+	const ids: string[] = [];
+	for (const shortCode of ['a', 'b', 'c']) {
+		ids.push((await link(acme, {shortCode, title: 'line\nbreak'})).id);
+		clock.advance(60);
+	}
+
+	const {status, headers, text} = await admin(timed).get(`/admin/organizations/${acme.orgKey}/links/export`);
+	t.is(status, 200);
+	t.is(headers['content-type'], 'application/x-ndjson');
+	t.true(text.endsWith('\n'));
+	const lines = linesOf(text);
+	t.deepEqual(
+		lines.map(({id}) => id),
+		ids,
+	);
+	t.deepEqual(lines[0], (await acme.server.get(`/links/${ids[0]}`)).body);
+});
+
+test('every link is exported once, also over many batches with the same time', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	await link(other);
+	const rows = Array.from({length: 1203}, (_, index) => `{"path":"/${index}","shortCode":"c${index}"}\n`).join('');
+	const operator = admin(service);
+	const here = `/admin/organizations/${acme.id}/links`;
+	await operator.post(`${here}/import`, rows, {'Content-Type': 'application/x-ndjson'});
+	const first = await operator.get(`${here}/export`);
+	const lines = linesOf(first.text);
+	t.is(lines.length, 1203);
+	t.is(new Set(lines.map(({shortCode}) => shortCode)).size, 1203);
+	t.true(lines.every(({organizationId}) => organizationId === acme.id));
+	t.is((await operator.get(`${here}/export`)).text, first.text);
+});
+
+test('an organization without links has an empty export, an unknown one 404', async (t) => {
+	const acme = await organization(service);
+	const operator = admin(service);
+	const empty = await operator.get(`/admin/organizations/${acme.id}/links/export`);
+	t.deepEqual([empty.status, empty.text], [200, '']);
+	t.is((await operator.get('/admin/organizations/0000/links/export')).status, 404);
+});

@@ -1,0 +1,274 @@
+import test from 'ava';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {importingInto, statuses} from './_import.ts';
+
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
+const importInto = importingInto(service);
+
+const total = async ({id}: TestOrganization): Promise<number> =>
+	(await admin(service).get(`/admin/organizations/${id}/links`)).body.total;
+
+const auditedLinks = async ({id}: TestOrganization, action: string): Promise<number> => {
+	const records = await service.services
+		.db('audit_log')
+		.where({organization_id: id, entity_type: 'Link', action})
+		.pluck('id');
+	return records.length;
+};
+
+test('each row is answered by its line number, and its link is like any other', async (t) => {
+	const acme = await organization(service);
+	const rows = [
+		{path: '/a', shortCode: 'first', title: 'First', tags: ['x'], channel: 'email', params: {c: '1'}},
+		{path: '/b', externalId: 'crm-2', expiry: '2030-01-01T00:00:00Z', fallbackUrl: 'https://example.org'},
+		{path: '/c'},
+	];
+	const answers = await importInto(acme, rows);
+	t.deepEqual(statuses(answers), ['created', 'created', 'created']);
+	t.deepEqual(
+		answers.map(({line}) => line),
+		[1, 2, 3],
+	);
+	t.is(answers[0]?.url, `https://go.example.com/${acme.orgKey}/first`);
+	const {body} = await acme.server.get(`/links/${answers[1]?.id}`);
+	t.like(body, {
+		path: '/b',
+		externalId: 'crm-2',
+		expiry: '2030-01-01T00:00:00.000Z',
+		fallbackUrl: 'https://example.org/',
+	});
+	t.is(body.url, answers[1]?.url);
+	t.like((await acme.server.get(`/links/${answers[0]?.id}`)).body, rows[0] ?? {});
+	t.regex(String(answers[2]?.url), /\/[A-Za-z0-9]{12}$/);
+	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [3]);
+	const audit = await admin(service).get(`/admin/organizations/${acme.id}/audit-log?limit=100`);
+	const records = audit.body.data.filter(({entityType}: {entityType: string}) => entityType === 'Link');
+	t.is(records.length, 3);
+	t.like(records[0], {action: 'CREATE', actor: {type: 'ADMIN_BEARER'}});
+});
+
+test('the same import twice changes nothing, whatever the rows have for a name', async (t) => {
+	const acme = await organization(service);
+	const rows = [
+		{path: '/a', shortCode: 'code'},
+		{path: '/b', externalId: 'crm'},
+		{path: '/c'},
+		{path: '/c', title: 'T'},
+	];
+	const first = await importInto(acme, rows);
+	t.deepEqual(statuses(first), ['created', 'created', 'created', 'created']);
+	for (const query of ['', '?onConflict=update']) {
+		const again = await importInto(acme, rows, query);
+		t.deepEqual(statuses(again), ['skipped', 'skipped', 'skipped', 'skipped']);
+		t.deepEqual(
+			again.map(({id, url}) => ({id, url})),
+			first.map(({id, url}) => ({id, url})),
+		);
+	}
+
+	t.is(await total(acme), 4);
+});
+
+test('a failing row has the error of a single create, and does not affect others', async (t) => {
+	const acme = await organization(service);
+	const lines = [
+		'{"path":"/ok","shortCode":"ok"}',
+		'no json',
+		'[]',
+		'{"path":"/a","colour":1,"title":5}',
+		'',
+		'{"path":"/a","channel":"unknown"}',
+		'{"path":"/a","domainId":"00000000-0000-4000-8000-000000000000"}',
+		'{"path":"/a","fallbackUrl":"https://go.example.com/x"}',
+		'{"path":"/a","title":"a\\u0000b"}',
+		'{"title":"no path"}',
+		'{"path":"/last","shortCode":"last"}',
+	];
+	const answers = await importInto(acme, lines.join('\r\n'));
+	t.deepEqual(
+		answers.map(({line, status, error}) => [line, status, error?.statusCode ?? null]),
+		[
+			[1, 'created', null],
+			[2, 'failed', 400],
+			[3, 'failed', 400],
+			[4, 'failed', 400],
+			[6, 'failed', 400],
+			[7, 'failed', 404],
+			[8, 'failed', 400],
+			[9, 'failed', 400],
+			[10, 'failed', 400],
+			[11, 'created', null],
+		],
+	);
+	t.deepEqual(answers[3]?.error?.details?.map(({field}) => field).sort(), ['colour', 'title']);
+	t.is(answers[4]?.error?.message, "Unknown channel 'unknown'");
+	t.is(await total(acme), 2);
+});
+
+test('onConflict decides over a taken short code or external id', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme, {path: '/old', shortCode: 'code', externalId: 'crm', title: 'Old'});
+	const byCode = {path: '/new', shortCode: 'code', title: 'New'};
+	const byExternalId = {path: '/new', externalId: 'crm', title: 'New'};
+	for (const row of [byCode, byExternalId]) {
+		t.deepEqual(await importInto(acme, [row]), [
+			{line: 1, status: 'skipped', id, url: `https://go.example.com/${acme.orgKey}/code`},
+		]);
+		const [failed] = await importInto(acme, [row], '?onConflict=fail');
+		t.like(failed, {status: 'failed', error: {statusCode: 409}});
+	}
+
+	t.is((await acme.server.get(`/links/${id}`)).body.title, 'Old');
+	t.deepEqual(statuses(await importInto(acme, [byCode, byExternalId], '?onConflict=update')), ['updated', 'skipped']);
+	t.like((await acme.server.get(`/links/${id}`)).body, {
+		path: '/new',
+		title: 'New',
+		shortCode: 'code',
+		externalId: 'crm',
+	});
+	const audit = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	t.like(
+		audit.body.data.find((one: Record<string, string>) => one.entityType === 'Link' && one.action === 'UPDATE'),
+		{entityId: id, details: {changes: {title: {from: 'Old', to: 'New'}}}},
+	);
+});
+
+test('rows of one file meet each other in their order', async (t) => {
+	const acme = await organization(service);
+	const rows = [
+		{path: '/a', shortCode: 'a', externalId: 'one'},
+		{path: '/a2', shortCode: 'a'},
+		{path: '/b', shortCode: 'b', externalId: 'one'},
+		{path: '/c', shortCode: 'a', externalId: 'two'},
+		{path: '/d', shortCode: 'a', externalId: 'one'},
+	];
+	const answers = await importInto(acme, rows, '?onConflict=update');
+	// The third renames the first link, so that the fourth finds its old code free; the fifth would need two links.
+	t.deepEqual(statuses(answers), ['created', 'updated', 'updated', 'created', 'failed']);
+	const links = (await acme.server.get('/links')).body.data as Array<Record<string, string>>;
+	t.deepEqual(links.map(({shortCode, externalId, path}) => [shortCode, externalId, path]).sort(), [
+		['a', 'two', '/c'],
+		['b', 'one', '/b'],
+	]);
+	t.deepEqual(statuses(await importInto(acme, [rows[0], rows[0]], '?dryRun=true&onConflict=fail')), [
+		'failed',
+		'failed',
+	]);
+});
+
+test('plan, app configuration and quotas bind row by row', async (t) => {
+	const bare = await organization(service, {plan: null, appConfig: null});
+	t.like((await importInto(bare, [{path: '/a'}]))[0]?.error, {statusCode: 402, code: 'PLAN_NOT_SELECTED'});
+	await admin(service).put(`/admin/organizations/${bare.id}/plan`, {plan: 'STARTER'});
+	t.like((await importInto(bare, [{path: '/a'}]))[0]?.error, {statusCode: 428, code: 'APP_CONFIG_REQUIRED'});
+
+	const acme = await organization(service, {plan: 'STARTER'});
+	const rows = Array.from({length: 53}, (_, index) => ({path: `/${index}`, shortCode: `c${index}`}));
+	const withBad = [...rows.slice(0, 10), {path: '/bad', channel: 'unknown'}, ...rows.slice(10), rows[0]];
+	const dry = await importInto(acme, withBad, '?dryRun=true');
+	t.is(await total(acme), 0);
+	const answers = await importInto(acme, withBad);
+	t.deepEqual(statuses(dry), statuses(answers));
+	t.is(answers.filter(({status}) => status === 'created').length, 50);
+	t.deepEqual(
+		answers.slice(51, 54).map(({error}) => error?.quota),
+		['links', 'links', 'links'],
+	);
+	t.is(answers.at(-1)?.status, 'skipped');
+	t.is(await total(acme), 50);
+
+	const again = await importInto(acme, rows);
+	t.is(again.filter(({status}) => status === 'skipped').length, 50);
+	t.is(again.filter(({error}) => error?.code === 'QUOTA_EXCEEDED').length, 3);
+	const {db, clock} = service.services;
+	const month = `${clock.now().toISOString().slice(0, 7)}-01`;
+	await db('click_counts').insert({organization_id: acme.id, month, clicks: 1000});
+	const [same, changed] = await importInto(acme, [rows[0], {...rows[1], title: 'T'}], '?onConflict=update');
+	t.is(same?.status, 'skipped');
+	t.is(changed?.error?.quota, 'clicks');
+});
+
+test('imports and creates in parallel never exceed the quota, and the count stays right', async (t) => {
+	const acme = await organization(service, {plan: 'STARTER'});
+	const operator = admin(service);
+	const rows = (name: string) => Array.from({length: 30}, (_, index) => ({path: '/a', shortCode: `${name}${index}`}));
+	const [first, second, third, ...creates] = await Promise.all([
+		importInto(acme, rows('a')),
+		importInto(acme, rows('b')),
+		importInto(acme, rows('a')),
+		...Array.from({length: 10}, () => operator.post(`/admin/organizations/${acme.id}/links`, {path: '/a'})),
+	]);
+	const created =
+		[first, second, third].flat().filter((row) => row?.status === 'created').length +
+		creates.filter(({status}) => status === 201).length;
+	t.is(created, 50);
+	t.is((await operator.get(`/admin/organizations/${acme.id}/links`)).body.total, 50);
+	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [50]);
+});
+
+test('a dry run answers the same and writes nothing', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme, {path: '/old', shortCode: 'there'});
+	const rows = [
+		{path: '/a', shortCode: 'new'},
+		{path: '/b', shortCode: 'new'},
+		{path: '/b', shortCode: 'new'},
+		{path: '/c', externalId: 'crm'},
+		{path: '/new', shortCode: 'there'},
+		{path: '/new', shortCode: 'there'},
+		{path: '/d', channel: 'unknown'},
+		...Array.from({length: 600}, (_, index) => ({path: `/${index}`, shortCode: `bulk${index % 400}`})),
+	];
+	const before = (await acme.server.get(`/links/${id}`)).body;
+	const dry = await importInto(acme, rows, '?dryRun=true&onConflict=update');
+	t.is(await total(acme), 1);
+	t.deepEqual((await acme.server.get(`/links/${id}`)).body, before);
+	t.is(await auditedLinks(acme, 'CREATE'), 1);
+	t.deepEqual(dry[0], {line: 1, status: 'created', url: `https://go.example.com/${acme.orgKey}/new`});
+	t.deepEqual(dry[3], {line: 4, status: 'created'});
+	t.is(dry[4]?.id, id);
+	const real = await importInto(acme, rows, '?onConflict=update');
+	t.deepEqual(
+		dry.map(({line, status, error}) => ({line, status, error})),
+		real.map(({line, status, error}) => ({line, status, error})),
+	);
+	t.deepEqual(statuses(real).slice(0, 7), ['created', 'updated', 'skipped', 'created', 'updated', 'skipped', 'failed']);
+	t.is(await auditedLinks(acme, 'CREATE'), 1 + 2 + 400);
+	t.is(await auditedLinks(acme, 'UPDATE'), 2 + 200);
+});
+
+test('an exported line is a row: skipped where it came from, created elsewhere on the default domain', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const operator = admin(service);
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-import.com'});
+	await operator.post(`${domains}/${domain.id}/approve`);
+	const {body: template} = await operator.post(`/admin/organizations/${acme.id}/templates`, {
+		name: 'windowed',
+		path: '/t',
+		matchWindowHours: 24,
+	});
+	const platforms = {destinations: {ios: 'https://i.example/'}, minimumVersion: {android: 210}};
+	const fields = {title: 'Custom', og: {title: 'T'}, isActive: false, ...platforms};
+	await link(acme, {shortCode: 'custom', domainId: domain.id, ...fields});
+	await link(acme, {path: undefined, shortCode: 'templated', templateId: template.id});
+	const exported = await operator.get(`/admin/organizations/${acme.id}/links/export`);
+	for (const onConflict of ['skip', 'update']) {
+		const same = await importInto(acme, exported.text, `?onConflict=${onConflict}`);
+		t.deepEqual(statuses(same), ['skipped', 'skipped']);
+	}
+
+	const line = exported.text.split('\n').find((one) => one.includes('"custom"')) ?? '';
+	const [moved] = await importInto(other, line);
+	t.is(moved?.url, `https://go.example.com/${other.orgKey}/custom`);
+	t.like((await other.server.get(`/links/${moved?.id}`)).body, {
+		title: 'Custom',
+		isActive: false,
+		...platforms,
+		organizationId: other.id,
+	});
+	const [refused] = await importInto(other, [{path: '/a', domainId: domain.id}]);
+	t.is(refused?.error?.statusCode, 404);
+});

@@ -1,0 +1,138 @@
+import test from 'ava';
+import {filesNaming} from '../../../.build/link-field-files.ts';
+import {linkColumns} from '../../../src/links/links/link-fields.ts';
+import {readLink} from '../../../src/visits/resolution/visit/resolve-link.ts';
+import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+
+/** The PostgreSQL type of each kind of value. */
+const types: Record<string, string> = {
+	code: 'text',
+	count: 'integer',
+	flag: 'boolean',
+	group: 'text',
+	id: 'uuid',
+	instant: 'timestamp with time zone',
+	params: 'jsonb',
+	platforms: 'jsonb',
+	text: 'text',
+	texts: 'ARRAY',
+	url: 'text',
+};
+
+/** Columns that are no link field, by table. */
+const others = {
+	links: ['created_at', 'id', 'organization_id', 'updated_at'],
+	templates: ['client_create', 'created_at', 'id', 'name', 'organization_id', 'updated_at'],
+	app_configs: [
+		'android',
+		'browser_paths',
+		'clipboard_format',
+		'created_at',
+		'error_pages',
+		'ios',
+		'logo_url',
+		'minimum_confidence',
+		'organization_id',
+		'probabilistic_matching',
+		'shared_at',
+		'updated_at',
+	],
+};
+const tables = Object.keys(others) as Array<keyof typeof others>;
+
+const columnsOfTable = async (table: string) => {
+	const {rows} = await service.services.db.raw<{rows: Array<{name: string; type: string; isNullable: boolean}>}>(
+		`SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS "isNullable"
+		FROM information_schema.columns WHERE table_schema = 'public' AND table_name = ? ORDER BY 1`,
+		[table],
+	);
+	return rows;
+};
+
+for (const table of tables) {
+	test(`${table} has the columns of the fields that the table of fields gives it`, async (t) => {
+		const fields = linkColumns.filter(({field: {levels}}) => levels.includes(table));
+		const expected = fields.map(({column, field: {is, required}}) => ({
+			name: column,
+			type: types[is],
+			isNullable: required !== true,
+		}));
+		t.true(expected.length > 5);
+		t.deepEqual(
+			(await columnsOfTable(table)).filter(({name}) => !others[table].includes(name)),
+			expected.toSorted((one, other) => (one.name < other.name ? -1 : 1)) as never,
+		);
+		t.deepEqual(
+			(await columnsOfTable(table)).map(({name}) => name).filter((name) => others[table].includes(name)),
+			others[table],
+		);
+	});
+}
+
+test('the change feed hears every change of a column that visits read', async (t) => {
+	const {rows} = await service.services.db.raw<{rows: Array<{table: string; name: string; columns: string[]}>}>(
+		`SELECT pg_trigger.tgrelid::regclass::text AS table, tgname AS name, array(
+			SELECT attname::text FROM pg_attribute WHERE attrelid = tgrelid AND attnum = ANY (tgattr) ORDER BY attname
+		) AS columns
+		FROM pg_trigger WHERE tgname IN ('links_updated', 'templates_updated', 'app_configs_changed') ORDER BY 1`,
+	);
+	// Browser paths and the place in the association file change no link.
+	const unheard = ['browser_paths', 'created_at', 'organization_id', 'shared_at', 'updated_at'];
+	const heard = (await columnsOfTable('app_configs')).map(({name}) => name).filter((name) => !unheard.includes(name));
+	t.deepEqual(rows, [
+		{table: 'app_configs', name: 'app_configs_changed', columns: heard},
+		// None listed: every change is heard.
+		{table: 'links', name: 'links_updated', columns: []},
+		{table: 'templates', name: 'templates_updated', columns: []},
+	]);
+	for (const {column} of linkColumns.filter(({field}) => field.levels.includes('app_configs'))) {
+		t.true(heard.includes(column), column);
+	}
+});
+
+test('the resolved row has the columns that visits need, and no other field of a link', async (t) => {
+	const acme = await organization(service);
+	const {shortCode} = await link(acme, {externalId: 'x', tags: ['a']});
+	const row = await readLink(service.services, {orgKey: acme.orgKey, shortCode});
+	const names = linkColumns.filter(({field}) => field.resolves).map(({column}) => column);
+	for (const {column} of linkColumns) {
+		t.is(row !== null && Object.hasOwn(row, column), names.includes(column), column);
+	}
+
+	t.deepEqual([row?.deferred_deep_linking, row?.match_window_hours, row?.utm_term], [true, 168, null]);
+	const unresolved = linkColumns.filter(({field}) => !field.resolves).map(({name}) => name);
+	t.deepEqual(unresolved, ['tags', 'domainId', 'templateId', 'externalId']);
+});
+
+test('PostgreSQL and the process agree on which links are live', async (t) => {
+	const now = new Date('2026-03-10T12:00:00.000Z');
+	const at = (ms: number) => new Date(now.getTime() + ms);
+	for (const organization_status of ['ACTIVE', 'SUSPENDED']) {
+		for (const is_active of [true, false]) {
+			for (const expiry of [null, at(-1), now, at(1)]) {
+				const {rows} = await service.services.db.raw<{rows: [{live: boolean}]}>(
+					`SELECT ${isLiveSql(':now::timestamptz')} AS live
+					FROM (SELECT :is_active::boolean AS is_active, :expiry::timestamptz AS expiry) AS links,
+						(SELECT :organization_status::text AS status) AS organizations`,
+					{now, is_active, expiry, organization_status},
+				);
+				const reason = goneReason({organization_status, is_active, expiry} as ResolvedRow, now);
+				t.is(rows[0].live, reason === null, JSON.stringify({organization_status, is_active, expiry}));
+			}
+		}
+	}
+});
+
+test('a plain field of a link is named in at most four files of src', (t) => {
+	t.deepEqual(filesNaming('utmTerm'), [
+		// A column of that service's export.
+		'cli/import/formats/firebase.ts',
+		'client/link-shapes.ts',
+		'links/link-fields.ts',
+	]);
+	t.true(filesNaming('minimumVersion').length <= 8, filesNaming('minimumVersion').join(' '));
+});

@@ -1,0 +1,78 @@
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
+
+test('a link is read as it was created, with its domain', async (t) => {
+	const acme = await organization(service);
+	const created = await link(acme, {params: {b: '2', a: '1'}, title: 'Sale'});
+	const {status, body} = await acme.server.get(`/links/${created.id}`);
+	t.is(status, 200);
+	const {domain, ...bare} = body;
+	t.deepEqual(bare, created);
+	t.deepEqual(domain, {id: created.domainId, hostname: 'go.example.com', status: 'VERIFIED', isDefault: true});
+	t.deepEqual((await admin(service).get(`/admin/organizations/${acme.id}/links/${created.id}`)).body, body);
+});
+
+test('the domain says whether it is the default of the organization', async (t) => {
+	const acme = await organization(service);
+	const operator = admin(service);
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const before = await link(acme);
+	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-read.com'});
+	await operator.post(`${domains}/${domain.id}/approve`);
+	await operator.post(`${domains}/${domain.id}/default`);
+	const after = await link(acme);
+	t.is(after.domainId, domain.id);
+	t.is(after.url, `https://go.acme-read.com/${acme.orgKey}/${after.shortCode}`);
+	const isDefault = async ({id}: {id: string}) => (await acme.server.get(`/links/${id}`)).body.domain.isDefault;
+	t.is(await isDefault(before), false);
+	t.is(await isDefault(after), true);
+});
+
+test('an unknown id is 404, an invalid one 400', async (t) => {
+	const acme = await organization(service);
+	for (const suffix of ['', '/qr.svg', '/qr.png']) {
+		const unknown = await acme.server.get(`/links/00000000-0000-4000-8000-000000000000${suffix}`);
+		t.is(unknown.status, 404);
+		t.is(unknown.body.message, 'Link not found');
+		for (const id of ['7', '(00000000-0000-4000-8000-000000000000)', '[00000000-0000-4000-8000-000000000000]']) {
+			const malformed = await acme.server.get(`/links/${id}${suffix}`);
+			t.is(malformed.status, 400, id);
+			t.deepEqual(malformed.body.details, [{message: 'id must be a UUID', field: 'id'}]);
+		}
+	}
+});
+
+test("another organization's link is 404 for every operation, and stays as it was", async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const theirs = await link(other, {title: 'theirs'});
+	const operator = admin(service);
+	for (const [caller, base] of [
+		[acme.server, '/links'],
+		[operator, `/admin/organizations/${acme.id}/links`],
+	] as const) {
+		const answers = [
+			await caller.get(`${base}/${theirs.id}`),
+			await caller.get(`${base}/${theirs.id}/qr.svg`),
+			await caller.get(`${base}/${theirs.id}/qr.png`),
+			await caller.patch(`${base}/${theirs.id}`, {title: 'mine'}),
+			await caller.delete(`${base}/${theirs.id}`),
+		];
+		t.deepEqual(
+			answers.map(({status, body}) => [status, body.message]),
+			answers.map(() => [404, 'Link not found']),
+		);
+	}
+
+	t.is((await other.server.get(`/links/${theirs.id}`)).body.title, 'theirs');
+});
+
+test('a CLIENT key is refused with 403 and both tiers named', async (t) => {
+	const acme = await organization(service);
+	const {status, body} = await acme.client.get('/links');
+	t.is(status, 403);
+	t.is(body.message, "API key tier 'CLIENT' is not permitted on this endpoint (requires 'SERVER')");
+});

@@ -1,0 +1,223 @@
+import {fork, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readdir, readFile, rm, stat, watch, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {PassThrough} from 'node:stream';
+import test from 'ava';
+import {pino} from 'pino';
+import {prepareBinaries} from '../../../src/platform/embedded/binaries.ts';
+import {chooseUser, clusterIdentity, isRoot} from '../../../src/platform/embedded/identity.ts';
+import {disownLockFile} from '../../../src/platform/embedded/lock-file.ts';
+import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
+import {
+	createDataDirs,
+	end,
+	forkHolder,
+	hold,
+	query,
+	readNotes,
+	running,
+	silent,
+	start,
+	temporaryFolder,
+	writeNote,
+} from './_clusters.ts';
+import type {StrangerMessage} from './_stranger.ts';
+
+const dataDirs = createDataDirs();
+test.serial.before(dataDirs.make);
+test.after.always(dataDirs.remove);
+
+test('after kill -9 of the server the next start has all data', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const killed = await hold(t, dataDir);
+	await writeNote(running(killed).connectionString);
+	await killed.end('SIGKILL');
+
+	const {connectionString} = await start(t, {dataDir});
+	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+});
+
+test('after kill -9 of the server and of PostgreSQL the next start recovers all data', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const killed = await hold(t, dataDir);
+	await writeNote(running(killed).connectionString);
+	process.kill(running(killed).postgres, 'SIGKILL');
+	await killed.end('SIGKILL');
+
+	const {connectionString} = await start(t, {dataDir});
+	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+});
+
+test('a killed PostgreSQL comes back at the same address, with all data', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const lines = new PassThrough();
+	const server = await start(t, {dataDir, log: pino(lines)});
+	await writeNote(server.connectionString);
+	const before = server.pid();
+	process.kill(before, 'SIGKILL');
+	for await (const line of lines) {
+		if (String(line).includes('is back')) {
+			break;
+		}
+	}
+
+	t.not(server.pid(), before);
+	t.deepEqual(await readNotes(server.connectionString), [{text: 'kept'}]);
+	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'DataDirInUseError'});
+});
+
+test('a PostgreSQL that runs on without a server is adopted by the next start and stopped with it', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const first = await startEmbeddedPostgres({dataDir, log: silent});
+	await writeNote(first.connectionString);
+	await first.stop();
+	const identity = await clusterIdentity(first.directory);
+	const {postgres} = await prepareBinaries(identity, dataDir);
+	const orphan = spawn(
+		postgres,
+		['-D', first.directory, '-c', 'listen_addresses=', '-c', `unix_socket_directories=${first.directory}`],
+		{...identity, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true},
+	);
+	const exited = once(orphan, 'exit');
+	for await (const line of orphan.stderr) {
+		if (String(line).includes('ready to accept connections')) {
+			break;
+		}
+	}
+
+	const second = await startEmbeddedPostgres({dataDir, log: silent});
+	t.is(second.pid(), orphan.pid ?? Number.NaN);
+	t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
+	await second.stop();
+	t.deepEqual(await exited, [0, null]);
+});
+
+test('a lock file whose pid now belongs to another process does not keep the database from starting', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const killed = await hold(t, dataDir);
+	await writeNote(running(killed).connectionString);
+	const {postgres, directory} = running(killed);
+	process.kill(postgres, 'SIGKILL');
+	await killed.end('SIGKILL');
+	const bystander = spawn('/bin/sh', ['-c', 'echo ready; read -r never'], {
+		...(await clusterIdentity(directory)),
+		cwd: '/',
+	});
+	t.teardown(() => end(bystander, 'SIGKILL'));
+	await once(bystander.stdout, 'data');
+	for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+		const file = path.join(directory, name);
+		const text = await readFile(file, 'utf8');
+		await writeFile(file, text.replace(/^\d+/, String(bystander.pid)));
+	}
+
+	const {connectionString} = await start(t, {dataDir});
+	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+	t.is(bystander.exitCode, null);
+});
+
+test('the lock file of a dead database names no process, as the next one may get its pid', async (t) => {
+	const dead = spawn('/bin/true');
+	await once(dead, 'exit');
+	const file = path.join(await temporaryFolder(t), 'postmaster.pid');
+	const rest = '/data/postgres\n1764000000\n5432\n/data/postgres\n\n 16777219 0\nready\n';
+	await writeFile(file, `${dead.pid}\n${rest}`);
+	await disownLockFile(file, '/data/postgres');
+	t.is(await readFile(file, 'utf8'), `4194304\n${rest}`);
+});
+
+test('a first start killed in the middle of making the database leaves nothing in the way of the next', async (t) => {
+	const dataDir = await temporaryFolder(t);
+	const changes = watch(dataDir);
+	const child = forkHolder(t, dataDir);
+	for await (const {filename} of changes) {
+		if (filename?.startsWith('.postgres-')) {
+			break;
+		}
+	}
+
+	await end(child, 'SIGKILL');
+	t.false((await readdir(dataDir)).includes('postgres'));
+
+	const {connectionString} = await start(t, {dataDir});
+	await writeNote(connectionString);
+	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+});
+
+test.before(dataDirs.make);
+test.after.always(dataDirs.remove);
+
+const fileOf = (dataDir: string) => path.join(dataDir, 'postgres-password');
+const program = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/platform/embedded/_stranger.js');
+
+test('another process of the user that PostgreSQL runs as cannot log in', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const {connectionString, directory} = await start(t, {dataDir});
+	const {uid, gid} = await clusterIdentity(directory);
+	const identity = uid === undefined ? [] : [String(uid), String(gid)];
+	const stranger = fork(program, [connectionString, fileOf(dataDir), ...identity]);
+	const ended = once(stranger, 'exit').then(() => Promise.reject(new Error('the stranger ended without a message')));
+	ended.catch(() => {});
+	const [message] = (await Promise.race([once(stranger, 'message'), ended])) as [StrangerMessage];
+	t.regex(message.withoutPassword, /password must be a string/);
+	t.is(message.wrongPassword, '28P01');
+	t.is(message.passwordFile, isRoot() ? 'EACCES' : 'done');
+});
+
+test('each DATA_DIR has its own password, which only its owner can read and no log line contains', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const lines = new PassThrough();
+	const server = await startEmbeddedPostgres({dataDir, log: pino({level: 'trace'}, lines)});
+	const password = (await readFile(fileOf(dataDir), 'utf8')).trim();
+	const {mode, uid} = await stat(fileOf(dataDir));
+	t.deepEqual([mode & 0o777, uid], [0o600, process.getuid?.()]);
+	t.is(password.length, 43);
+	t.is(new URL(server.connectionString).searchParams.get('password'), password);
+	await server.stop();
+	const logged = String(lines.read()) + (await readFile(path.join(server.directory, 'postgres.log'), 'utf8'));
+	t.regex(logged, /embedded PostgreSQL stopped/);
+	t.false(logged.includes(password));
+});
+
+test('a server and a command in other processes read the password that the first start made', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const server = await hold(t, dataDir);
+	await writeNote(running(server).connectionString);
+	const command = await hold(t, dataDir, 'user');
+	t.deepEqual(await readNotes(running(command).connectionString), [{text: 'kept'}]);
+	await command.end('SIGTERM');
+	await server.end('SIGTERM');
+	t.deepEqual(await readNotes((await start(t, {dataDir})).connectionString), [{text: 'kept'}]);
+});
+
+test('a password that is missing or of another database is refused with the path of its file', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const file = fileOf(dataDir);
+	const password = await readFile(file, 'utf8');
+	await writeFile(file, 'of-another-database\n');
+	const message = new RegExp(`^The database refuses the password in ${file}`);
+	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'EmbeddedPostgresError', message});
+	await rm(file);
+	const missing = new RegExp(`^${file} with the password of the database is missing`);
+	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'EmbeddedPostgresError', message: missing});
+	await writeFile(file, password);
+	t.deepEqual(await query((await start(t, {dataDir})).connectionString, 'select 1 one'), [{one: 1}]);
+});
+
+const passwd = {
+	root: 'root:x:0:0:root:/root:/bin/bash',
+	postgres: 'postgres:x:101:104:PostgreSQL,,,:/var/lib/postgresql:/bin/bash',
+	oplink: 'oplink:x:998:997::/var/lib/oplink:/usr/sbin/nologin',
+};
+
+for (const [title, lines, expected] of [
+	['oplink where there is one', [passwd.root, passwd.postgres, passwd.oplink], {uid: 998, gid: 997}],
+	['postgres where there is no oplink', [passwd.root, passwd.postgres], {uid: 101, gid: 104}],
+	['nobody where there is neither', [passwd.root], {uid: 65_534, gid: 65_534}],
+	['nobody where oplink is root by another name', ['oplink:x:0:0::/:/bin/sh'], {uid: 65_534, gid: 65_534}],
+] as const) {
+	test(`a new database of root belongs to ${title}`, (t) => {
+		t.deepEqual(chooseUser(`${lines.join('\n')}\n`), expected);
+	});
+}

@@ -1,0 +1,51 @@
+import {readFileSync} from 'node:fs';
+import test from 'ava';
+import {nextSteps} from '../../../src/cli/advice.ts';
+import * as errors from '../../../src/platform/errors.ts';
+import {HttpError} from '../../../src/platform/errors.ts';
+
+/** What errors.ts exports besides refusals. */
+const OTHERS = ['HttpError', 'refusal', 'required'];
+
+/** Every refusal, made of empty names. */
+const refusals = Object.entries(errors).flatMap(([name, make]) => {
+	if (typeof make !== 'function' || OTHERS.includes(name)) {
+		return [];
+	}
+
+	const made: unknown = (make as (...names: unknown[]) => unknown)(...Array.from(make.toString(), () => []));
+	return made instanceof HttpError ? [made] : [];
+});
+const codes = refusals.map(({code}) => code);
+
+test('each function of errors.ts makes a refusal with a code of its own', (t) => {
+	t.is(refusals.length, Object.keys(errors).length - OTHERS.length);
+	t.is(new Set(codes).size, codes.length);
+	t.deepEqual(
+		codes.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code)),
+		[],
+	);
+});
+
+test("a structured error's code in the body is its code in capitals", (t) => {
+	const structured = refusals.filter(({extras}) => extras?.code !== undefined);
+	t.is(structured.length, 5);
+	for (const {code, extras} of structured) {
+		t.is(extras?.code, code.toUpperCase());
+	}
+});
+
+test("each code of the CLI's next steps is one of a refusal", (t) => {
+	t.deepEqual(
+		Object.keys(nextSteps).filter((code) => !codes.includes(code)),
+		[],
+	);
+});
+
+test('the contract lists the codes of every status', (t) => {
+	const text = readFileSync('docs/contract/requests.md', 'utf8');
+	const listed = [...text.matchAll(/^\| (\d{3}) \| (`[a-z_`, ]+`) \|$/gm)].flatMap(([, status, names = '']) =>
+		[...names.matchAll(/[a-z_]+/g)].map(([code]) => `${status} ${code}`),
+	);
+	t.deepEqual(listed.toSorted(), refusals.map(({status, code}) => `${status} ${code}`).toSorted());
+});

@@ -1,0 +1,188 @@
+import {once} from 'node:events';
+import {connect, type Socket} from 'node:net';
+import test from 'ava';
+import {organization} from '../../helpers/builders.ts';
+import {anonymous, send} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+
+test('a refusal keeps the connection if the body has arrived', async (t) => {
+	const {status, headers} = await send(service.url, 'POST', '/sdk/events', {'Content-Type': 'application/json'}, '{}');
+	t.is(status, 401);
+	t.is(headers['connection'], 'keep-alive');
+});
+
+test('an expectation that nobody knows is ignored: the answer has the envelope and an id', async (t) => {
+	const {status, headers, body} = await send(service.url, 'GET', '/nowhere/at/all', {Expect: 'a-miracle'});
+	t.is(status, 404);
+	t.is(headers['x-request-id'], body.requestId);
+});
+
+const CHUNK = Buffer.alloc(64 * 1024, ' ');
+const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const CHUNKED =
+	'POST /match HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+/** A connection as a proxy has it, which sends all of a request before it gives up. */
+const openWith = async (bytes: string) => {
+	const socket = connect({port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true});
+	await once(socket, 'connect');
+	let [text, isEnded, isClosed] = ['', false, false];
+	const errors: string[] = [];
+	socket.on('data', (chunk) => {
+		text += chunk.toString('latin1');
+	});
+	socket.on('end', () => {
+		isEnded = true;
+	});
+	socket.on('close', () => {
+		isClosed = true;
+	});
+	socket.on('error', ({message}) => errors.push(message));
+	socket.write(bytes);
+	return {socket, errors, text: () => text, isEnded: () => isEnded, isClosed: () => isClosed};
+};
+
+const open = (head: readonly string[]) => openWith(`${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
+
+const write = (socket: Socket, bytes: Buffer | string): Promise<void> =>
+	new Promise((resolve) => {
+		// In a turn of its own: a connection that is gone answers at once, and would be asked for ever.
+		socket.write(bytes, () => setImmediate(resolve));
+	});
+
+test('a caller refused during its body gets the answer, and may send the rest', async (t) => {
+	const acme = await organization(service);
+	const hasty = anonymous(service);
+	while ((await hasty.post('/match', {})).status !== 429) {
+		// The clock stands still, so that the limit is used up.
+	}
+
+	const json = 'Content-Type: application/json';
+	const key = `Authorization: Bearer ${acme.serverKey}`;
+	for (const [status, ...head] of [
+		[401, 'POST /links', json],
+		[401, 'POST /portal/links', json],
+		[404, 'POST /links/nowhere/at/all', json],
+		[404, 'PUT /metrics', json],
+		[413, 'POST /links', json, key],
+		[429, 'POST /match', json, `X-Forwarded-For: ${hasty.address}`],
+		[415, 'POST /links', 'Content-Type: text/csv', key],
+		[415, 'POST /links', json, 'Content-Encoding: gzip', key],
+	] as const) {
+		for (const [version, close] of [
+			['HTTP/1.0', 'Connection: close'],
+			['HTTP/1.1', 'Connection: close'],
+			['HTTP/1.1', 'Connection: keep-alive'],
+		] as const) {
+			const [target, ...fields] = head;
+			// A length above the limit is refused before anything else of a body is looked at.
+			const chunks = status === 415 ? 3 : 12;
+			const length = `Content-Length: ${chunks * CHUNK.length}`;
+			const {socket, errors, text, isEnded} = await open([`${target} ${version}`, close, length, ...fields]);
+			await write(socket, CHUNK);
+			while (!text().includes('"requestId"')) {
+				await once(socket, 'data');
+			}
+
+			t.regex(text(), new RegExp(`^HTTP/1\\.1 ${status} `), target);
+			for (let sent = 1; sent < chunks; sent += 1) {
+				t.false(isEnded(), `${status} ${target}`);
+				await write(socket, CHUNK);
+			}
+
+			if (!isEnded()) {
+				await once(socket, 'end');
+			}
+
+			socket.end();
+			await once(socket, 'close');
+			t.deepEqual(errors, [], `${status} ${target}`);
+		}
+	}
+});
+
+test('a body without an end keeps no connection, whether its request was refused or answered', async (t) => {
+	for (const head of ['POST /links', 'GET /health/live', 'PUT /nowhere']) {
+		const {socket, text, isClosed} = await open([`${head} HTTP/1.1`, 'Transfer-Encoding: chunked']);
+		while (!isClosed()) {
+			await write(socket, `${CHUNK.length.toString(16)}\r\n${CHUNK}\r\n`);
+		}
+
+		t.regex(text(), /^HTTP\/1\.1 (200|401|404) /, head);
+	}
+});
+
+test('a body that arrives after its answer is not parsed as a request, and the next request is answered', async (t) => {
+	const {socket, text} = await open(['GET /health/live HTTP/1.1', `Content-Length: ${CHUNK.length}`]);
+	while (!text().includes('{"status":"ok"}')) {
+		await once(socket, 'data');
+	}
+
+	await write(socket, CHUNK);
+	await write(socket, 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+	await once(socket, 'end');
+	t.is(text().match(/HTTP\/1\.1 200 OK/g)?.length, 2);
+	socket.end();
+});
+
+/** Invalid requests for Node, and the answers. */
+const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
+	['a head that is too long', [431], `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(20_000)}`],
+	['an invalid request line', [400], 'What is this?\r\n\r\n'],
+	['a method that does not exist', [400], 'TAKE / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+	['a request without a Host', [400], `POST /match HTTP/1.1\r\nContent-Length: ${12 * CHUNK.length}\r\n\r\n`],
+	['a second request without a Host', [200, 400], `${LIVE}POST /match HTTP/1.1\r\nContent-Length: 999999\r\n\r\n`],
+	['a body whose parts have no length', [400], `${CHUNKED}what?\r\n`],
+	['a body whose parts say too much', [413], `${CHUNKED}1;a=${'b'.repeat(20_000)}\r\n`],
+	['what follows a request', [200, 400], `${LIVE}What is this?\r\n\r\n`],
+];
+
+for (const [what, statuses, bytes] of MALFORMED) {
+	test(`${what} is answered with ${statuses.at(-1)}, readable while still sending`, async (t) => {
+		const {socket, errors, text, isEnded} = await openWith(bytes);
+		const ended = once(socket, 'end');
+		for (let sent = 0; sent < 12; sent += 1) {
+			await write(socket, CHUNK);
+		}
+
+		await (isEnded() ? null : ended);
+		socket.end();
+		await once(socket, 'close');
+		t.deepEqual(errors, []);
+		t.deepEqual(
+			[...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)),
+			[...statuses],
+		);
+		t.regex(text().slice(text().lastIndexOf('HTTP/1.1')), /^connection: close\r$/im);
+	});
+}
+
+test('a body that goes wrong after its refusal makes no second answer, and the first one can be read', async (t) => {
+	const {socket, errors, text} = await open(['POST /links HTTP/1.1', 'Transfer-Encoding: chunked']);
+	while (!text().includes('"requestId"')) {
+		await once(socket, 'data');
+	}
+
+	const ended = once(socket, 'end');
+	await write(socket, 'what?\r\n');
+	for (let sent = 0; sent < 12; sent += 1) {
+		await write(socket, CHUNK);
+	}
+
+	await ended;
+	socket.end();
+	await once(socket, 'close');
+	t.deepEqual(errors, []);
+	t.deepEqual(text().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401']);
+});
+
+test('a sender of endless invalid HTTP is disconnected', async (t) => {
+	const {socket, text, isClosed} = await openWith('What is this?\r\n\r\n');
+	while (!isClosed()) {
+		await write(socket, CHUNK);
+	}
+
+	t.regex(text(), /^HTTP\/1\.1 400 /);
+});

@@ -1,0 +1,188 @@
+import {randomUUID} from 'node:crypto';
+import test, {type ExecutionContext} from 'ava';
+import {Redis} from 'ioredis';
+import {createClock} from '../../../src/platform/clock.ts';
+import {limits} from '../../../src/platform/limits/limits.ts';
+import {createWindows} from '../../../src/platform/limits/windows.ts';
+import {send} from '../../helpers/callers.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
+import {createRedisServer, until} from '../../helpers/redis-server.ts';
+import {tlsFile} from '../../helpers/tls-file.ts';
+import {freePort} from '../../setup/free-port.ts';
+
+/** A limiter with the real clock on that port, and its log. */
+const startLimiter = (t: ExecutionContext, port: number) => {
+	const logged: string[] = [];
+	const log = {
+		warn: (_fields: object, message: string) => logged.push(`warn: ${message}`),
+		info: (message: string) => logged.push(`info: ${message}`),
+	};
+	const limiter = createWindows({
+		redisUrl: `redis://127.0.0.1:${port}`,
+		clock: createClock(0),
+		log: log as never,
+	});
+	t.teardown(() => limiter.close());
+	return {limiter, logged};
+};
+
+type Started = ReturnType<typeof startLimiter>;
+
+const isReachable = ({limiter}: Started) =>
+	limiter.ping().then(
+		() => true,
+		() => false,
+	);
+
+/** Requests come in until the limiter has noticed that Redis is back. */
+const untilShared = async ({limiter, logged}: Started) =>
+	until(async () => {
+		await limiter.take(limits.sdkEvents, randomUUID());
+		return logged.at(-1)?.startsWith('info') ?? false;
+	});
+
+const admittedOf = async ({limiter}: Started, subject: string, count: number): Promise<number> => {
+	const waits = await Promise.all(Array.from({length: count}, () => limiter.take(limits.regenerateKey, subject)));
+	return waits.filter((wait) => wait === 0).length;
+};
+
+const OUTAGE = 'warn: Redis is unavailable; enforcing rate limits on this machine';
+const RECOVERY = 'info: Redis is back; sharing rate limits';
+
+/**
+ * What was logged: each outage once when it begins and once when it ends. On a busy machine an answer may come too late
+ * once more, which is an outage of its own.
+ */
+const assertLogged = (t: ExecutionContext, {logged}: Started, last: typeof OUTAGE | typeof RECOVERY): void => {
+	t.deepEqual(
+		logged,
+		logged.map((_, index) => (index % 2 === 0 ? OUTAGE : RECOVERY)),
+	);
+	t.is(logged.at(-1), last);
+};
+
+/** What `work` gives in a run of it without an outage of any of them: on a busy machine an answer may come too late. */
+const undisturbed = async <T>(all: Started[], work: (subject: string) => Promise<T>): Promise<T> => {
+	const outages = () => all.map(({logged}) => logged.length).join();
+	for (;;) {
+		await Promise.all(all.filter(({logged}) => logged.at(-1) === OUTAGE).map(untilShared));
+		const before = outages();
+		const result = await work(randomUUID());
+		if (outages() === before) {
+			return result;
+		}
+	}
+};
+
+/** What several admit together of 4 requests each to one subject. */
+const admittedTogether = (...all: Started[]): Promise<number> =>
+	undisturbed(all, async (subject) => {
+		const admitted = await Promise.all(all.map((one) => admittedOf(one, subject, 4)));
+		return admitted.reduce((sum, count) => sum + count, 0);
+	});
+
+test('a Redis that was never there: limits hold on this machine, and the log says so once', async (t) => {
+	const started = startLimiter(t, await freePort());
+	await until(() => started.logged.length > 0);
+	t.is(await admittedOf(started, 'caller', 20), 5);
+	await t.throwsAsync(started.limiter.ping());
+	t.deepEqual(started.logged, [OUTAGE]);
+});
+
+test('a Redis that is killed and started again: no request fails, and the windows are shared again', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const [one, other] = [startLimiter(t, server.port), startLimiter(t, server.port)];
+	await until(async () => (await isReachable(one)) && (await isReachable(other)));
+	t.is(await admittedTogether(one, other), 5);
+
+	await server.kill();
+	t.is(await admittedOf(one, 'during', 20), 5);
+	t.is(await admittedOf(other, 'during', 20), 5);
+	assertLogged(t, one, OUTAGE);
+
+	await server.start();
+	await Promise.all([untilShared(one), untilShared(other)]);
+	t.is(await admittedTogether(one, other), 5);
+	assertLogged(t, one, RECOVERY);
+	assertLogged(t, other, RECOVERY);
+});
+
+test('a hanging Redis delays nobody', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const started = startLimiter(t, server.port);
+	await until(() => isReachable(started));
+	const caller = await undisturbed([started], async (subject) => {
+		t.is(await admittedOf(started, subject, 3), 3);
+		return subject;
+	});
+
+	await server.pause();
+	t.is(await admittedOf(started, caller, 20), 5);
+	t.is(await admittedOf(started, 'another', 20), 5);
+
+	server.resume();
+	await untilShared(started);
+	assertLogged(t, started, RECOVERY);
+});
+
+test('a read-only Redis counts as unavailable, and is reported once', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const started = startLimiter(t, server.port);
+	await until(() => isReachable(started));
+	const admin = new Redis({port: server.port, host: '127.0.0.1'});
+	t.teardown(() => admin.disconnect());
+
+	await admin.replicaof('127.0.0.1', server.port);
+	t.is(await admittedOf(started, 'caller', 20), 5);
+	t.is(await admittedOf(started, 'another', 20), 5);
+	t.deepEqual(started.logged, [OUTAGE]);
+
+	await admin.replicaof('NO', 'ONE');
+	await untilShared(started);
+	assertLogged(t, started, RECOVERY);
+});
+
+/** A server whose Redis speaks TLS alone, with a certificate that no authority known to Node has signed. */
+const startServer = async (t: ExecutionContext, env: Record<string, string>) => {
+	const redis = await createRedisServer(t, {tls: true});
+	await redis.start();
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const server = oplink(t, ['serve'], {
+		PORT: '0',
+		DATA_DIR: await dataDirectory(t),
+		DATABASE_URL: database.url,
+		REDIS_URL: `rediss://localhost:${redis.port}`,
+		...env,
+	});
+	const [, url = ''] = await server.printed(ready);
+	return {...server, url};
+};
+
+test('a rediss:// server with a private authority decides limits if NODE_EXTRA_CA_CERTS names that authority', async (t) => {
+	const {url, child, ended, stderr} = await startServer(t, {NODE_EXTRA_CA_CERTS: tlsFile('authority')});
+	// The connection to Redis may come up after the server is ready.
+	let readiness = await send(url, 'GET', '/health/ready');
+	while (readiness.body.checks.redis !== 'ok') {
+		readiness = await send(url, 'GET', '/health/ready');
+	}
+
+	t.is(readiness.status, 200);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+	t.notRegex(stderr(), /certificate/);
+});
+
+test('without its authority a rediss:// server is not used: limits are local, and the log says why', async (t) => {
+	const {url, child, ended, printed, stderr} = await startServer(t, {});
+	await printed(/Redis is unavailable; enforcing/);
+	const {status, body} = await send(url, 'GET', '/health/ready');
+	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+	t.regex(stderr(), /self-signed certificate in certificate chain|unable to verify the first certificate/);
+});

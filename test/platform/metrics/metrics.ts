@@ -1,0 +1,232 @@
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {createMetrics} from '../../../src/platform/metrics/metrics.ts';
+import {packageRoot} from '../../../src/platform/package-root.ts';
+import {organization} from '../../helpers/builders.ts';
+import {admin, anonymous, send, withKey} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+
+/** As Prometheus on this machine asks: without a forwarded address. */
+const scrape = async (): Promise<string> => (await send(service.url, 'GET', '/metrics')).text;
+
+/** The value of a series, by its exact name and labels; 0 if it does not exist yet. */
+const seriesValue = (text: string, series: string): number =>
+	Number(
+		text
+			.split('\n')
+			.find((line) => line.startsWith(`${series} `))
+			?.slice(series.length + 1) ?? 0,
+	);
+
+/** How far each of the series moves while `work` is done. */
+const moved = async (series: string[], work: () => Promise<unknown>): Promise<number[]> => {
+	const before = await scrape();
+	await work();
+	const after = await scrape();
+	return series.map((one) => seriesValue(after, one) - seriesValue(before, one));
+};
+
+const namesOf = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+
+test('this machine reads the metrics, and so does the operator', async (t) => {
+	const near = await send(service.url, 'GET', '/metrics');
+	t.is(near.status, 200);
+	t.is(near.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+	const operator = await admin(service).get('/metrics');
+	t.is(operator.status, 200);
+	t.regex(operator.text, /^oplink_build_info\{version="[^"]+",node="v\d/m);
+});
+
+test('a caller behind a proxy gets 404', async (t) => {
+	const {status, body} = await anonymous(service).get('/metrics');
+	t.is(status, 404);
+	t.is(body.message, 'Not found');
+	t.is((await anonymous(service).get('/metrics', {Authorization: 'Bearer wrong'})).status, 404);
+});
+
+test('every line is one of the text format, and every metric is described once', async (t) => {
+	await anonymous(service).post('/match', {});
+	const text = await scrape();
+	t.true(text.endsWith('\n'));
+	const label = '[a-z_]+="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';
+	const sample = new RegExp(
+		`^[a-z_0-9]+(?:\\{${label}(?:,${label})*\\})? (?:-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?|\\+Inf)$`,
+	);
+	for (const line of text.trimEnd().split('\n')) {
+		t.true(/^# (HELP|TYPE) [a-z_0-9]+ ./.test(line) || sample.test(line), line);
+	}
+
+	const names = namesOf(text);
+	t.deepEqual(names, [...new Set(names)]);
+	const series = text.split('\n').flatMap((line) => (line.startsWith('#') ? [] : [line.split(' ')[0]]));
+	t.is(series.length, new Set(series).size);
+});
+
+test.serial('requests are counted by pattern and never by path', async (t) => {
+	const [created, missing, odd] = await moved(
+		[
+			'oplink_http_requests_total{method="GET",route="/links/:id",status="4xx"}',
+			'oplink_http_requests_total{method="GET",route="none",status="4xx"}',
+			'oplink_http_requests_total{method="other",route="none",status="4xx"}',
+		],
+		async () => {
+			await anonymous(service).get('/links/7c0a0d4e-1111-4222-8333-444455556666');
+			await anonymous(service).get('/portal/never-heard-of-it');
+			await send(service.url, 'PROPFIND', '/portal/never-heard-of-it', {'X-Forwarded-For': '10.99.0.1'});
+		},
+	);
+	t.deepEqual([created, missing, odd], [1, 1, 1]);
+	const text = await scrape();
+	t.notRegex(text, /7c0a0d4e|never-heard|PROPFIND/);
+	t.is(seriesValue(text, 'oplink_http_request_duration_seconds_count{method="GET",route="/links/:id"}'), 1);
+	t.is(seriesValue(text, 'oplink_http_request_duration_seconds_bucket{le="+Inf",method="GET",route="/links/:id"}'), 1);
+});
+
+test.serial('links, clicks and matches are counted by outcome', async (t) => {
+	const acme = await organization(service);
+	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
+	const open = `/${acme.orgKey}/${link.shortCode}`;
+	const outcomes = await moved(
+		[
+			'oplink_resolutions_total{outcome="page"}',
+			'oplink_resolutions_total{outcome="preview"}',
+			'oplink_resolutions_total{outcome="data"}',
+			'oplink_resolutions_total{outcome="not_found"}',
+			'oplink_resolutions_total{outcome="malformed"}',
+			'oplink_clicks_recorded_total{visitor="person"}',
+			'oplink_clicks_recorded_total{visitor="crawler"}',
+			'oplink_matches_total{method="NONE",confidence="none"}',
+		],
+		async () => {
+			const visitor = anonymous(service);
+			await visitor.get(open);
+			await visitor.get(open, {'User-Agent': 'facebookexternalhit/1.1'});
+			await visitor.get(`${open}/data`);
+			await visitor.get(`/${acme.orgKey}/nothing`);
+			await visitor.get('/abc/nothing');
+			await anonymous(service).post('/match', {});
+		},
+	);
+	t.deepEqual(outcomes, [1, 1, 1, 1, 1, 2, 1, 1]);
+});
+
+test.serial('cache hits and journal drains are counted', async (t) => {
+	const acme = await organization(service);
+	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
+	const open = `/${acme.orgKey}/${link.shortCode}`;
+	const {changes, clickJournal} = service.services;
+	// Links are cached as long as the feed is alive.
+	while (!changes.isTrusted()) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	const [missed, hit, drained, direct, refused, lost] = await moved(
+		[
+			'oplink_link_cache_lookups_total{result="miss"}',
+			'oplink_link_cache_lookups_total{result="hit"}',
+			'oplink_click_journal_drained_total',
+			'oplink_click_journal_direct_total',
+			'oplink_click_journal_refused_total',
+			'oplink_click_journal_lost_total',
+		],
+		async () => {
+			await anonymous(service).get(open);
+			await anonymous(service).get(open);
+			await clickJournal.flushed();
+		},
+	);
+	t.deepEqual([missed, hit], [1, 1]);
+	t.deepEqual([drained, direct, refused, lost], [2, 0, 0, 0]);
+	const text = await scrape();
+	t.is(seriesValue(text, 'oplink_link_cache_trusted'), 1);
+	t.true(seriesValue(text, 'oplink_link_cache_entries') > 0);
+	t.is(seriesValue(text, 'oplink_link_cache_bytes'), service.services.linkCache.figures().bytes);
+	t.true(seriesValue(text, 'oplink_link_cache_bytes') > 0);
+	t.is(seriesValue(text, 'oplink_click_journal_waiting_bytes'), 0);
+	t.is(seriesValue(text, 'oplink_click_journal_oldest_waiting_seconds'), 0);
+});
+
+test.serial('refused requests are counted by their limit', async (t) => {
+	const caller = anonymous(service);
+	const [refused] = await moved(['oplink_rate_limited_total{limit="match"}'], async () => {
+		await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
+	});
+	t.is(refused, 1);
+});
+
+test('a job without a success reports 0, also while it hangs', async (t) => {
+	const metrics = createMetrics(service.clock);
+	void metrics.job('hangs', new Promise(() => {}));
+	await metrics.job('waits', Promise.resolve('in use'), (result) => result !== 'in use');
+	await t.throwsAsync(metrics.job('fails', Promise.reject(new Error('It fails'))));
+	const text = await metrics.registry.metrics();
+	for (const [task, failures] of [
+		['hangs', 0],
+		['waits', 0],
+		['fails', 1],
+	]) {
+		t.true(text.includes(`oplink_job_last_success_timestamp_seconds{task="${task}"} 0\n`));
+		t.true(text.includes(`oplink_job_failures_total{task="${task}"} ${failures}\n`));
+	}
+});
+
+test('jobs, the database and the process report their state', async (t) => {
+	// The first runs begin with the service.
+	await service.services.background.settle();
+	const text = await scrape();
+	const now = service.clock.now().getTime() / 1000;
+	for (const task of [
+		'roll_up',
+		'billing',
+		'forget_matches',
+		'forget_attempts',
+		'forget_events',
+		'forget_devices',
+		'forget_audit',
+		'forget_deliveries',
+		'drop_clicks',
+	]) {
+		t.is(seriesValue(text, `oplink_job_last_success_timestamp_seconds{task="${task}"}`), now, task);
+	}
+
+	t.is(seriesValue(text, 'oplink_database_connections_max'), service.services.db.client.pool.max);
+	t.true(seriesValue(text, 'process_resident_memory_bytes') > 1e7);
+	t.true(seriesValue(text, 'process_start_time_seconds') > 1.7e9);
+});
+
+test('the dashboard and the alert rules name metrics that are there, and every metric is shown', async (t) => {
+	const text = await scrape();
+	const known = namesOf(text);
+	const read = (name: string) => readFileSync(path.join(packageRoot, 'docs/operating', name), 'utf8');
+	const named = (source: string) =>
+		new Set(
+			[...source.matchAll(/\b(?:oplink|process|nodejs)_[a-z0-9_]+\b/g)].map(([name]) =>
+				name.replace(/_(bucket|sum|count)$/, ''),
+			),
+		);
+	const dashboard = JSON.parse(read('grafana-dashboard.json')) as {panels: Array<{targets: Array<{expr: string}>}>};
+	const shown = named(dashboard.panels.flatMap(({targets}) => targets.map(({expr}) => expr)).join('\n'));
+	const alerts = read('alerts.yml')
+		.split('\n')
+		.filter((line) => !/^\s*(#|summary|what_to_do)/.test(line));
+	t.deepEqual(
+		[...shown].filter((name) => !known.includes(name)),
+		[],
+	);
+	t.deepEqual(
+		[...named(alerts.join('\n'))].filter((name) => !known.includes(name)),
+		[],
+	);
+	t.deepEqual(
+		known.filter((name) => !shown.has(name)),
+		[],
+	);
+	const explained = read('metrics.md').replaceAll('`…', 'nodejs_eventloop_lag');
+	t.deepEqual(
+		known.filter((name) => !explained.includes(name)),
+		[],
+	);
+});

@@ -1,0 +1,232 @@
+import test from 'ava';
+import {reportError} from '../../../src/cli/report-error.ts';
+import {needed} from '../../../src/platform/db/check-server.ts';
+import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
+import {createDb} from '../../../src/platform/db/db.ts';
+import {asOperatorError} from '../../../src/platform/db/open-database.ts';
+import {send} from '../../helpers/callers.ts';
+import {dataDirectory, oplink, ready, sentencesOf} from '../../helpers/process.ts';
+import {startedFor} from '../../helpers/started.ts';
+import {tlsFile} from '../../helpers/tls-file.ts';
+import {startOddServer} from './_odd-server.ts';
+
+const server = startedFor(test, () => startOddServer());
+test.serial.before(async () => {
+	await server.run(
+		["app LOGIN PASSWORD 'password'", "refused LOGIN PASSWORD 'password'", "guarded LOGIN PASSWORD 'password'"]
+			.map((role) => `CREATE ROLE ${role};`)
+			.join(' '),
+	);
+});
+
+type Mistake = {
+	name: string;
+	/** The statements that create the databases, and their contents. */
+	made?: string[];
+	inside?: [database: string, sql: string];
+	url: () => string;
+	says: RegExp;
+};
+
+const mistakes: Mistake[] = [
+	{
+		name: 'a user who may not create in the schema',
+		made: ['CREATE DATABASE norights'],
+		url: () => server.url('norights', 'app'),
+		says: /user app may not create tables in the schema public\. As its owner run: GRANT CREATE, USAGE ON SCHEMA "public" TO "app"\.$/,
+	},
+	{
+		name: 'tables that another user owns',
+		made: ['CREATE DATABASE otherowner'],
+		inside: [
+			'otherowner',
+			'GRANT ALL ON SCHEMA public TO app; CREATE TABLE migrations (id int, name text, migration_time timestamptz)',
+		],
+		url: () => server.url('otherowner', 'app'),
+		says: /a privilege is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
+	},
+	{
+		name: 'tables of another program',
+		made: ['CREATE DATABASE othertables'],
+		inside: ['othertables', 'CREATE TABLE organizations (id int)'],
+		url: () => server.url('othertables'),
+		says: /the schema contains objects of another program \(relation "organizations" already exists\)/,
+	},
+	{
+		name: 'a read-only database',
+		made: ['CREATE DATABASE reads', 'ALTER DATABASE reads SET default_transaction_read_only = on'],
+		url: () => server.url('reads'),
+		says: /the database is read-only \(default_transaction_read_only is on\)\. /,
+	},
+	{
+		name: 'a search_path without a schema',
+		made: ['CREATE DATABASE nopath', 'ALTER DATABASE nopath SET search_path = missing'],
+		url: () => server.url('nopath'),
+		says: /search_path \(missing\) names no schema that user admin may use\. Create one/,
+	},
+	{
+		name: 'another encoding than UTF8',
+		made: ["CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'"],
+		url: () => server.url('latin'),
+		says: /the encoding of the database is LATIN1, and not UTF8\. Create it again/,
+	},
+	{
+		name: 'a wrong password',
+		url: () => server.url('postgres').replace(':password', ':wrong'),
+		says: /the user or its password is refused \(password authentication failed for user "admin"\)/,
+	},
+	{
+		name: 'no password',
+		url: () => server.url('postgres').replace(':password', ''),
+		says: /PostgreSQL asks for a password, and DATABASE_URL has none/,
+	},
+	{
+		name: 'a database that does not exist',
+		url: () => server.url('nothing'),
+		says: /the database does not exist \(database "nothing" does not exist\)/,
+	},
+	{
+		name: 'a user whom pg_hba.conf refuses',
+		url: () => server.url('postgres', 'refused'),
+		says: /the user may not connect \(pg_hba\.conf rejects connection/,
+	},
+	{
+		name: 'a user who has to come by TLS',
+		url: () => server.url('postgres', 'guarded'),
+		says: /requires TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
+	},
+	{
+		name: 'a certificate of a CA that is not named',
+		url: () => server.url('postgres', 'admin', '?sslmode=require'),
+		says: /the CA of the server certificate is not trusted \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
+	},
+	{
+		name: 'a certificate for another name',
+		url: () =>
+			server
+				.url('postgres', 'admin', `?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`)
+				.replace('localhost', '127.0.0.1'),
+		says: /certificate of the server is for another name/,
+	},
+	{
+		name: 'ssl=require',
+		url: () => server.url('postgres', 'admin', '?ssl=require'),
+		says: /^DATABASE_URL has ssl=require, which is not supported: write sslmode=require$/,
+	},
+];
+
+for (const {name, made = [], inside, url, says} of mistakes) {
+	test(`${name} ends serve and migrate up with 78 and one sentence, which doctor says as well`, async (t) => {
+		for (const sql of made) {
+			await server.run(sql);
+		}
+
+		if (inside !== undefined) {
+			await server.run(inside[1], inside[0]);
+		}
+
+		const env = {DATABASE_URL: url(), PORT: '0', DATA_DIR: await dataDirectory(t), ADMIN_TOKEN: 'x'.repeat(32)};
+		const serve = oplink(t, ['serve'], env);
+		const migrate = oplink(t, ['migrate', 'up'], env);
+		for (const {ended, stderr} of [serve, migrate]) {
+			t.is(await ended, 78, stderr());
+			const lines = sentencesOf(stderr());
+			t.is(lines.length, 1, stderr());
+			t.regex(lines[0] ?? '', says);
+			t.regex(lines[0] ?? '', /^DATABASE_URL/);
+		}
+
+		const doctor = oplink(t, ['doctor', '--json'], {...env, OPLINK_URL: 'http://127.0.0.1:1', PORT: '1'});
+		await doctor.ended;
+		const {findings} = JSON.parse(doctor.stdout()) as {findings: Array<Record<string, string>>};
+		const failed = findings.filter(
+			({check = '', status}) => /^(database|configuration)/.test(check) && status === 'fail',
+		);
+		t.true(failed.length > 0);
+		t.notRegex(doctor.stderr(), /This is a bug|\n {4}at /);
+	});
+}
+
+test('whatever the database sets for its sessions, it is migrated, ready and written to', async (t) => {
+	const settings = {
+		datestyle: 'German',
+		timezone: 'Asia/Kathmandu',
+		intervalstyle: 'iso_8601',
+		client_encoding: 'LATIN1',
+		bytea_output: 'escape',
+		standard_conforming_strings: 'off',
+		statement_timeout: '2ms',
+		lock_timeout: '1ms',
+		transaction_timeout: '50ms',
+		default_transaction_isolation: 'serializable',
+		array_nulls: 'off',
+		idle_session_timeout: '50ms',
+	};
+	await server.run('CREATE DATABASE settings OWNER app');
+	for (const [name, value] of Object.entries(settings)) {
+		await server.run(`ALTER DATABASE settings SET ${name} = '${value}'`);
+	}
+
+	const {printed, child, ended, stderr} = oplink(t, ['serve'], {
+		DATABASE_URL: server.url('settings', 'app'),
+		PORT: '0',
+		DATA_DIR: await dataDirectory(t),
+		ADMIN_TOKEN: 'x'.repeat(32),
+		LOG_FORMAT: 'json',
+	});
+	const [, url = ''] = await printed(ready);
+	const operator = {Authorization: `Bearer ${'x'.repeat(32)}`, 'Content-Type': 'application/json'};
+	t.is((await send(url, 'GET', '/health/ready')).status, 200);
+	const made = await send(url, 'POST', '/admin/organizations', operator, JSON.stringify({name: 'Grüße 東京'}));
+	t.is(made.status, 201);
+	const read = await send(url, 'GET', `/admin/organizations/${made.body.id}`, operator);
+	t.is(read.body.name, 'Grüße 東京');
+	t.is(read.body.createdAt, made.body.createdAt);
+	t.notRegex(stderr(), /"level":"(error|fatal)"/);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+});
+
+for (const [code, message, expected] of [
+	['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
+	['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the host name cannot be resolved \(getaddrinfo ENOTFOUND/],
+	[undefined, 'timeout expired', /the host does not answer/],
+	['57P03', 'the database system is starting up', /is starting, recovering or stopping/],
+	['53300', 'sorry, too many clients already', /no connection is free/],
+] as const) {
+	test(`${code ?? message} is waited for, and then one sentence with 1, so that a supervisor starts the program again`, (t) => {
+		const error = Object.assign(new Error(message), code === undefined ? {} : {code});
+		t.false(isMistake(error));
+		const refusal = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'});
+		const {lines, exitCode} = reportError(refusal);
+		t.is(exitCode, 1);
+		t.is(lines.length, 1);
+		t.regex(lines[0] ?? '', expected);
+	});
+}
+
+test('our own errors are not attributed to the database', (t) => {
+	t.is(explainDatabaseError(new TypeError('x is not a function')), null);
+});
+
+test('a PostgreSQL older than 14 is named, and 14 is not', (t) => {
+	const facts = {version: '13.14', number: 130_014} as Parameters<typeof needed.version>[0];
+	t.is(needed.version(facts)?.fault, 'PostgreSQL 13.14 is older than 14');
+	t.is(needed.version({...facts, number: 140_000}), null);
+});
+
+test('a private CA that is named is trusted, whichever name sslmode has, without a warning', async (t) => {
+	for (const mode of ['require', 'verify-ca', 'verify-full']) {
+		const url = server.url('postgres', 'guarded', `?sslmode=${mode}&sslrootcert=${tlsFile('authority')}`);
+		const warned: Error[] = [];
+		const listen = (warning: Error) => warned.push(warning);
+		process.on('warning', listen);
+		const db = createDb(url, {timeouts: {connectMs: 60_000, acquireMs: 60_000}});
+		const {rows} = await db.raw('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+		t.deepEqual(rows, [{ssl: true}]);
+		await db.destroy();
+		await new Promise((resolve) => setImmediate(resolve));
+		process.off('warning', listen);
+		t.deepEqual(warned, []);
+	}
+});

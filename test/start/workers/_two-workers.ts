@@ -1,0 +1,3 @@
+import {answerByTwoWorkers} from '../../helpers/two-workers.ts';
+
+answerByTwoWorkers({});

@@ -1,0 +1,206 @@
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import {Redis} from 'ioredis';
+import {createClock} from '../../../src/platform/clock.ts';
+import {limits} from '../../../src/platform/limits/limits.ts';
+import {packageRoot} from '../../../src/platform/package-root.ts';
+import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
+import {organization, type TestOrganization} from '../../helpers/builders.ts';
+import {type Asked, burst} from '../../helpers/burst.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {createRedisServer} from '../../helpers/redis-server.ts';
+import {redisOfOwn, startWorkers, type Workers} from '../../helpers/workers.ts';
+
+type World = {workers: Workers; provider: IdentityProvider; acme: TestOrganization};
+
+const bearer = (credential: string) => ({Authorization: `Bearer ${credential}`});
+
+/** A request under each limit of contract/limits 1, of an address, and with a key, that nobody else has. */
+const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked> = {
+	resolution: async ({acme}) => {
+		const {body} = await acme.server.post('/links', {path: '/sale'});
+		return {method: 'GET', path: new URL(body.url).pathname};
+	},
+	match: () => ({method: 'POST', path: '/match', body: {}}),
+	// Limits precede validation (contract/requests 4), and the refused requests need no database.
+	linkReads: ({acme}) => ({method: 'GET', path: '/links?limit=none', headers: bearer(acme.serverKey)}),
+	linkWrites: ({acme}) => ({method: 'POST', path: '/links', headers: bearer(acme.serverKey), body: {}}),
+	sdkDevices: ({acme}) => ({method: 'POST', path: '/sdk/session', headers: bearer(acme.clientKey), body: {}}),
+	sdkEvents: ({acme}) => ({method: 'POST', path: '/sdk/events', headers: bearer(acme.clientKey), body: {}}),
+	sdkLinks: ({acme}) => ({method: 'POST', path: '/sdk/links', headers: bearer(acme.clientKey), body: {}}),
+	portal: () => ({method: 'GET', path: '/portal/billing/pricing'}),
+	regenerateKey: async ({provider}) => {
+		// A session of an organization that is not mirrored: its limit precedes the lookup.
+		const user = provider.user({});
+		const organization = provider.organization({name: 'Acme'});
+		provider.member({organization, user, role: 'owner'});
+		const headers = bearer(await provider.token({user, organization}));
+		return {method: 'POST', path: '/portal/api-keys/client/regenerate', headers, body: {}};
+	},
+};
+
+/**
+ * On a busy machine a burst may take longer than a second, in which more is right, and Redis longer than it is waited
+ * for, where the supervisor goes on by itself.
+ */
+const ATTEMPTS = 5;
+
+const plans = JSON.parse(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8'));
+const plansFile = path.join(mkdtempSync(path.join(tmpdir(), 'oplink-plans-')), 'plans.json');
+writeFileSync(
+	plansFile,
+	JSON.stringify({...plans, RAISED: {...plans.SCALE, limits: {sdkDevices: {max: 90, seconds: 60}}}}),
+);
+test.after.always(() => rmSync(path.dirname(plansFile), {recursive: true}));
+
+for (const {name, env} of [
+	{name: 'without Redis', env: {}},
+	{name: 'with Redis', env: {REDIS_URL: redisOfOwn(1)}},
+]) {
+	let workers: Workers;
+	let provider: IdentityProvider;
+	const outages = () => [...workers.stderr().matchAll(/Redis (is unavailable; enforcing|is back; sharing)/g)].length;
+	test.serial.before(async () => {
+		provider = await startIdentityProvider({clock: createClock(0)});
+		workers = await startWorkers({...provider.env, ...env, PLANS_FILE: plansFile});
+	});
+	test.after.always(async () => {
+		await workers?.stop();
+		await provider?.stop();
+	});
+
+	test.serial(`two workers ${name}: of a burst a plan's own limit admits that, to the request`, async (t) => {
+		const acme = await organization(workers.service, {plan: 'RAISED'});
+		const asked = await rows.sdkDevices({workers, provider, acme});
+		const before = outages();
+		const {statuses} = await burst(workers.url, 120, asked);
+		if (before === outages()) {
+			t.is(statuses.filter((status) => status !== 429).length, 90);
+		} else {
+			t.pass('Redis was away for a moment, and each machine counted by itself');
+		}
+	});
+
+	for (const limit of Object.values(limits)) {
+		test.serial(`two workers ${name}: of a burst ${limit.name} admits the limit, to the request`, async (t) => {
+			const windowMs = limit.windowSeconds * 1000;
+			for (let attempt = 1, isOver = false; !isOver && attempt <= ATTEMPTS; attempt += 1) {
+				const acme = await organization(workers.service);
+				const asked = await rows[limit.name]({workers, provider, acme});
+				const visitor = anonymous(workers.service);
+				const headers = {'X-Forwarded-For': visitor.address, ...asked.headers};
+				const before = outages();
+				const {statuses, lasted} = await burst(workers.url, Math.ceil(limit.max * 1.2) + 40, {...asked, headers});
+				const admitted = statuses.filter((status) => status !== 429).length;
+				t.log(`${admitted} of ${statuses.length} in ${Math.round(lasted)} ms`, new Set(statuses));
+				await visitor.get('/health/ready');
+				if (before === outages()) {
+					t.true(admitted >= limit.max);
+					t.true(admitted <= limit.max * Math.ceil(lasted / windowMs));
+					isOver = lasted < windowMs;
+				}
+			}
+		});
+	}
+}
+
+const {max} = limits.match;
+
+/** A burst of matches of one address, over both workers. */
+const matches = async ({url}: Workers, address: string, count = 2 * max) => {
+	const {statuses} = await burst(url, count, {
+		method: 'POST',
+		path: '/match',
+		headers: {'X-Forwarded-For': address},
+		body: {},
+	});
+	return statuses.filter((status) => status === 200).length;
+};
+
+const newAddress = ({service}: Workers): string => anonymous(service).address;
+
+test('a worker that is replaced takes no window along, and waits agree between workers', async (t) => {
+	const workers = await startWorkers();
+	t.teardown(workers.stop);
+	const caller = anonymous(workers.service);
+	t.is(await matches(workers, caller.address), max);
+	const [victim = 0] = workers.workers();
+	process.kill(victim, 'SIGKILL');
+	await workers.printed(/another one takes its place[\s\S]*"msg":"ready"/);
+	t.is(await matches(workers, caller.address), 0);
+	const began = performance.now();
+	const waits = await Promise.all(
+		Array.from({length: 12}, async () => {
+			const {body} = await caller.post('/match', {}, {Connection: 'close'});
+			return Number(/(\d+) second/.exec(body.message)?.[1]);
+		}),
+	);
+	const lasted = Math.ceil((performance.now() - began) / 1000);
+	t.true(Math.max(...waits) - Math.min(...waits) <= lasted, String(waits));
+});
+
+test('a hanging supervisor delays no request', async (t) => {
+	const workers = await startWorkers();
+	t.teardown(async () => {
+		workers.child.kill('SIGCONT');
+		await workers.stop();
+	});
+	const caller = anonymous(workers.service);
+	// The supervisor hands connections out, so this one is kept.
+	t.is((await caller.post('/match', {})).status, 200);
+	workers.child.kill('SIGSTOP');
+	t.is((await caller.post('/match', {})).status, 200);
+});
+
+for (const {name, fail, mend} of [
+	{
+		name: 'full',
+		fail: (redis: Redis) => redis.config('SET', 'maxmemory', '1'),
+		mend: (redis: Redis) => redis.config('SET', 'maxmemory', '0'),
+	},
+	{
+		name: 'read-only',
+		fail: (redis: Redis) => redis.replicaof('127.0.0.1', 1),
+		mend: (redis: Redis) => redis.replicaof('NO', 'ONE'),
+	},
+]) {
+	test(`two workers on a Redis that is ${name}: limits hold across them, and readiness and doctor name it`, async (t) => {
+		const server = await createRedisServer(t);
+		await server.start();
+		const workers = await startWorkers({REDIS_URL: `redis://127.0.0.1:${server.port}`});
+		t.teardown(workers.stop);
+		const {service} = workers;
+		const untilRedisIs = async (state: 'ok' | 'unavailable'): Promise<void> => {
+			const {status, body} = await anonymous(service).get('/health/ready');
+			t.is(status, 200);
+			return body.checks.redis === state ? undefined : untilRedisIs(state);
+		};
+		const redis = new Redis({port: server.port, host: '127.0.0.1'});
+		t.teardown(() => redis.disconnect());
+
+		await untilRedisIs('ok');
+
+		await fail(redis);
+		await untilRedisIs('unavailable');
+		const during = newAddress(workers);
+		t.is(await matches(workers, during), max);
+		t.is(await matches(workers, during), 0);
+		const {body} = await admin(service).get('/admin/doctor');
+		const finding = body.findings.find(({check}: {check: string}) => check === 'redis.reachable');
+		t.is(finding?.status, 'fail');
+
+		await mend(redis);
+		await untilRedisIs('ok');
+	});
+}
+
+test('two workers without the Redis that is configured: limits hold across them', async (t) => {
+	const workers = await startWorkers({REDIS_URL: 'redis://127.0.0.1:1'});
+	t.teardown(workers.stop);
+	t.is(await matches(workers, newAddress(workers)), max);
+	const {status, body} = await anonymous(workers.service).get('/health/ready');
+	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
+	t.is([...workers.stderr().matchAll(/Redis is unavailable; enforcing/g)].length, 1);
+});

@@ -1,0 +1,107 @@
+import {randomBytes, randomUUID} from 'node:crypto';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {pino} from 'pino';
+import type {ClickContext} from '../../../src/visits/clicks/click-context.ts';
+import {createDamageKeeper} from '../../../src/visits/clicks/journal/damaged.ts';
+import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
+import {type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
+import {encodeFrame} from '../../../src/visits/clicks/journal/frame.ts';
+import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
+import {encodeSection} from '../../../src/visits/clicks/journal/section.ts';
+import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
+import {mintMatchToken, type OpenMatch} from '../../../src/visits/clicks/open-match.ts';
+import type {TestService} from '../../helpers/service.ts';
+
+/** When the clicks of a test happen. */
+export const at = new Date('2026-03-10T12:00:00.000Z');
+export const later = (seconds: number): Date => new Date(at.getTime() + seconds * 1000);
+
+/** A hash as the tables keep them, 16 bytes in hexadecimal. */
+export const hash = (): string => randomBytes(16).toString('hex');
+
+/** What is kept of a cookie that a click set at that time. */
+export const visitorHash = (time = at): string => time.getTime().toString(16).padStart(12, '0') + hash().slice(12);
+
+export const matchOf = (
+	visitor: OpenMatch['visitor'] = null,
+	deviceModel: string | null = 'iPhone15,2',
+): OpenMatch => ({
+	token: mintMatchToken(at),
+	windowHours: 1,
+	network: {ipKey: hash(), netKey: hash()},
+	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null, browser: 'Safari'},
+	visitor,
+	query: null,
+});
+
+export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({
+	platform: 'ios',
+	os: 'iOS',
+	osVersion: '17.5.1',
+	browser: 'Safari',
+	deviceModel: null,
+	language: 'en',
+	timezone: null,
+	country: null,
+	botClass: null,
+	...more,
+});
+
+export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
+	organizationId: owner.id,
+	linkId,
+	channel: null,
+	context: contextOf(),
+	referrerHost: null,
+	match: matchOf(),
+	...more,
+});
+
+export const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(entries));
+
+/** A journal that a process left behind. */
+export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
+	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
+	t.teardown(() => rm(root, {recursive: true, force: true}));
+	const journal = randomUUID();
+	const folder = path.join(root, 'database', journal);
+	await mkdir(folder, {recursive: true});
+	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
+	let refused = 0;
+	const lines: string[] = [];
+	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
+	const cursorsOf = () => {
+		const {db, clickPartitions} = services;
+		return createJournalCursors(folder, {
+			db,
+			clickPartitions,
+			clickHouse: null,
+			onRefused: () => (refused += 1),
+			onDamage,
+		});
+	};
+	const drain = async (one = cursorsOf()) => {
+		while ((await one.toPostgres.step()) !== null) {
+			// Until nothing is left.
+		}
+	};
+	return {
+		folder,
+		journal,
+		drain,
+		cursorsOf,
+		refused: () => refused,
+		logged: () => lines.map((line) => JSON.parse(line)),
+	};
+};
+
+export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);
+
+/** Clicks that are counted for an organization. */
+export const countOf = async ({services}: TestService, owner: {id: string}): Promise<number> => {
+	const [row] = await services.db('click_counts').where({organization_id: owner.id});
+	return Number(row?.clicks ?? 0);
+};

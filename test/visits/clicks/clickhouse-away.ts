@@ -1,0 +1,218 @@
+import {createServer} from 'node:http';
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import test from 'ava';
+import {exitCodes} from '../../../src/cli/exit-codes.ts';
+import {notePlace} from '../../../src/visits/clicks/clickhouse/place.ts';
+import {runCli} from '../../cli/_run-cli.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {dataDirectory} from '../../helpers/process.ts';
+import {startService, type TestService} from '../../helpers/service.ts';
+import {freePort} from '../../setup/free-port.ts';
+import {iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {listen} from '../stream/_event-stream.ts';
+import {its, run, statsOf, storedRows} from './_clickhouse.ts';
+
+run('what is stored about a device is exported and erased, also in ClickHouse', async (t) => {
+	const acme = await organization(its.service);
+	const sale = await link(acme);
+	const address = network()(1);
+	await visit(its.service, sale, address);
+	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-ada'}, acme);
+	const data = `/admin/organizations/${acme.id}/devices/device-of-ada/data`;
+	const {body} = await admin(its.service).get(data);
+	t.like(body.clicks[0], {linkId: sale.id, os: 'iOS', osVersion: '17.5.1', timezone: 'America/New_York'});
+	const {clickId} = body.clicks[0];
+	const contextsOf = () =>
+		its.server.clickHouse.select<{context_id: string}>(
+			`SELECT DISTINCT toString(context_id) AS context_id FROM clicks WHERE id = toUUID('${clickId}')`,
+		);
+	const [before] = await contextsOf();
+	t.is((await admin(its.service).delete(data)).status, 200);
+	const {totals, breakdowns} = await statsOf(its.service, acme, `linkId=${sale.id}`);
+	t.is(totals.clicks, 1);
+	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 1}]);
+	// ClickHouse deletes what was there before in its own time.
+	for (let tries = 0; (await contextsOf()).some(({context_id: id}) => id === before?.context_id); tries += 1) {
+		t.true(tries < 200);
+		await delay(50);
+	}
+
+	const [left] = await contextsOf();
+	const context = await its.service.services.db('click_contexts').where({id: left?.context_id}).first();
+	t.like(context, {platform: 'ios', os: null, os_version: null, timezone: null, language: null});
+	t.is((await admin(its.service).get(data)).status, 404);
+});
+
+run('a deleted organization takes its clicks with it, and a deleted link its open matches', async (t) => {
+	const acme = await organization(its.service);
+	const [one, other] = [await link(acme), await link(acme)];
+	await visit(its.service, one, network()(1));
+	await visit(its.service, other, network()(2));
+	await statsOf(its.service, acme, `linkId=${one.id}`);
+	const matches = async () => (await its.service.services.db('match_clicks').where({organization_id: acme.id})).length;
+	t.is(await matches(), 2);
+	await admin(its.service).delete(`/admin/organizations/${acme.id}/links/${one.id}`);
+	t.is(await matches(), 1);
+	await admin(its.service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	t.is((await admin(its.service).delete(`/admin/organizations/${acme.id}`)).status, 200);
+	await its.service.services.clicks.applyChanges();
+	for (let tries = 0; ; tries += 1) {
+		const [row] = await its.server.clickHouse.select<{count: number}>(
+			`SELECT count() AS count FROM clicks WHERE organization_id = toUUID('${acme.id}')`,
+		);
+		if (row?.count === 0) {
+			break;
+		}
+
+		t.true(tries < 200);
+		await delay(50);
+	}
+});
+
+run('an erasure while ClickHouse is away is seen by the first report after it', async (t) => {
+	const acme = await organization(its.service);
+	const sale = await link(acme);
+	const address = network()(1);
+	await visit(its.service, sale, address);
+	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-bob'}, acme);
+	await its.server.kill();
+	const data = `/admin/organizations/${acme.id}/devices/device-of-bob/data`;
+	t.is((await admin(its.service).delete(data)).status, 200);
+	await its.server.start();
+	const stream = await listen(t, its.service, {query: `?orgId=${acme.id}`});
+	const {data: recent} = await stream.nextOf('recent');
+	t.is(recent.latest.find(({type}: {type: string}) => type === 'click').data.browser, null);
+	stream.leave();
+});
+
+run('while ClickHouse is away, pages, matches and quotas go on, and rows wait in the journal', async (t) => {
+	const acme = await organization(its.service);
+	const sale = await link(acme);
+	const address = network();
+	await visit(its.service, sale, address(1));
+	await statsOf(its.service, acme, `linkId=${sale.id}`);
+	const before = await storedRows(its.server.clickHouse);
+	await its.server.kill();
+	await visit(its.service, sale, address(2));
+	t.like((await open(its.service, address(2), iPhoneApp)).body, {matched: true, linkId: sale.id});
+	const {body: usage} = await admin(its.service).get(`/admin/organizations/${acme.id}/usage`);
+	t.is(usage.usage?.clicks?.used ?? usage.clicks?.used, 2);
+	// Of whole days, which the rollups have.
+	t.is((await statsOf(its.service, acme)).totals.clicks, 2);
+	const {status, body} = await admin(its.service).get(`/admin/organizations/${acme.id}/stats?linkId=${sale.id}`);
+	t.is(status, 503);
+	t.is(body.message, 'Click store unavailable');
+	const ready = await admin(its.service).get('/health/ready');
+	t.is(ready.status, 200);
+	t.is(ready.body.checks.clicks, 'unavailable');
+	t.true((await admin(its.service).get('/admin/status')).body.clicks.waitingBytes > 0);
+	const {body: doctor} = await admin(its.service).get('/admin/doctor');
+	t.is(doctor.findings.find(({check}: {check: string}) => check === 'clicks.reachable').status, 'fail');
+
+	await its.server.start();
+	t.is((await statsOf(its.service, acme, `linkId=${sale.id}`)).totals.clicks, 2);
+	t.is(await storedRows(its.server.clickHouse), before + 1);
+	t.is((await admin(its.service).get('/health/ready')).body.checks.clicks, 'ok');
+	t.is((await admin(its.service).get('/admin/status')).body.clicks.waitingBytes, 0);
+});
+
+const findingOf = async (at: TestService, wanted: string) => {
+	const {body} = await admin(at).get('/admin/doctor');
+	return body.findings.find(({check}: {check: string}) => check === wanted);
+};
+
+run('a full journal takes no more clicks and loses none that it took, and doctor and metrics say so', async (t) => {
+	const own = await startService({CLICKS_URL: await its.server.database(), JOURNAL_MAX_MB: '1'});
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const sale = await link(acme);
+	await its.server.kill();
+	const address = network();
+	const query = `?note=${'x'.repeat(7000)}`;
+	let [kept, lost] = [0, 0];
+	for (let host = 1; lost < 3 && host < 250; host += 1) {
+		const {token} = await visit(own, sale, address(host), {query});
+		[kept, lost] = token === null ? [kept, lost + 1] : [kept + 1, lost];
+	}
+
+	t.is(lost, 3);
+	const {waitingBytes, maxBytes} = own.services.clickJournal.figures();
+	t.is(maxBytes, 2 ** 20);
+	t.true(waitingBytes >= maxBytes && waitingBytes < maxBytes + 10_000, `${waitingBytes}`);
+	t.like(await findingOf(own, 'clicks.journal'), {
+		status: 'fail',
+		message: '1.0 of 1 MB wait in the journal of this process, 3 clicks lost since it started',
+	});
+	const {text} = await admin(own).get('/metrics');
+	t.regex(text, /^oplink_click_journal_limit_bytes 1048576$/m);
+	t.regex(text, /^oplink_click_journal_lost_total 3$/m);
+
+	await its.server.start();
+	t.is((await statsOf(own, acme, `linkId=${sale.id}`)).totals.clicks, kept);
+	t.is((await statsOf(own, acme)).totals.clicks, kept);
+	t.not((await visit(own, sale, address(251), {query})).token, null);
+	t.is((await statsOf(own, acme, `linkId=${sale.id}`)).totals.clicks, kept + 1);
+	t.is((await findingOf(own, 'clicks.journal')).status, 'warn');
+});
+
+run('commands say which ClickHouse is away, without its password, and what to do', async (t) => {
+	const acme = await organization(its.service);
+	const sale = await link(acme);
+	const address = network()(1);
+	await visit(its.service, sale, address);
+	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-eve'}, acme);
+	await its.server.kill();
+	t.teardown(() => its.server.start());
+	const {adminToken, databaseUrl, url, services} = its.service;
+	const remote = {OPLINK_ADMIN_TOKEN: adminToken, OPLINK_URL: url};
+	const person = ['--org', acme.id, '--device', 'device-of-eve'];
+	for (const argv of [
+		['stats', '--link', sale.id, '--org', acme.id],
+		['privacy', 'export', ...person],
+	]) {
+		const {exitCode, stderr} = await runCli(argv, {env: remote});
+		t.is(exitCode, exitCodes.failed, stderr);
+		t.regex(stderr, /^Error: Click store unavailable$/m);
+		t.regex(stderr, /^Next: .*CLICKS_URL.*oplink doctor/m);
+	}
+
+	t.is((await runCli(['privacy', 'erase', ...person, '--yes'], {env: remote})).exitCode, 0);
+	const away = /ClickHouse at http:\/\/127\.0\.0\.1:\d+\/test_\w+ \(CLICKS_URL\) cannot be used: connect ECONNREFUSED/;
+	t.regex((await findingOf(its.service, 'clicks.reachable')).message, away);
+
+	const local = {
+		DATABASE_URL: databaseUrl,
+		CLICKS_URL: services.config.clicksUrl ?? '',
+		DATA_DIR: await dataDirectory(t),
+	};
+	const unanswered = {...local, OPLINK_URL: `http://127.0.0.1:${await freePort()}`, OPLINK_ADMIN_TOKEN: adminToken};
+	const examined = await runCli(['doctor'], {env: unanswered});
+	// Wrapped for a terminal.
+	t.regex(examined.stdout.replaceAll(/\s+/g, ' '), away);
+	const backup = await runCli(['backup', path.join(local.DATA_DIR, 'one.backup')], {env: local});
+	t.is(backup.exitCode, exitCodes.unreachable, backup.stderr);
+	t.regex(backup.stderr, away);
+	t.regex(backup.stderr, /^Next: Start ClickHouse, or correct CLICKS_URL/m);
+	t.notRegex(`${backup.stderr}${examined.stdout}`, /p@ss|p%40ss/);
+});
+
+test('a backup fails where ClickHouse ends its rows with an error', async (t) => {
+	const row = `${['019cd79e-4600-705b-b3c1-58fe4a0d38fc', '2026-03-10 12:07:30.000000Z', 'a', 'b', '1', '\\N', '\\N', '0'].join('\t')}\n`;
+	const broken = createServer((_, response) => response.end(`${row}Code: 241, DB::Exception: Memory limit exceeded`));
+	const port = await freePort();
+	broken.listen(port, '127.0.0.1');
+	t.teardown(() => broken.close());
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const own = await startService({}, undefined, database);
+	t.teardown(() => own.stop());
+	await notePlace(own.services.db, 'clickhouse');
+	const folder = await dataDirectory(t);
+	const env = {DATABASE_URL: database.url, CLICKS_URL: `clickhouse://127.0.0.1:${port}`, DATA_DIR: folder};
+	const {exitCode, stderr} = await runCli(['backup', path.join(folder, 'one.backup')], {env});
+	t.is(exitCode, exitCodes.unreachable);
+	t.regex(stderr, /broke off its answer: Code: 241, DB::Exception: Memory limit exceeded/);
+});

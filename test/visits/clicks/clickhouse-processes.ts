@@ -1,0 +1,190 @@
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {ExecutionContext} from 'ava';
+import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
+import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {clickIdOfToken, type MatchToken} from '../../../src/visits/clicks/open-match.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {oplink} from '../../helpers/process.ts';
+import {until} from '../../helpers/redis-server.ts';
+import type {TestService} from '../../helpers/service.ts';
+import {startWorkers} from '../../helpers/workers.ts';
+import {network, pathOf, visit} from '../match/_phones.ts';
+import {its, run, stage, statsOf, storedRows} from './_clickhouse.ts';
+import {type Load, type Process, startProcess, visitMany} from './_process.ts';
+
+const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>) => {
+	const {ended, stdout, stderr} = oplink(t, args, env);
+	return {code: await ended, stdout: stdout(), stderr: stderr()};
+};
+
+run('kill -9 of the server and of ClickHouse under load loses no answered click and doubles none', async (t) => {
+	t.timeout(120_000);
+	const {db, env, clicksUrl, clickHouse} = await stage(t);
+	const loads: Load[] = [];
+	let target: {path: string; owner: TestOrganization; id: string} | null = null;
+	for (const round of [0, 1, 2]) {
+		const running = await startProcess(t, {...env, CLICKS_URL: clicksUrl});
+		if (target === null) {
+			const owner = await organization(running.asService);
+			const made = await link(owner);
+			target = {path: pathOf(made.url), owner, id: made.id};
+		}
+
+		const before = loads.length;
+		let answered = 0;
+		let isKilled = false;
+		const load = visitMany(new URL(target.path, running.url), {
+			connections: 4,
+			continues: (count) => {
+				answered = count;
+				return !isKilled;
+			},
+		});
+		for (const [after, end] of [
+			[150, () => its.server.kill()],
+			[300, () => its.server.start()],
+			[450, () => (round === 1 ? its.server.kill() : Promise.resolve())],
+			[500, () => Promise.resolve(running.child.kill('SIGKILL'))],
+		] as const) {
+			while (answered < after) {
+				await delay(5);
+			}
+
+			await end();
+		}
+
+		isKilled = true;
+		loads.push(await load);
+		t.is(loads.length, before + 1);
+		await running.ended;
+		if (round === 1) {
+			await its.server.start();
+		}
+	}
+
+	const last = await startProcess(t, {...env, CLICKS_URL: clicksUrl});
+	const {id, owner} = target ?? t.fail();
+	const {totals} = await statsOf(last.asService, owner, `linkId=${id}`);
+	const shown = new Set(loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken))));
+	const rows = await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL');
+	const stored = new Set(rows.map((row) => row.id));
+	t.is([...shown].filter((one) => !stored.has(one)).length, 0, 'shown, and lost');
+	t.is(stored.size, rows.length, 'doubled');
+	t.is(totals.clicks, rows.length);
+	const now = new Date().toISOString();
+	t.is(
+		(await statsOf(last.asService, owner, `from=2020-01-01&to=${now.slice(0, 10)}T23:59:59Z`)).totals.clicks,
+		rows.length,
+	);
+	const [total] = await db('click_counts').sum('clicks');
+	t.is(Number(total?.['sum']), rows.length);
+	t.log(`${shown.size} pages with tokens, ${rows.length} clicks`);
+});
+
+run('clicks move to ClickHouse and back, with every figure, and a backup has them wherever they are', async (t) => {
+	t.timeout(120_000);
+	const own = await stage(t);
+	const elsewhere = {...own.env, CLICKS_URL: own.clicksUrl};
+	const first = await startProcess(t, own.env);
+	const acme = await organization(first.asService);
+	const [sale, email] = [await link(acme), await link(acme)];
+	const address = network();
+	for (const [index, target] of [sale, sale, email].entries()) {
+		await visit(first.asService, target, address(index + 1), {headers: {Referer: `https://shop-${index}.example/`}});
+	}
+
+	const figures = async (at: TestService) => [
+		await statsOf(at, acme),
+		await statsOf(at, acme, `linkId=${sale.id}`),
+		await statsOf(at, acme, 'timezone=Asia/Kathmandu&interval=hour'),
+	];
+	const expected = await figures(first.asService);
+	const stop = async ({child, ended}: Process) => {
+		child.kill('SIGTERM');
+		await ended;
+	};
+	await stop(first);
+	const rowsBefore = await own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
+
+	const refused = await runBinary(t, ['serve'], elsewhere);
+	t.is(refused.code, 78);
+	t.regex(refused.stderr, /clicks are in PostgreSQL/);
+	const there = await runBinary(t, ['clicks', 'migrate', 'clickhouse', '--yes'], elsewhere);
+	t.is(there.code, 0, there.stderr);
+	t.regex(there.stdout, /3 clicks moved to ClickHouse/);
+	t.deepEqual(await own.db('clicks').select(), []);
+	t.regex((await runBinary(t, ['serve'], own.env)).stderr, /CLICKS_URL must be set/);
+	const second = await startProcess(t, elsewhere);
+	t.deepEqual(await figures(second.asService), expected);
+	await visit(second.asService, email, address(9));
+	await statsOf(second.asService, acme, `linkId=${email.id}`);
+	const file = path.join(own.folder, 'one.backup');
+	const backedUp = await runBinary(t, ['backup', file], elsewhere);
+	t.is(backedUp.code, 0, backedUp.stderr);
+	await stop(second);
+
+	const back = await runBinary(t, ['clicks', 'migrate', 'postgres', '--yes'], elsewhere);
+	t.is(back.code, 0, back.stderr);
+	t.is(await storedRows(own.clickHouse), 0);
+	const rowsAfter = await own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
+	t.is(rowsAfter.length, 4);
+	t.deepEqual(
+		rowsAfter.filter(({id}) => rowsBefore.some((row) => row.id === id)),
+		rowsBefore,
+	);
+	const third = await startProcess(t, own.env);
+	const withOne = await figures(third.asService);
+	t.is(withOne[0].totals.clicks, 4);
+	t.deepEqual(withOne[1], expected[1]);
+	await stop(third);
+
+	const restored = await runBinary(t, ['restore', file, '--force', '--yes'], own.env);
+	t.is(restored.code, 0, restored.stderr);
+	const fourth = await startProcess(t, own.env);
+	t.deepEqual(await figures(fourth.asService), withOne);
+	await stop(fourth);
+});
+
+run('with two workers, and kill -9 of each of them under load, each click is there once', async (t) => {
+	const clicksUrl = await its.server.database();
+	const clickHouse = createClickHouse(readClickHouseUrl(clicksUrl));
+	const {service, url, workers, stop, printed} = await startWorkers({CLICKS_URL: clicksUrl});
+	t.teardown(stop);
+	const acme = await organization(service);
+	const sale = await link(acme);
+	const loads: Load[] = [];
+	for (const victim of workers()) {
+		let isGone = false;
+		const load = visitMany(new URL(pathOf(sale.url), url), {
+			connections: 6,
+			keepAlive: false,
+			continues: (answered) => {
+				if (answered >= 200 && !isGone) {
+					isGone = true;
+					process.kill(victim, 'SIGKILL');
+				}
+
+				return answered < 400;
+			},
+		});
+		loads.push(await load);
+		await printed(new RegExp(`"worker":${victim},[\\s\\S]*another one takes its place[\\s\\S]*"msg":"ready"`));
+	}
+
+	const shown = loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken)));
+	const idsIn = async () => (await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL')).map(({id}) => id);
+	// A start adopts the journal of the dead one, while it is already answering.
+	await until(async () => {
+		const there = new Set(await idsIn());
+		return shown.every((id) => there.has(id));
+	});
+	const ids = await idsIn();
+	t.is(new Set(ids).size, ids.length);
+	t.true(shown.length > 400);
+	// Both workers answer, whichever has drained the journals.
+	for (const _ of [1, 2, 3, 4]) {
+		t.is((await statsOf(service, acme, `linkId=${sale.id}`)).totals.clicks, ids.length);
+		t.is((await statsOf(service, acme)).totals.clicks, ids.length);
+	}
+});

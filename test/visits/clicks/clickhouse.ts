@@ -1,0 +1,189 @@
+import test from 'ava';
+import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
+import {loadConfig} from '../../../src/platform/config/config.ts';
+import {createClickHouseRows} from '../../../src/visits/clicks/clickhouse/click-table.ts';
+import {literal} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {batchId} from '../../../src/visits/clicks/journal/entry-store.ts';
+import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
+import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';
+import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {startService, type TestService} from '../../helpers/service.ts';
+import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../match/_phones.ts';
+import {listen} from '../stream/_event-stream.ts';
+import {its, run, statsOf} from './_clickhouse.ts';
+import {clickOn, countOf, entry, frameOf, leftBehind} from './_left-behind.ts';
+
+/** Sends the same requests to both services. @returns the answers by name, without values that differ in every installation. */
+const story = async (at: TestService) => {
+	at.clock.set(new Date('2026-03-10T12:07:30.000Z'));
+	const acme = await organization(at);
+	const [sale, email] = [await link(acme), await link(acme, {path: '/email', channel: undefined})];
+	const address = network();
+	await visit(at, sale, address(1));
+	await visit(at, sale, address(2), {headers: {Referer: 'https://news.example/a'}});
+	at.clock.advance(3700);
+	await visit(at, email, address(3), {userAgent: userAgents.android, headers: {'X-Country': 'DE'}});
+	const {token} = await visit(at, sale, address(4), {userAgent: userAgents.iPad, timezone: null});
+	await visit(at, sale, address(5), {userAgent: 'Twitterbot/1.0'});
+	await sendSignals(at, sale, {token, timezone: 'Europe/Berlin', touchPoints: 5});
+	await open(at, address(1), iPhoneApp);
+	const queries = [
+		'',
+		'interval=hour&from=2026-03-10T12:00:00Z&to=2026-03-10T15:00:00Z',
+		'timezone=Asia/Kathmandu&interval=hour&from=2026-03-10T17:51&to=2026-03-10T18:55',
+		'from=2026-03-10T12:07:30Z&to=2026-03-10T13:09:11Z&interval=hour',
+		'from=2026-03-10T12:08:00Z&to=2026-03-10T12:20:00Z&interval=hour',
+		`linkId=${sale.id}`,
+		`linkId=${email.id}&interval=hour&timezone=America/New_York`,
+	];
+	const read = async () => {
+		const answers = [];
+		for (const query of queries) {
+			const answer = await statsOf(at, acme, query);
+			const names = new Map([
+				[sale.id, 'sale'],
+				[email.id, 'email'],
+			]);
+			answer.breakdowns.link = answer.breakdowns.link
+				.map((one: {key: string; count: number}) => ({...one, key: names.get(one.key)}))
+				.sort((a: {key: string}, b: {key: string}) => a.key.localeCompare(b.key));
+			answers.push(answer);
+		}
+
+		return answers;
+	};
+	const before = await read();
+	await rollUp(at.services.db);
+	return {before, after: await read()};
+};
+
+test('only ids and whole numbers become part of a statement', (t) => {
+	t.is(literal('019cd79e-4600-705b-b3c1-58fe4a0d38fc'), "toUUID('019cd79e-4600-705b-b3c1-58fe4a0d38fc')");
+	t.is(literal(1773144000000000), '1773144000000000');
+	for (const value of ["x') OR 1 = 1 --", '', "019cd79e-4600-705b-b3c1-58fe4a0d38fc'", '1', 1.5, Number.NaN, 1e300]) {
+		t.throws(() => literal(value), {instanceOf: TypeError}, String(value));
+	}
+});
+
+test('CLICKS_URL names a host, and a database by letters, digits and _', (t) => {
+	const clicksUrl = (text: string) => loadConfig({CLICKS_URL: text}).clicksUrl;
+	t.is(clicksUrl('clickhouse://clicks.example'), 'clickhouse://clicks.example');
+	t.deepEqual(readClickHouseUrl('clickhouse://me:p%40ss@clicks.example/oplink?secure=1'), {
+		origin: 'https://clicks.example:8443',
+		user: 'me',
+		password: 'p@ss',
+		database: 'oplink',
+	});
+	t.is(readClickHouseUrl('clickhouses://clicks.example:9/').origin, 'https://clicks.example:9');
+	for (const text of [
+		'http://clicks.example',
+		'clickhouse://h/a.b',
+		'clickhouse://h/a?x=1',
+		'clickhouse:///a',
+		'clickhouse://h:8123/a#b',
+	]) {
+		t.regex(t.throws(() => clicksUrl(text))?.message ?? '', /^CLICKS_URL must/, text);
+	}
+});
+
+run('reports are those of PostgreSQL, before and after the counts are rolled up', async (t) => {
+	const plain = await startService();
+	t.teardown(() => plain.stop());
+	const [expected, found] = [await story(plain), await story(its.service)];
+	t.deepEqual(found.before, expected.before);
+	t.deepEqual(found.after, expected.after);
+	t.deepEqual(await its.service.services.db('clicks').select(), []);
+	t.deepEqual(await its.service.services.db('click_tallies').select(), []);
+});
+
+run('a batch that is brought again, alone or with later clicks, is counted once', async (t) => {
+	const acme = await organization(its.service);
+	const {id} = await link(acme);
+	const entries = [1, 2, 3].map(() => entry(clickOn(acme, id)));
+	const clickHouse = createClickHouseRows(its.server.clickHouse);
+	const {db} = its.service.services;
+	const batch = batchId(id, {segment: 0, position: 0});
+	for (const some of [entries.slice(0, 2), entries]) {
+		await t.throwsAsync(
+			db.transaction(async (trx) => {
+				await clickHouse.store(trx, batch, [sectionOf(some)]);
+				throw new Error('the transaction fails behind ClickHouse');
+			}),
+			{message: /behind/},
+		);
+	}
+
+	await db.transaction((trx) => clickHouse.store(trx, batch, [sectionOf(entries)]));
+	const {totals, breakdowns} = await statsOf(its.service, acme, `linkId=${id}`);
+	t.is(totals.clicks, 3);
+	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 3}]);
+});
+
+run('a click that ClickHouse has and PostgreSQL has lost the answer to is stored once', async (t) => {
+	const acme = await organization(its.service);
+	const {id} = await link(acme);
+	const left = await leftBehind(t, its.service, [
+		frameOf([entry(clickOn(acme, id))]),
+		frameOf([entry(clickOn(acme, id))]),
+	]);
+	const clickHouse = createClickHouseRows(its.server.clickHouse);
+	const cursorsOf = () =>
+		createJournalCursors(left.folder, {
+			db: its.service.services.db,
+			clickPartitions: its.service.services.clickPartitions,
+			clickHouse,
+			onRefused: (_, error) => t.fail(String(error)),
+			onDamage: () => t.fail(),
+		});
+	// Several processes drain the same journal at once, from the same position.
+	const all = [cursorsOf(), cursorsOf(), cursorsOf()];
+	for (let round = 0; round < 3; round += 1) {
+		await Promise.all(all.flatMap(({toPostgres, toClickHouse}) => [toPostgres.step(), toClickHouse?.step()]));
+	}
+
+	t.is((await statsOf(its.service, acme, `linkId=${id}`)).totals.clicks, 2);
+	t.is((await statsOf(its.service, acme)).totals.clicks, 2);
+	t.is(await countOf(its.service, acme), 2);
+});
+
+run('the stream sends each click once, and the last hour has those before it', async (t) => {
+	const acme = await organization(its.service);
+	const sale = await link(acme);
+	await visit(its.service, sale, network()(1));
+	const stream = await listen(t, its.service, {query: `?orgId=${acme.id}`});
+	const {data: recent} = await stream.nextOf('recent');
+	t.is(recent.perSecond.at(-1), 1);
+	t.deepEqual(recent.platforms, [{key: 'ios', count: 1}]);
+	t.is(recent.links[0].count, 1);
+	t.like(recent.latest[0], {type: 'click', data: {browser: 'Safari', platform: 'ios'}});
+	await visit(its.service, sale, network()(2), {userAgent: userAgents.android});
+	const {data: click} = await stream.nextOf('click');
+	t.like(click, {platform: 'android', link: {id: sale.id}, organization: {id: acme.id}});
+	await visit(its.service, sale, network()(3), {userAgent: userAgents.windows});
+	t.is((await stream.nextOf('click')).data.platform, 'desktop');
+	stream.leave();
+});
+
+run('a month is dropped when it is over, and reports stay as they are', async (t) => {
+	const own = await startService({CLICKS_URL: await its.server.database()});
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const sale = await link(acme);
+	own.clock.set(new Date('2026-01-10T12:07:30.000Z'));
+	await visit(own, sale, network()(1));
+	own.clock.advance(3600);
+	await visit(own, sale, network()(2), {userAgent: userAgents.android});
+	own.clock.set(new Date('2026-03-10T12:00:00.000Z'));
+	await visit(own, sale, network()(3));
+	const kathmandu = 'timezone=Asia/Kathmandu&from=2026-01-10T18:30&to=2026-03-11&interval=month';
+	const before = await statsOf(own, acme, kathmandu);
+	t.is(before.totals.clicks, 2);
+	const {clicks, clock, db} = own.services;
+	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: [], left: 'uncounted'});
+	await rollUp(db);
+	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: ['202601'], left: null});
+	t.deepEqual(await statsOf(own, acme, kathmandu), before);
+	t.is((await statsOf(own, acme, `linkId=${sale.id}&from=2026-01-01`)).totals.clicks, 1);
+	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: [], left: null});
+});

@@ -1,0 +1,201 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import type {Clock} from '../../../src/platform/clock.ts';
+import type {Services} from '../../../src/services.ts';
+import {type ClickContext, contextIdOf, contextRow} from '../../../src/visits/clicks/click-context.ts';
+import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
+import {directly} from '../../../src/visits/clicks/record-click.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {anonymous} from '../../helpers/callers.ts';
+import {createFakeClock, serviceOf, storedRows} from '../../helpers/service.ts';
+import {storeRows} from './_counted.ts';
+import {clickOn, contextOf, hash, matchOf} from './_left-behind.ts';
+
+const service = serviceOf(test);
+
+/** Writes clicks directly; rejects with why one could not be written. */
+const writer = (services: Services, clock: Clock): ((click: Click) => Promise<true>) => {
+	let failure: unknown;
+	const {record} = directly({
+		...services,
+		onFailure: (error) => {
+			failure = error;
+		},
+	});
+	return (click) =>
+		new Promise((resolve, reject) =>
+			record(click, clock.now(), (isKept) => {
+				if (isKept) {
+					resolve(true);
+				} else {
+					reject(failure);
+				}
+			}),
+		);
+};
+
+const unknown: ClickContext = {
+	platform: null,
+	os: null,
+	osVersion: null,
+	browser: null,
+	deviceModel: null,
+	language: null,
+	timezone: null,
+	country: null,
+	botClass: null,
+};
+
+const iphone: ClickContext = {...unknown, platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari'};
+
+for (const [what, context] of [
+	['every property is unknown', unknown],
+	[
+		'many properties are known',
+		{...iphone, language: 'de-DE', timezone: 'Europe/Berlin', country: 'DE', deviceModel: 'iPhone15,2'},
+	],
+	['it is a crawler', {...unknown, browser: 'Slack', botClass: 'preview-crawler'}],
+	['a word looks like none', {...unknown, browser: '\\N', os: '', deviceModel: 'a\tb\n\r\\…\u{1F600}'}],
+] as const) {
+	test(`the id of a context is equal here and in PostgreSQL if ${what}`, async (t) => {
+		const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
+		const words = [platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass];
+		const {rows} = await service.services.db.raw('SELECT keep_click_context(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id', [
+			'2026-02-28T23:59:59.999Z',
+			...words,
+		]);
+		t.is(String(rows[0].id), contextIdOf(contextRow('2026-02', context)));
+		const [kept] = await service.services.db('click_contexts').where({id: rows[0].id});
+		t.like(kept, {platform, os, os_version: osVersion, browser, device_model: deviceModel, bot_class: botClass});
+	});
+}
+
+test('clicks that say the same share a context, those of another month have one of their own', async (t) => {
+	const {services} = service;
+	const acme = await organization(service);
+	const linkId = randomUUID();
+	const click: Click = {
+		context: {...iphone, language: 'en-NZ'},
+		organizationId: acme.id,
+		linkId,
+		channel: null,
+		referrerHost: null,
+		match: null,
+	};
+	const clock = createFakeClock();
+	const record = writer(services, clock);
+	await Promise.all([record(click), record(click), record({...click, context: {...click.context, country: 'NZ'}})]);
+	clock.advance(30 * 24 * 3600);
+	await record(click);
+	const rows = await storedRows(service, 'clicks', {link_id: linkId});
+	t.deepEqual(rows.map(({country}) => country).toSorted(), ['NZ', null, null, null]);
+	t.true(rows.every(({language}) => language === 'en-NZ'));
+	t.is(new Set(rows.map((row) => row.context_id)).size, 3);
+});
+
+test('many that write a new context at once keep it once', async (t) => {
+	const {services, clock} = service;
+	const acme = await organization(service);
+	const linkId = randomUUID();
+	const contexts = Array.from({length: 20}, (_, index) => ({...iphone, deviceModel: `iPhone${index},${linkId}`}));
+	const writers = Array.from({length: 5}, () => writer(services, clock));
+	await Promise.all(
+		writers.flatMap((record, number) =>
+			contexts.map((_, index) => {
+				const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
+				return record({context, organizationId: acme.id, linkId, channel: null, referrerHost: null, match: null});
+			}),
+		),
+	);
+	const rows = await storedRows(service, 'clicks', {link_id: linkId});
+	t.is(rows.length, 100);
+	t.true(rows.every((row) => row.device_model?.endsWith(linkId)));
+});
+
+test('signals equal to the headers do not change the click, others change its context', async (t) => {
+	const acme = await organization(service);
+	const {id, url} = await link(acme);
+	const {pathname} = new URL(url);
+	const headers = {
+		'User-Agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1',
+	};
+	const sendTimezone = async (timezone: string) => {
+		const {text} = await anonymous(service).get(pathname, {...headers, 'Sec-CH-Timezone': '"Asia/Tokyo"'});
+		const [token] = /opl_\w{32}/.exec(text) ?? [];
+		t.is((await anonymous(service).post(`${pathname}/signals`, {token, timezone})).status, 204);
+	};
+	await sendTimezone('Asia/Tokyo');
+	const [same] = await storedRows(service, 'clicks', {link_id: id});
+	await sendTimezone('Europe/Paris');
+	const [other] = await storedRows(service, 'clicks', {link_id: id, timezone: 'Europe/Paris'});
+	t.like(same, {timezone: 'Asia/Tokyo'});
+	t.not(other.context_id, same.context_id);
+	t.like(other, {os: 'iOS', os_version: '17.5.1', platform: 'ios', browser: same.browser});
+});
+
+test('a drain that waits for a visit’s match does not block signals with the same context', async (t) => {
+	const {services, clock} = service;
+	const acme = await organization(service);
+	const {id: linkId} = await link(acme);
+	const visitor = {hash: hash(), isReturning: true};
+	const {network} = matchOf();
+	const record = writer(services, clock);
+	const visit = (deviceModel: string) =>
+		record(clickOn(acme, linkId, {context: contextOf({deviceModel}), match: {...matchOf(visitor), network}}));
+	const model = `iPhone of ${linkId}`;
+	await visit('iPhone15,2');
+	const signals = await services.db.transaction();
+	const [match] = await signals('match_clicks').where({link_id: linkId}).forUpdate();
+	t.truthy(match);
+	const draining = visit(model);
+	const isWaiting = async () =>
+		(
+			await services.db.raw(
+				`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+			)
+		).rowCount > 0;
+	while (!(await isWaiting())) {
+		// Until it stands before the match.
+	}
+
+	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, 'en', NULL, NULL, NULL)`, [
+		clock.now(),
+		model,
+	]);
+	await signals.commit();
+	t.true(await draining);
+	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});
+	t.is(rows.length, 1);
+});
+
+const clickAt = (at: number) => ({
+	kind: 'click' as const,
+	at,
+	platform: 'ios',
+	country: null,
+	channel: null,
+	referrer: null,
+	link: '7d0f4a8e-7a53-4b0c-8f0c-0d2f3c1b2a10',
+	isCrawler: false,
+});
+
+test('a partition is created during an open transaction with clicks, with the table’s indexes and its own key', async (t) => {
+	const {services} = service;
+	const {id} = await organization(service, {appConfig: null});
+	const open = await services.db.transaction();
+	await storeRows(service, id, [clickAt(Date.UTC(2026, 4, 31, 23))], open);
+	await Promise.all([1, 2].map(() => storeRows(service, id, [clickAt(Date.UTC(2026, 5, 1))])));
+	await open.commit();
+	const {rows} = await services.db.raw(`SELECT relname, count(indexrelid)::int AS indexes,
+			count(*) FILTER (WHERE EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid))::int AS attached
+		FROM pg_class JOIN pg_index ON indrelid = pg_class.oid
+		WHERE relname IN ('clicks', 'clicks_2026_05', 'clicks_2026_06') GROUP BY relname ORDER BY relname`);
+	const [{indexes}] = rows;
+	t.true(indexes >= 2);
+	t.deepEqual(rows, [
+		{relname: 'clicks', indexes, attached: 0},
+		{relname: 'clicks_2026_05', indexes: indexes + 1, attached: indexes},
+		{relname: 'clicks_2026_06', indexes: indexes + 1, attached: indexes},
+	]);
+	t.is(Number((await services.db('clicks').where({organization_id: id}).count())[0]?.['count']), 3);
+});

@@ -1,0 +1,173 @@
+import {mkdtemp, readdir, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {createDb} from '../../../src/platform/db/db.ts';
+import {clickIdOfToken, matchTokenIn} from '../../../src/visits/clicks/open-match.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {openDatabaseLine} from '../../helpers/cut-off.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {type Load, type Process, startProcess, visitMany} from './_process.ts';
+
+const stage = async (t: ExecutionContext) => {
+	const database = await createTestDatabase();
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-crashes-'));
+	const db = createDb(database.url);
+	t.teardown(async () => {
+		await db.destroy();
+		await database.drop();
+		await rm(folder, {recursive: true, force: true});
+	});
+	return {database, folder, db, env: {DATABASE_URL: database.url, DATA_DIR: folder}};
+};
+
+type Stage = Awaited<ReturnType<typeof stage>>;
+
+const clickIdOf = (text: string): string | null => {
+	const token = matchTokenIn(text);
+	return token && clickIdOfToken(token);
+};
+
+/** Every shown click is stored once, and nothing else. */
+const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
+	const shown = loads.flatMap(({tokens}) => tokens.map(clickIdOf));
+	const rows = await db('match_clicks').select('id');
+	const stored = new Set(rows.map(({id}) => id));
+	t.is(shown.filter((id) => !stored.has(id)).length, 0, 'shown, and lost');
+	const clicks = await db('clicks').select('id');
+	t.is(new Set(clicks.map(({id}) => id)).size, clicks.length, 'doubled');
+	t.is(rows.length, clicks.length);
+	t.true(clicks.length <= loads.reduce((sum, {sent}) => sum + sent, 0));
+	const [total] = await db('click_counts').sum('clicks');
+	t.is(Number(total?.sum), clicks.length);
+};
+
+/** Creates links one after the other: the number of answers, and their ids. */
+type Making = {organizationId: string; ids: string[]};
+
+/** Makes links until the process is gone. The one whose answer did not come is asked for again by the next process. */
+const makeLinks = async (running: Process, {organizationId, ids}: Making): Promise<void> => {
+	const operator = admin(running.asService);
+	for (;;) {
+		const path = `/made-${ids.length}`;
+		const answer = await operator
+			.post(`/admin/organizations/${organizationId}/links`, {path}, {'Idempotency-Key': path})
+			.catch(() => null);
+		if (answer === null) {
+			return;
+		}
+
+		if (answer.status === 201) {
+			ids.push(answer.body.id);
+		}
+	}
+};
+
+const journals = async ({folder}: Stage): Promise<string[]> => {
+	const [root = ''] = await readdir(path.join(folder, 'journal'));
+	return readdir(path.join(folder, 'journal', root));
+};
+
+test('kill -9 under load, time and again, loses nothing that was answered and doubles nothing', async (t) => {
+	const own = await stage(t);
+	const loads: Load[] = [];
+	let target: {path: string; making: Making} | null = null;
+	for (const killedAfter of [150, 400, 700]) {
+		const running = await startProcess(t, own.env);
+		if (target === null) {
+			const owner = await organization(running.asService);
+			const made = await link(owner);
+			target = {path: new URL(made.url).pathname, making: {organizationId: owner.id, ids: []}};
+		}
+
+		let isKilled = false;
+		const making = makeLinks(running, target.making);
+		loads.push(
+			await visitMany(new URL(target.path, running.url), {
+				connections: 16,
+				continues: (answered) => {
+					if (answered >= killedAfter && !isKilled) {
+						isKilled = true;
+						running.child.kill('SIGKILL');
+					}
+
+					return !isKilled;
+				},
+			}),
+		);
+		await Promise.all([running.ended, making]);
+	}
+
+	// A start first completes the work of previous processes, before it answers; its stop leaves nothing.
+	const last = await startProcess(t, own.env);
+	await assertExact(t, own, loads);
+	const rows = await own.db('links').whereLike('path', '/made-%').select('id', 'path');
+	const {ids = []} = target?.making ?? {};
+	t.true(ids.length > 0);
+	t.deepEqual(
+		ids.filter((id) => !rows.some((row) => row.id === id)),
+		[],
+	);
+	t.is(new Set(rows.map(({path}) => path)).size, rows.length);
+	last.child.kill('SIGTERM');
+	await last.ended;
+	t.deepEqual(await journals(own), []);
+	t.true(loads.every(({tokens}) => tokens.length > 0));
+});
+
+for (const [name, keepAlive, WORKERS] of [
+	['kept connections', true, '1'],
+	['a connection for each request', false, '1'],
+	['a connection for each request with two workers', false, '2'],
+] as const) {
+	test(`SIGTERM under load (${name}) fails no request that was taken, loses no click and leaves no journal`, async (t) => {
+		const own = await stage(t);
+		// Long enough for a client with an answer to send the next request, also on a busy machine.
+		const running = await startProcess(t, {...own.env, WORKERS, SHUTDOWN_TIMEOUT: '60'});
+		const {url} = await link(await organization(running.asService));
+		let isStopping = false;
+		const load = await visitMany(new URL(new URL(url).pathname, running.url), {
+			connections: 16,
+			keepAlive,
+			continues: (answered) => {
+				if (answered >= 400 && !isStopping) {
+					isStopping = true;
+					running.child.kill('SIGTERM');
+				}
+
+				return true;
+			},
+		});
+		await running.ended;
+		await assertExact(t, own, [load]);
+		t.deepEqual(await journals(own), []);
+		t.deepEqual(Object.keys(load.statuses), ['200']);
+		t.is(load.broken, 0);
+	});
+}
+
+test('during a database outage known links resolve, readiness reports it, and the clicks arrive once afterwards', async (t) => {
+	const own = await stage(t);
+	const {line, url: through} = await openDatabaseLine(own.database.url);
+	t.teardown(() => line.close());
+	const running = await startProcess(t, {...own.env, DATABASE_URL: through});
+	const {url} = await link(await organization(running.asService));
+	const target = new URL(new URL(url).pathname, running.url);
+	// For a second nobody can know whether another process has written meanwhile.
+	const since = performance.now();
+	const before = await visitMany(target, {connections: 4, continues: () => performance.now() < since + 1500});
+	await line.cut();
+	const during = await visitMany(target, {connections: 4, continues: (answered) => answered < 300});
+	t.deepEqual(during.statuses, {200: during.sent});
+	t.is(during.tokens.length, during.sent);
+	const ready = () => anonymous(running.asService).get('/health/ready');
+	t.like(await ready(), {status: 503, body: {status: 'unavailable', checks: {database: 'unavailable'}}});
+	await line.mend();
+	t.like(await ready(), {status: 200, body: {status: 'ok', checks: {database: 'ok'}}});
+	const after = await visitMany(target, {connections: 4, continues: (answered) => answered < 50});
+	running.child.kill('SIGTERM');
+	await running.ended;
+	await assertExact(t, own, [before, during, after]);
+	t.is((await own.db('clicks').select('id')).length, before.sent + during.sent + after.sent);
+});

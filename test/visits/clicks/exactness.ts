@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {countRows, type Row, storeRows} from './_counted.ts';
+
+const service = serviceOf(test);
+test.serial.before(async () => {
+	// A partition waits for the open transactions of the table, and they for the step after this one.
+	for (const month of [-3, -2, -1, 0, 1]) {
+		await service.services.clickPartitions.ensure(new Date(Date.UTC(2026, 2 + month, 1)));
+	}
+});
+
+const QUARTER_MS = 15 * 60_000;
+const DAY_MS = 96 * QUARTER_MS;
+const BASE = Date.UTC(2026, 2, 1);
+
+/** Around the turn of a month, mostly near the starts of quarters, hours and days of UTC and of Kathmandu. */
+const instants = fc
+	.tuple(
+		fc.oneof(
+			fc.integer({min: -4 * 96, max: 4 * 96}).map((quarter) => BASE + quarter * QUARTER_MS),
+			fc.integer({min: -4, max: 4}).map((day) => BASE + day * DAY_MS),
+			fc.integer({min: -4, max: 4}).map((day) => BASE + day * DAY_MS - 23 * QUARTER_MS),
+			fc.integer({min: -70, max: -5}).map((day) => BASE + day * DAY_MS),
+		),
+		fc.oneof(fc.constantFrom(-1, 0, 1), fc.integer({min: 0, max: QUARTER_MS})),
+	)
+	.map(([at, off]) => at + off);
+
+const links = Array.from({length: 30}, () => randomUUID());
+const either = <T>(...values: T[]) => fc.constantFrom<T | null>(null, ...values);
+
+const clicks: fc.Arbitrary<Row> = fc.record({
+	kind: fc.constant('click'),
+	at: instants,
+	platform: either('ios', 'android', 'desktop'),
+	country: either('DE', 'EG', 'NP'),
+	channel: either('email', ''),
+	referrer: either('news.example', 'shop.example'),
+	link: fc.constantFrom(...links),
+	isCrawler: fc.integer({min: 0, max: 4}).map((number) => number === 0),
+});
+const matches: fc.Arbitrary<Row> = fc.record({
+	kind: fc.constant('match'),
+	at: instants,
+	method: fc.constantFrom('CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_SCORED'),
+	link: either(...links),
+	isMatch: fc.boolean(),
+});
+// An app's events may be of any age.
+const events: fc.Arbitrary<Row> = fc.record({
+	kind: fc.constant('event'),
+	at: fc.oneof(instants, fc.integer({min: Date.UTC(2010, 0), max: BASE})),
+	link: either(...links),
+});
+const rows = fc.array(fc.oneof({arbitrary: clicks, weight: 4}, matches, events), {maxLength: 40});
+
+const queries = fc.record({
+	bounds: fc.option(
+		fc
+			.tuple(instants, instants)
+			.filter(([a, b]) => a !== b)
+			.map((pair) => pair.toSorted((a, b) => a - b)),
+		{nil: null, freq: 6},
+	),
+	interval: fc.constantFrom('hour', 'day', 'month'),
+	timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe', 'America/St_Johns'),
+});
+
+const steps = fc.array(
+	fc.oneof(
+		fc.record({type: fc.constant('store' as const), rows}),
+		// Rows of a transaction that ends after the next step.
+		fc.record({type: fc.constant('begin' as const), rows}),
+		fc.record({type: fc.constant('commit' as const)}),
+		fc.record({
+			type: fc.constant('roll' as const),
+			only: fc.option(fc.integer({min: 1, max: 3}), {nil: null}),
+			stepTransactions: fc.bigInt({min: 1n, max: 9n}),
+			busy: fc.constantFrom(1, 8, 1000),
+		}),
+		fc.record({type: fc.constant('restart' as const)}),
+		fc.record({type: fc.constant('ask' as const), query: queries}),
+	),
+	{minLength: 6, maxLength: 14},
+);
+
+type Query = typeof queries extends fc.Arbitrary<infer T> ? T : never;
+
+const ask = async (organizationId: string, {bounds, interval, timezone}: Query) => {
+	const query = new URLSearchParams({interval, timezone});
+	for (const [index, name] of (['from', 'to'] as const).entries()) {
+		const at = bounds?.[index];
+		if (at !== undefined) {
+			query.set(name, new Date(at).toISOString());
+		}
+	}
+
+	return admin(service).get(`/admin/organizations/${organizationId}/stats?${query}`);
+};
+
+test.serial('a report counts every row once, whatever has been rolled up', async (t) => {
+	// Stories are long, and a machine may be busy.
+	t.timeout(180_000);
+	const {services} = service;
+	await fc.assert(
+		fc.asyncProperty(steps, queries, async (story, last) => {
+			const {id} = await organization(service, {appConfig: null});
+			const stored: Row[] = [];
+			const open: Array<{commit(): Promise<void>}> = [];
+			const commit = async () => {
+				for (const {commit: end} of open.splice(0)) {
+					await end();
+				}
+			};
+			const compare = async (query: Query) => {
+				const {status, body} = await ask(id, query);
+				assert.equal(status, 200);
+				const {totals, series, breakdowns} = body;
+				// A counterexample must throw.
+				assert.deepEqual({totals, series, breakdowns}, countRows(stored, body));
+			};
+			try {
+				for (const step of story) {
+					if (step.type === 'store') {
+						await storeRows(service, id, step.rows);
+						stored.push(...step.rows);
+					} else if (step.type === 'begin') {
+						const trx = await services.db.transaction();
+						await storeRows(service, id, step.rows, trx);
+						open.push({
+							commit: async () => {
+								await trx.commit();
+								stored.push(...step.rows);
+							},
+						});
+					} else if (step.type === 'commit') {
+						await commit();
+					} else if (step.type === 'roll') {
+						const {stepTransactions, busy} = step;
+						if (step.only === null) {
+							await rollUp(services.db, undefined, {stepTransactions, busy});
+						} else {
+							for (let left = step.only; left > 0; left -= 1) {
+								await rollUpStep(services.db, {stepTransactions, busy});
+							}
+						}
+					} else if (step.type === 'restart') {
+						await commit();
+						await services.db.raw('UPDATE rollups SET cluster = 1');
+						await compare(last);
+						// It waits for open transactions, so none may begin before.
+						await rollUpStep(services.db);
+					} else {
+						await compare(step.query);
+					}
+				}
+
+				await commit();
+				await compare(last);
+				await rollUp(services.db, undefined, {busy: 8});
+				await compare(last);
+				await compare({...last, bounds: null});
+			} finally {
+				await commit();
+				// Or every restart would add up all stories before this one.
+				await services.db('clicks').where({organization_id: id}).delete();
+				await services.db('organizations').where({id}).delete();
+			}
+		}),
+		{numRuns: Number(process.env['RUNS'] ?? 12), includeErrorInReport: true},
+	);
+	t.pass();
+});

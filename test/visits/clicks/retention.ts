@@ -1,0 +1,221 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {createClickJobs} from '../../../src/operations/jobs/click-jobs.ts';
+import {storageLimits} from '../../../src/platform/config/policies.ts';
+import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
+import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {takeRollupLock} from '../../../src/visits/clicks/rollups/rollup-store.ts';
+import {organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {startService, type TestService} from '../../helpers/service.ts';
+import {type Row, storeRows} from './_counted.ts';
+
+const DAYS = 400;
+const link = randomUUID();
+
+const clickAt = (at: string): Row => ({
+	kind: 'click',
+	at: Date.parse(at),
+	platform: 'ios',
+	country: 'NP',
+	channel: null,
+	referrer: null,
+	link,
+	isCrawler: false,
+});
+
+/** A service with clicks of two months: all of January's are older than DAYS on 2026-03-10, February's are not. */
+const setup = async () => {
+	const service = await startService();
+	const {db, clock, background} = service.services;
+	const {id} = await organization(service);
+	// The first request has brought the service's own jobs with it.
+	await background.settle();
+	const rows = ['2025-01-03T18:20:00Z', '2025-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '2025-02-03T12:00:00Z'];
+	await storeRows(service, id, rows.map(clickAt));
+	const partitions = async (): Promise<string[]> =>
+		(
+			await db.raw(`SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+			WHERE inhparent = 'clicks'::regclass ORDER BY relname`)
+		).rows.map(({relname}: {relname: string}) => relname);
+	const report = async (timezone: string) => {
+		const query = new URLSearchParams({
+			from: '2025-01-02T00:00:00Z',
+			to: '2025-02-10T00:00:00Z',
+			interval: 'day',
+			timezone,
+		});
+		return (await admin(service).get(`/admin/organizations/${id}/stats?${query}`)).body;
+	};
+	return {service, db, partitions, report, drop: () => dropOldClicks(db, {now: clock.now(), days: DAYS})};
+};
+
+test('a month goes as a whole once its last day is old enough, and every report stays as it was', async (t) => {
+	const {service, db, partitions, report, drop} = await setup();
+	t.teardown(() => service.stop());
+	await rollUp(db);
+	const before = [await report('UTC'), await report('Asia/Kathmandu')];
+	t.is(before[0].totals.clicks, 4);
+	t.deepEqual(await drop(), {dropped: ['clicks_2025_01'], left: null});
+	t.deepEqual(await partitions(), ['clicks_2025_02']);
+	t.deepEqual(await db('click_contexts').distinct(db.raw('month::text')), [{month: '2025-02-01'}]);
+	t.deepEqual([await report('UTC'), await report('Asia/Kathmandu')], before);
+	t.deepEqual(await drop(), {dropped: [], left: null});
+});
+
+test('a month with a click that is not counted yet stays', async (t) => {
+	const {service, partitions, drop} = await setup();
+	t.teardown(() => service.stop());
+	t.deepEqual(await drop(), {dropped: [], left: 'uncounted'});
+	t.deepEqual(await partitions(), ['clicks_2025_01', 'clicks_2025_02']);
+});
+
+test('a table that is in use is left for the next hour', async (t) => {
+	const {service, db, partitions, drop} = await setup();
+	t.teardown(() => service.stop());
+	await rollUp(db);
+	const reader = await db.transaction();
+	await reader('clicks').first();
+	t.deepEqual(await drop(), {dropped: [], left: 'in_use'});
+	await reader.commit();
+	t.deepEqual(await partitions(), ['clicks_2025_01', 'clicks_2025_02']);
+	t.deepEqual(await drop(), {dropped: ['clicks_2025_01'], left: null});
+});
+
+test('a process drops no month while another one is counting, reports no success, and retries in the next run', async (t) => {
+	const {service, db, partitions} = await setup();
+	t.teardown(() => service.stop());
+	const {background, metrics} = service.services;
+	const succeeded = async () =>
+		/last_success_timestamp_seconds\{task="drop_clicks"\} (\S+)/.exec(await metrics.registry.metrics())?.[1];
+	const before = await succeeded();
+	const clicks = createClickJobs(service.services, () => false);
+	const run = async () => {
+		service.clock.advance(60);
+		clicks.run();
+		await background.settle();
+	};
+	const other = await db.transaction();
+	t.true(await takeRollupLock(other));
+	clicks.expectDrop();
+	await run();
+	t.is(await succeeded(), before);
+	await other.commit();
+	await run();
+	t.deepEqual(await partitions(), ['clicks_2025_02']);
+	t.is(await succeeded(), String(service.clock.now().getTime() / 1000));
+});
+
+const MOST = storageLimits().referrersPerDay;
+const DAY = Date.parse('2026-03-04T00:00:00Z');
+
+const clicksOf = (referrer: string | null, count = 1, hour = 0): Row[] =>
+	Array.from({length: count}, () => ({
+		kind: 'click',
+		at: DAY + hour * 3_600_000,
+		platform: 'ios',
+		country: 'DE',
+		channel: null,
+		referrer,
+		link: randomUUID(),
+		isCrawler: false,
+	}));
+const strangers = (from: number, count: number, hour = 0): Row[] =>
+	Array.from({length: count}, (_, index) => clicksOf(`host-${from + index}.example`, 1, hour)).flat();
+
+const setUpReferrers = async () => {
+	const service = await startService();
+	await service.services.background.settle();
+	await rollUp(service.services.db);
+	return {service, db: service.services.db, acme: await organization(service)};
+};
+
+/** Referrers of the rollups by their key, in spans of this length. */
+const rolledReferrers = async ({services: {db}}: TestService, span: string): Promise<Map<string | null, number>> => {
+	const {rows} = await db.raw(
+		`SELECT key, CAST(sum(count) AS int) AS count FROM rollup_breakdowns WHERE dimension = 'referrer' AND span = ? GROUP BY key`,
+		[span],
+	);
+	return new Map(rows.map(({key, count}: {key: string | null; count: number}) => [key, count]));
+};
+
+const sum = (counts: Map<string | null, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
+
+const report = async (service: TestService, {id}: {id: string}) =>
+	(await admin(service).get(`/admin/organizations/${id}/stats?from=2026-03-04&to=2026-03-05`)).body;
+
+test('a day keeps the referrers with the most clicks by name and the rest together, and no click is lost', async (t) => {
+	const {service, db, acme} = await setUpReferrers();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, [
+		...strangers(0, MOST + 20),
+		...clicksOf('news.example', 3),
+		...clicksOf(null, 5),
+		...clicksOf('other', 2),
+	]);
+	await rollUp(db);
+	const days = await rolledReferrers(service, 'day');
+	// The named ones, those without a referrer, and the rest under the host of that name.
+	t.is(days.size, MOST + 2);
+	t.is(days.get('news.example'), 3);
+	t.is(days.get(null), 5);
+	t.is(days.get('other'), 21 + 2);
+	t.is(sum(days), MOST + 30);
+	t.deepEqual(await rolledReferrers(service, 'month'), days);
+	const {totals, breakdowns} = await report(service, acme);
+	t.is(totals.clicks, MOST + 30);
+	t.deepEqual(breakdowns.referrer.slice(0, 3), [
+		{key: 'other', count: 23},
+		{key: null, count: 5},
+		{key: 'news.example', count: 3},
+	]);
+});
+
+test('a full day takes no further name in later steps, and knows those that it has', async (t) => {
+	const {service, db, acme} = await setUpReferrers();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, strangers(0, MOST - 1));
+	await rollUp(db);
+	await storeRows(service, acme.id, [...strangers(0, 10), ...clicksOf('late.example', 2), ...strangers(MOST, 30)]);
+	await rollUp(db);
+	await storeRows(service, acme.id, [...clicksOf('late.example'), ...clicksOf('later.example', 4)]);
+	await rollUp(db);
+	const days = await rolledReferrers(service, 'day');
+	t.is(days.size, MOST + 1);
+	t.is(days.get('host-0.example'), 2);
+	t.is(days.get('late.example'), 3);
+	t.is(days.get('other'), 34);
+	t.is(sum(days), MOST - 1 + 10 + 2 + 30 + 1 + 4);
+	t.is((await report(service, acme)).totals.clicks, sum(days));
+});
+
+test('each organization and day has its own, and a busy day has the same names by the hour', async (t) => {
+	const {service, db, acme} = await setUpReferrers();
+	t.teardown(() => service.stop());
+	const globex = await organization(service);
+	await storeRows(service, acme.id, [...strangers(0, MOST, 1), ...strangers(MOST, 40, 2)]);
+	await storeRows(service, globex.id, strangers(0, 3));
+	await rollUp(db, undefined, {busy: 100});
+	await storeRows(service, acme.id, [...strangers(0, 5, 3), ...strangers(5000, 7, 3)]);
+	await rollUp(db, undefined, {busy: 100});
+	const {rows} = await db.raw(
+		`SELECT organization_id = ? AS is_acme, span, CAST(sum(count) AS int) AS count, CAST(count(DISTINCT key) AS int) AS keys,
+			CAST(coalesce(sum(count) FILTER (WHERE key = 'other'), 0) AS int) AS other
+		FROM rollup_breakdowns WHERE dimension = 'referrer' GROUP BY 1, 2 ORDER BY 1, 2`,
+		[acme.id],
+	);
+	t.deepEqual(rows, [
+		{is_acme: false, span: 'day', count: 3, keys: 3, other: 0},
+		{is_acme: false, span: 'month', count: 3, keys: 3, other: 0},
+		...['day', 'hour', 'month'].map((span) => ({is_acme: true, span, count: MOST + 52, keys: MOST + 1, other: 47})),
+	]);
+});
+
+test('the clicks themselves keep their referrers', async (t) => {
+	const {service, db, acme} = await setUpReferrers();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, strangers(0, MOST + 20));
+	await rollUp(db);
+	const [counted] = await db('clicks').countDistinct({hosts: 'referrer_host'});
+	t.is(Number(counted?.['hosts']), MOST + 20);
+});

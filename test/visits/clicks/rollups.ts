@@ -1,0 +1,207 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {createDb} from '../../../src/platform/db/db.ts';
+import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {startService, type TestService} from '../../helpers/service.ts';
+import {countRows, type Row, storeRows} from './_counted.ts';
+
+/** Each test has a service of its own: rollups are the whole database's. */
+const setup = async () => {
+	const service = await startService();
+	// The job that runs at the start has the lock for a moment.
+	await service.services.background.settle();
+	await rollUp(service.services.db);
+	const acme = await organization(service);
+	return {service, db: service.services.db, acme};
+};
+
+const report = async (service: TestService, {id}: {id: string}, query = '') =>
+	(await admin(service).get(`/admin/organizations/${id}/stats?${query}`)).body;
+
+const saleLink = randomUUID();
+const clickAt = (at: string): Row => ({
+	kind: 'click',
+	at: Date.parse(at),
+	platform: 'ios',
+	country: 'DE',
+	channel: null,
+	referrer: 'news.example',
+	link: saleLink,
+	isCrawler: false,
+});
+const march = ['2026-03-01T00:00:00Z', '2026-03-05T23:59:59.999Z', '2026-03-09T10:07:00Z'].map(clickAt);
+const late: Row = {kind: 'event', at: Date.parse('2026-02-20T08:00:00Z'), link: null};
+const match: Row = {
+	kind: 'match',
+	at: Date.parse('2026-03-09T10:08:00Z'),
+	link: saleLink,
+	method: 'CLIPBOARD',
+	isMatch: true,
+};
+
+/** The number of clicks in the rollups, which a report does not show. */
+const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
+	Number((await db.raw('SELECT coalesce(sum(clicks), 0) AS clicks FROM rollup_quarters')).rows[0].clicks);
+
+test('reports add newer rows to the rollups', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	const {url} = await link(acme, {channel: 'email'});
+	const {pathname} = new URL(url);
+	await anonymous(service).get(pathname);
+	await service.services.clickJournal.flushed();
+	await rollUp(db);
+	t.is(await rolledClicks(service), 1);
+	// A month that has been dropped: only the rollups know of it.
+	await db.raw('TRUNCATE clicks');
+	await anonymous(service).get(pathname);
+	await storeRows(service, acme.id, [late]);
+	t.is(await rolledClicks(service), 1);
+	const {totals, breakdowns} = await report(service, acme);
+	t.deepEqual(totals, {clicks: 2, crawlerViews: 0, matches: 0, events: 1});
+	t.deepEqual(breakdowns.channel, [{key: 'email', count: 2}]);
+});
+
+test('a step that breaks off leaves nothing behind, and the next one does it all', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, march);
+	await t.throwsAsync(
+		db.transaction(async (trx) => {
+			t.true(await rollUpStep(trx));
+			throw new Error('power cut');
+		}),
+		{message: 'power cut'},
+	);
+	t.is(await rolledClicks(service), 0);
+	t.is((await report(service, acme)).totals.clicks, 3);
+	await rollUp(db);
+	t.is(await rolledClicks(service), 3);
+	t.is((await report(service, acme)).totals.clicks, 3);
+});
+
+test('processes that roll up at once count every row once', async (t) => {
+	const {service, acme} = await setup();
+	const others = [1, 2, 3].map(() => createDb(service.databaseUrl, {poolSize: 2}));
+	t.teardown(async () => {
+		await Promise.all(others.map((other) => other.destroy()));
+		await service.stop();
+	});
+	for (let round = 1; round <= 5; round += 1) {
+		await Promise.all(march.map((row) => storeRows(service, acme.id, [row])));
+		await Promise.all(others.flatMap((other) => [rollUp(other, undefined, {stepTransactions: 1n}), rollUp(other)]));
+		t.is((await report(service, acme)).totals.clicks, 3 * round);
+	}
+
+	await rollUp(service.services.db);
+	t.is(await rolledClicks(service), 15);
+});
+
+test('one process rolls up at a time; another leaves it to that one', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, march);
+	await db.transaction(async (trx) => {
+		t.true(await rollUpStep(trx));
+		t.false(await rollUpStep(db));
+	});
+	t.is(await rolledClicks(service), 3);
+});
+
+test('a row whose transaction ends after later ones were rolled up is counted', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	const slow = await db.transaction();
+	await storeRows(service, acme.id, [clickAt('2026-03-01T00:00:00Z')], slow);
+	await storeRows(service, acme.id, march);
+	await rollUp(db);
+	t.is((await report(service, acme)).totals.clicks, 3);
+	await slow.commit();
+	t.is((await report(service, acme)).totals.clicks, 4);
+	await rollUp(db);
+	t.is((await report(service, acme)).totals.clicks, 4);
+	t.is(await rolledClicks(service), 4);
+});
+
+test('restored rows are added organization by organization, day by day, and counted meanwhile', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	const globex = await organization(service, {appConfig: null});
+	const rows = [...march, late, match];
+	await storeRows(service, acme.id, rows);
+	await storeRows(service, globex.id, rows);
+	await db.raw('SELECT restart_rollups()');
+	await storeRows(service, acme.id, [clickAt('2026-03-05T12:00:00Z')]);
+	const compare = async () => {
+		for (const {org, stored} of [
+			{org: acme, stored: [...rows, clickAt('2026-03-05T12:00:00Z')]},
+			{org: globex, stored: rows},
+		]) {
+			const body = await report(service, org);
+			const {totals, series, breakdowns} = body;
+			t.deepEqual({totals, series, breakdowns}, countRows(stored, body));
+		}
+	};
+	await compare();
+	let steps = 0;
+	while (await rollUpStep(db)) {
+		steps += 1;
+		await compare();
+	}
+
+	// Four days of each, the step that finds no more, and the click that came since.
+	t.is(steps, 10);
+	t.is(await rolledClicks(service), 7);
+});
+
+test('a copy restored into another cluster is rolled up again; data only in the rollups stays', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	await storeRows(service, acme.id, [clickAt('2026-02-10T08:00:00Z'), ...march, late, match]);
+	await rollUp(db);
+	await db('clicks').where('occurred_at', '<', '2026-03-01').delete();
+	const before = await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month');
+	t.is(before.totals.clicks, 4);
+	// Transactions of the other cluster have numbers that are taken here.
+	await db.raw(`UPDATE clicks SET writer = '99999999'`);
+	await db.raw('UPDATE rollups SET cluster = cluster + 1');
+	t.is((await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month')).totals.clicks, 3);
+	await rollUp(db);
+	t.deepEqual(await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month'), before);
+});
+
+test('an organization’s figures are deleted with it, and clicks during the deletion block nothing', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	const globex = await organization(service, {plan: null, appConfig: null});
+	await storeRows(service, globex.id, march);
+	await rollUp(db);
+	t.is((await admin(service).delete(`/admin/organizations/${globex.id}`)).status, 200);
+	for (const table of ['rollup_quarters', 'rollup_days', 'rollup_breakdowns']) {
+		t.deepEqual(await db(table).where({organization_id: globex.id}), []);
+	}
+
+	await storeRows(service, globex.id, march);
+	await storeRows(service, acme.id, march);
+	await rollUp(db);
+	t.is(await rolledClicks(service), 3);
+});
+
+test('a day that began within a quarter of an hour is counted row by row', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	// St. John's set its clocks back at 00:01, so one day has a minute before the last hour of the day before.
+	const events: Row[] = Array.from({length: 30}, (_, minute) => ({
+		kind: 'event',
+		at: Date.UTC(2010, 10, 7, 2, 20 + minute),
+		link: null,
+	}));
+	await storeRows(service, acme.id, events);
+	const query = 'from=2010-11-01T00:00:00Z&to=2010-11-12T00:00:00Z&timezone=America/St_Johns';
+	const before = await report(service, acme, query);
+	await rollUp(db);
+	t.is(before.totals.events, 30);
+	t.deepEqual(await report(service, acme, query), before);
+});

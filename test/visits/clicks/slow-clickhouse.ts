@@ -1,0 +1,90 @@
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import test from 'ava';
+import {createTurns} from '../../../src/platform/turns.ts';
+import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouseClicks} from '../../../src/visits/clicks/clickhouse/clickhouse-clicks.ts';
+import {readStats} from '../../../src/visits/clicks/stats/stats.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+
+const deferred = () => {
+	let [resolve, reject] = [() => {}, (_: Error) => {}];
+	const promise = new Promise<void>((done, fail) => {
+		[resolve, reject] = [done, fail];
+	});
+	return {promise, resolve, reject};
+};
+
+test('a health check does not wait for a ClickHouse that accepts connections and never answers', async (t) => {
+	const server = createServer(() => {}).listen(0, '127.0.0.1');
+	t.teardown(() => server.close().closeAllConnections());
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	const clickHouse = createClickHouse({origin: `http://127.0.0.1:${port}`, user: 'a', password: 'b', database: 'c'});
+	const {message} = (await t.throwsAsync(clickHouse.ping())) ?? {};
+	t.is(message, 'Click store unavailable');
+});
+
+test('reports that wait for ClickHouse leave connections to PostgreSQL to everybody else', async (t) => {
+	const acme = await organization(service);
+	const {id: linkId} = await link(acme);
+	const {db, clock} = service.services;
+	let asked = 0;
+	const started = deferred();
+	const gate = deferred();
+	const clickHouse = {
+		select: async <Row>(): Promise<Row[]> => {
+			asked += 1;
+			if (asked === 3) {
+				started.resolve();
+			}
+
+			await gate.promise;
+			return [];
+		},
+	} as unknown as ReturnType<typeof createClickHouse>;
+	const store = createClickHouseClicks({db, clickHouse, flushed: async () => {}});
+	const scope = {organizationId: acme.id, linkId};
+	const reports = Array.from({length: 20}, async () =>
+		readStats(
+			db,
+			scope,
+			{from: null, to: null, interval: 'day', timezone: 'UTC'},
+			clock.now(),
+			await store.reader(acme.id),
+		),
+	);
+	await started.promise;
+	t.deepEqual((await db.raw('SELECT 1 AS one')).rows, [{one: 1}]);
+	t.is(asked, 3);
+	gate.resolve();
+	t.is((await Promise.all(reports)).length, 20);
+});
+
+test('a queue runs so many pieces of work at a time, in order, and goes on after a failure', async (t) => {
+	const inTurn = createTurns(2);
+	const begun: number[] = [];
+	const gates = Array.from({length: 4}, () => deferred());
+	const runs = gates.map(({promise}, index) =>
+		inTurn(async () => {
+			begun.push(index);
+			await promise;
+		}),
+	);
+	await new Promise((resolve) => setImmediate(resolve));
+	t.deepEqual(begun, [0, 1]);
+	gates[1]?.reject(new Error('no'));
+	await t.throwsAsync(runs[1] as Promise<void>, {message: 'no'});
+	await new Promise((resolve) => setImmediate(resolve));
+	t.deepEqual(begun, [0, 1, 2]);
+	for (const {resolve} of gates) {
+		resolve();
+	}
+
+	await Promise.all([runs[0], runs[2], runs[3]]);
+	t.deepEqual(begun, [0, 1, 2, 3]);
+});

@@ -1,0 +1,229 @@
+import test from 'ava';
+import {exampleAppConfig, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf, startService, type TestService} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, open, visit} from './_phones.ts';
+
+const service = serviceOf(test);
+
+const attemptsOf = async ({id}: TestOrganization, on = service) =>
+	(await admin(on).get(`/admin/organizations/${id}/matches`)).body;
+
+test('a match is kept with its signals, and with the probability of every candidate and of nobody', async (t) => {
+	const acme = await organization(service);
+	const place = network();
+	const {link: sale, token} = await clicked(service, acme, place(1));
+	const {link: other} = await clicked(service, acme, place(2), {path: '/other'});
+	await visit(service, other, place(1), {language: 'fr-FR', timezone: null});
+	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
+	const {data, total, page, limit} = await attemptsOf(acme);
+	t.deepEqual([total, page, limit, data.length], [1, 1, 20, 1]);
+	const [{id, ...attempt}] = data;
+	const probabilities = [
+		...attempt.candidates.map(({probability}: {probability: number}) => probability),
+		attempt.nobody.probability,
+	];
+	t.true(Math.abs(probabilities.reduce((sum, one) => sum + one, 0) - 1) < 1e-9);
+	const at = service.clock.now().toISOString();
+	const points = {network: 0, platform: 5, deviceModel: 0, osVersion: 15};
+	t.deepEqual(attempt, {
+		at,
+		organizationId: acme.id,
+		deviceId: 'device-0001',
+		matched: true,
+		method: 'FINGERPRINT_EXACT',
+		confidence: 'medium',
+		score: 93,
+		linkId: sale.id,
+		reason: null,
+		signals: {
+			...iPhoneApp,
+			network: 'IPv4',
+			clipboardToken: 'absent',
+			installReferrer: 'absent',
+			apiKey: true,
+		},
+		candidates: [
+			{
+				linkId: sale.id,
+				clickedAt: at,
+				score: 93,
+				probability: probabilities[0],
+				alike: 0,
+				compared: 0,
+				points: {ip: 40, ...points, timezone: 15, language: 10},
+				ruledOut: null,
+			},
+			{
+				linkId: other.id,
+				clickedAt: at,
+				score: 7,
+				probability: probabilities[1],
+				alike: 0,
+				compared: 0,
+				points: {ip: 40, ...points, timezone: 0, language: -10},
+				ruledOut: null,
+			},
+		],
+		nobody: {probability: probabilities[2], tokenless: 1, made: 2},
+	});
+	const one = await admin(service).get(`/admin/organizations/${acme.orgKey}/matches/${id}`);
+	t.is(one.status, 200);
+	t.deepEqual(one.body, data[0]);
+	const {rows} = await service.services.db.raw('SELECT CAST(match_attempts AS text) AS text FROM match_attempts');
+	t.false(rows.some(({text}: {text: string}) => text.includes(String(token)) || text.includes(place(1))));
+});
+
+/** The reason of the miss that `act` provokes with the organization's key. */
+const reason = test.macro({
+	exec: async (
+		t,
+		expected: string,
+		act: (on: TestService, acme: TestOrganization) => Promise<unknown>,
+		appConfig: object = exampleAppConfig,
+	) => {
+		const own = await startService();
+		t.teardown(() => own.stop());
+		const acme = await organization(own, {appConfig});
+		await act(own, acme);
+		const {data} = await attemptsOf(acme, own);
+		t.like(data[0], {matched: false, method: 'NONE', confidence: null, score: null, linkId: null, reason: expected});
+	},
+	title: (_, expected) => `a miss says ${expected}`,
+});
+
+const address = network()(1);
+
+test(reason, 'no_click', (on, acme) => open(on, address, iPhoneApp, acme));
+test(reason, 'outside_window', async (on, acme) => {
+	await clicked(on, acme, address);
+	on.clock.advance(24 * 3600 + 1);
+	await open(on, address, iPhoneApp, acme);
+});
+test(reason, 'consumed', async (on, acme) => {
+	await clicked(on, acme, address);
+	await open(on, address, {...iPhoneApp, deviceId: 'device-0001'}, acme);
+	on.clock.advance(1);
+	await open(on, address, {...iPhoneApp, deviceId: 'device-0002'}, acme);
+});
+test(reason, 'ambiguous', async (on, acme) => {
+	await clicked(on, acme, address);
+	await clicked(on, acme, address);
+	await open(on, address, {}, acme);
+});
+test(reason, 'below_threshold', async (on, acme) => {
+	await clicked(on, acme, address);
+	on.clock.advance(3600 * 5);
+	await open(on, address, {...iPhoneApp, language: 'fr-FR', timezone: 'Asia/Tokyo'}, acme);
+});
+test(reason, 'ruled_out', async (on, acme) => {
+	await clicked(on, acme, address);
+	await open(on, address, {...iPhoneApp, osVersion: '16.1'}, acme);
+});
+test(
+	reason,
+	'guesses_off',
+	async (on, acme) => {
+		await clicked(on, acme, address);
+		await open(on, address, iPhoneApp, acme);
+	},
+	{...exampleAppConfig, probabilisticMatching: false},
+);
+test(
+	reason,
+	'below_minimum',
+	async (on, acme) => {
+		await clicked(on, acme, address);
+		await open(on, address, {}, acme);
+	},
+	{...exampleAppConfig, minimumConfidence: 'high'},
+);
+
+test('a miss by a token says what became of its click, for the organization of its link', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const consumed = await clicked(own, acme, network()(1));
+	const expired = await clicked(own, acme, network()(1), {matchWindowHours: 1});
+	const gone = await clicked(own, acme, network()(1));
+	await open(own, network()(1), {clipboardToken: consumed.token, deviceId: 'device-0001'});
+	await acme.server.patch(`/links/${gone.link.id}`, {isActive: false});
+	own.clock.advance(3600);
+	for (const [{link, token}, expected, ruledOut] of [
+		[consumed, 'consumed', 'consumed'],
+		[expired, 'outside_window', 'outside_window'],
+		[gone, 'ruled_out', 'link_not_live'],
+	] as const) {
+		await open(own, network()(1), {installReferrer: token});
+		own.clock.advance(1);
+		const [attempt] = (await attemptsOf(acme, own)).data;
+		t.like(attempt, {matched: false, reason: expected});
+		t.like(attempt.signals, {clipboardToken: 'absent', installReferrer: 'known'});
+		t.like(attempt.candidates[0], {linkId: link.id, ruledOut});
+	}
+});
+
+test('a miss without a key or a known token is nobody’s', async (t) => {
+	const acme = await organization(service);
+	const place = network();
+	await clicked(service, acme, place(1));
+	await open(service, place(1), {...iPhoneApp, platform: 'Android', clipboardToken: `opl_${'x'.repeat(32)}`});
+	t.is((await attemptsOf(acme)).total, 0);
+	const rows = await service.services.db('match_attempts').whereNull('organization_id');
+	t.true(rows.some(({signals, reason: why}) => signals.clipboardToken === 'unknown' && why === 'ruled_out'));
+});
+
+test('a trace shows its reader nothing of other organizations', async (t) => {
+	const [acme, globex] = [await organization(service), await organization(service)];
+	const place = network();
+	const own = await clicked(service, acme, place(1));
+	const foreign = await clicked(service, globex, place(1));
+	await open(service, network()(1), {clipboardToken: foreign.token, deviceId: 'device-globex'});
+	await open(service, place(1), {...iPhoneApp, clipboardToken: foreign.token}, acme);
+	await clicked(service, globex, place(1));
+	await open(service, place(1), {...iPhoneApp, clipboardToken: foreign.token, osVersion: '12'}, acme);
+	const {data} = await attemptsOf(acme);
+	t.is(data.length, 2);
+	t.true(data.every(({candidates}: {candidates: Array<{linkId: string}>}) => candidates.length === 1));
+	t.true(data.every(({candidates}: {candidates: Array<{linkId: string}>}) => candidates[0]?.linkId === own.link.id));
+});
+
+test('attempts are paged newest first, and one of another organization is 404', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const [acme, globex] = [await organization(own), await organization(own)];
+	for (const deviceId of ['device-0001', 'device-0002', 'device-0003']) {
+		await open(own, network()(1), {deviceId}, acme);
+		own.clock.advance(1);
+	}
+
+	const operator = admin(own);
+	const {body} = await operator.get(`/admin/organizations/${acme.id}/matches?limit=2&page=2`);
+	t.like(body, {total: 3, page: 2, limit: 2});
+	t.deepEqual(
+		body.data.map(({deviceId}: {deviceId: string}) => deviceId),
+		['device-0001'],
+	);
+	const [{id}] = body.data;
+	t.is((await operator.get(`/admin/organizations/${globex.id}/matches/${id}`)).status, 404);
+	t.is((await operator.get(`/admin/organizations/${acme.id}/matches/nothing`)).status, 400);
+	t.is((await operator.get('/admin/organizations/zz99/matches')).status, 404);
+});
+
+test('a match registers the device with its link, a miss only with a key', async (t) => {
+	const [acme, globex] = [await organization(service), await organization(service)];
+	const {link: sale, token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-matched'});
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-missed'}, globex);
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-nobodys'});
+	const devices = await service.services.db('devices').whereIn('organization_id', [acme.id, globex.id]);
+	t.deepEqual(
+		devices
+			.map((row) => [row.organization_id, row.device_id, row.matched_link_id, row.platform, row.device_model])
+			.toSorted(),
+		[
+			[acme.id, 'device-matched', sale.id, 'iOS', 'iPhone15,2'],
+			[globex.id, 'device-missed', null, 'iOS', 'iPhone15,2'],
+		].toSorted(),
+	);
+});

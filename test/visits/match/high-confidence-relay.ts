@@ -1,0 +1,269 @@
+import {mkdtempSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import {ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
+import {createRelayRanges} from '../../../src/visits/clicks/relay-ranges.ts';
+import {runCli} from '../../cli/_run-cli.ts';
+import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+
+const service = serviceOf(test);
+
+/** First opens of phones that clicked nothing: how common each is gets known by them. */
+const countPhones = async (acme: Awaited<ReturnType<typeof organization>>, count: number, phone: object) => {
+	for (let index = 0; index < count; index += 1) {
+		await open(service, network()(1), {...iPhoneApp, ...phone, deviceId: `counted-${index}`}, acme);
+	}
+
+	await service.services.background.settle();
+	// What a process knows of phones is up to a minute old.
+	service.clock.advance(60);
+};
+
+const rare = {platform: 'Android', osVersion: '14', deviceModel: 'Pixel 8', language: 'de-DE'};
+
+// Serial: they move the one clock.
+test.serial('a guess is high for ten minutes after the click, then medium by the same method', async (t) => {
+	const acme = await organization(service);
+	await countPhones(acme, 30, rare);
+	const place = network();
+	const {link: sale} = await clicked(service, acme, place(1));
+	await visit(service, sale, place(2));
+	service.clock.advance(600);
+	t.like((await open(service, place(1), {...iPhoneApp, deviceId: 'device-in-time'}, acme)).body, {
+		matchMethod: 'FINGERPRINT_EXACT',
+		matchConfidence: 'high',
+	});
+	service.clock.advance(1);
+	t.like((await open(service, place(2), {...iPhoneApp, deviceId: 'device-late'}, acme)).body, {
+		matchMethod: 'FINGERPRINT_EXACT',
+		matchConfidence: 'medium',
+		linkId: sale.id,
+	});
+});
+
+test.serial('an organization that asks for high gets no guess on an older click, and the token of it', async (t) => {
+	const acme = await organization(service, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
+	const address = network()(1);
+	const {token} = await clicked(service, acme, address);
+	service.clock.advance(601);
+	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
+	t.like((await open(service, address, {clipboardToken: token})).body, {matchConfidence: 'exact'});
+});
+
+test.serial('a guess on a phone as most phones of the app are is less sure than on a rare one', async (t) => {
+	const [common, acme] = [await organization(service), await organization(service)];
+	await countPhones(common, 30, {});
+	await countPhones(acme, 30, rare);
+	const confidences = [];
+	for (const one of [common, acme]) {
+		const address = network()(1);
+		await clicked(service, one, address);
+		service.clock.advance(300);
+		confidences.push((await open(service, address, iPhoneApp, one)).body.matchConfidence);
+	}
+
+	t.deepEqual(confidences, ['medium', 'high']);
+});
+
+test.serial('where few people click, the newest tap that nothing speaks against is the answer', async (t) => {
+	const acme = await organization(service);
+	const [here, there] = [network()(1), network()(1)];
+	const {link: sale} = await clicked(service, acme, here);
+	await visit(service, sale, there);
+	service.clock.advance(1);
+	const {link: later} = await clicked(service, acme, here);
+	await visit(service, await link(acme), there, {language: 'ja-JP', timezone: 'Asia/Tokyo'});
+	for (const [address, deviceId, linkId] of [
+		[here, 'device-newest', later.id],
+		[there, 'device-by-signals', sale.id],
+	] as const) {
+		t.is((await open(service, address, {...iPhoneApp, deviceId}, acme)).body.linkId, linkId);
+	}
+});
+
+test.serial('the later tap of a visitor on another link wins, from whatever address', async (t) => {
+	const acme = await organization(service);
+	const address = network()(1);
+	const {cookie} = await clicked(service, acme, address);
+	service.clock.advance(60);
+	const later = await link(acme);
+	await visit(service, later, network()(1), {headers: {Cookie: String(cookie)}});
+	// An app's request waits for the clicks of its own address alone.
+	await service.services.clickJournal.flushed();
+	t.like((await open(service, address, iPhoneApp, acme)).body, {matchConfidence: 'high', linkId: later.id});
+});
+
+test.serial('a second tap from another address leaves the click findable at both', async (t) => {
+	const acme = await organization(service);
+	const [first, second] = [network()(1), '2001:db8:77:1::1'];
+	const {link: sale, cookie} = await clicked(service, acme, first);
+	await visit(service, sale, second, {headers: {Cookie: String(cookie)}});
+	t.is((await open(service, first, {...iPhoneApp, deviceId: 'device-ipv4'}, acme)).body.linkId, sale.id);
+	t.deepEqual((await open(service, second, {...iPhoneApp, deviceId: 'device-other'}, acme)).body, nothing);
+	const again = await clicked(service, acme, first);
+	await visit(service, again.link, second, {headers: {Cookie: String(again.cookie)}});
+	t.is((await open(service, second, {...iPhoneApp, deviceId: 'device-ipv6'}, acme)).body.linkId, again.link.id);
+});
+
+test.serial("another organization's clicks leave a guess high with a key, and lower it without", async (t) => {
+	const [acme, globex] = [await organization(service), await organization(service)];
+	const address = network()(1);
+	const foreign = await link(globex);
+	const sale = await link(acme);
+	for (const [key, confidence] of [
+		[acme, 'high'],
+		[undefined, 'medium'],
+	] as const) {
+		await visit(service, foreign, address, {language: 'ja-JP', timezone: 'Asia/Tokyo'});
+		await visit(service, sale, address);
+		t.like((await open(service, address, {...iPhoneApp, deviceId: `device-${confidence}`}, key)).body, {
+			matchMethod: 'FINGERPRINT_EXACT',
+			matchConfidence: confidence,
+			linkId: sale.id,
+		});
+	}
+});
+
+const fileOf = (t: ExecutionContext, text: string): string => {
+	const folder = mkdtempSync(path.join(tmpdir(), 'oplink-relay-'));
+	t.teardown(() => rmSync(folder, {recursive: true}));
+	const file = path.join(folder, 'egress-ip-ranges.csv');
+	writeFileSync(file, text);
+	return file;
+};
+
+const serviceOfRelay = async (t: ExecutionContext) => {
+	const RELAY_RANGES_FILE = fileOf(t, '203.0.113.64/26,US,US-CA,Los Angeles,\n2001:db8:aaaa:1::/64,DE,DE-BE,Berlin,\n');
+	const service = await startService({RELAY_RANGES_FILE}, createFakeClock());
+	t.teardown(() => service.stop());
+	await service.services.relayRanges.refresh();
+	const lastAttempt = async ({id}: TestOrganization) => {
+		await service.services.background.settle();
+		return (await admin(service).get(`/admin/organizations/${id}/matches`)).body.data[0];
+	};
+	return {service, lastAttempt};
+};
+
+test('a tap through iCloud Private Relay is matched by no guess, and match explain says so', async (t) => {
+	const {service, lastAttempt} = await serviceOfRelay(t);
+	for (const address of ['203.0.113.64', '203.0.113.127', '2001:db8:aaaa:1:7::9']) {
+		const acme = await organization(service);
+		const {link: sale} = await clicked(service, acme, address);
+		t.deepEqual((await open(service, address, iPhoneApp, acme)).body, nothing, address);
+		const attempt = await lastAttempt(acme);
+		t.is(attempt.reason, 'ruled_out');
+		t.is(attempt.candidates.length, 1);
+		t.like(attempt.candidates[0], {linkId: sale.id, ruledOut: 'relay', relay: true, probability: 0});
+		t.like(attempt.candidates[0].points, {ip: 0, network: 0, deviceModel: 0, platform: 5, language: 10});
+		const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+		const {stdout} = await runCli(['match', 'explain', attempt.id, '--org', acme.orgKey], {env});
+		t.regex(
+			stdout.replaceAll(/\s+/g, ' '),
+			/A tap came through iCloud Private Relay\. Many people share its addresses/,
+		);
+	}
+});
+
+test('its neighbours find no such tap, others are guessed as ever, and a token matches it', async (t) => {
+	const {service, lastAttempt} = await serviceOfRelay(t);
+	const acme = await organization(service);
+	const {token, link: sale} = await clicked(service, acme, '203.0.113.100');
+	t.deepEqual((await open(service, '203.0.113.1', iPhoneApp, acme)).body, nothing);
+	t.is((await lastAttempt(acme)).reason, 'no_click');
+	service.clock.advance(1);
+	const sent = {...iPhoneApp, clipboardToken: token};
+	t.like((await open(service, '203.0.113.100', sent, acme)).body, {matchMethod: 'CLIPBOARD', linkId: sale.id});
+	const [candidate] = (await lastAttempt(acme)).candidates;
+	t.like(candidate, {linkId: sale.id, ruledOut: null, relay: true});
+	t.like(candidate.points, {ip: 0, network: 0});
+
+	for (const address of [network()(1), '203.0.113.63', '203.0.113.128']) {
+		const other = await organization(service);
+		const {link: found} = await clicked(service, other, address);
+		const {body} = await open(service, address, {...iPhoneApp, deviceId: `device-of-${address}`}, other);
+		t.like(body, {matched: true, linkId: found.id}, address);
+		t.false('relay' in (await lastAttempt(other)).candidates[0]);
+	}
+});
+
+const ipv4 = fc.integer({min: 0, max: 0xffff}).map((low) => `10.1.${low >> 8}.${low & 255}`);
+const word = fc.integer({min: 0, max: 3}).map((number) => (number * 0x4001).toString(16));
+const ipv6 = fc.tuple(word, word, word, word).map((words) => `${words.join(':')}::1`);
+const range = fc.oneof(
+	fc.tuple(ipv4, fc.integer({min: 14, max: 32})).map(([ip, bits]) => `${ip}/${bits}`),
+	fc.tuple(ipv6, fc.integer({min: 0, max: 64})).map(([ip, bits]) => `${ip}/${bits}`),
+);
+
+test('an address is one of the relay exactly where a range of the file has it', async (t) => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(range, {maxLength: 20}), fc.array(fc.oneof(ipv4, ipv6)), async (ranges, addresses) => {
+			const file = fileOf(t, ranges.map((one) => `${one},US,US-CA,Cupertino,\r\n`).join(''));
+			const relay = createRelayRanges(file, {info: () => {}, warn: () => t.fail()});
+			await relay.refresh();
+			for (const ip of addresses) {
+				const address = ipaddr.parse(ip);
+				const isListed = ranges.some((one) => {
+					const [of, bits] = ipaddr.parseCIDR(one);
+					return of.kind() === address.kind() && address.match(of, bits);
+				});
+				t.is(relay.has(ip), isListed, `${ip} in ${ranges.join(' ')}`);
+				t.is(relay.has(ip.includes(':') ? ip : `::ffff:${ip}`), isListed);
+			}
+		}),
+		{numRuns: 60},
+	);
+});
+
+test('bad lines are counted and logged once, and the others count', async (t) => {
+	const good = ['198.51.100.0/24,GB,GB-ENG,London,', '2001:db8::/32,GB,GB-ENG,"London, Greater",', '192.0.2.7/32'];
+	const bad = [
+		'198.51.100.0,GB',
+		'198.51.100.0/33,GB',
+		'300.1.1.1/8,GB',
+		'::ffff:1.2.3.4/128,GB',
+		'x',
+		'fe80::1%eth0/64',
+		',GB',
+		'1.1.1.1/8/9,',
+	];
+	const said: unknown[][] = [];
+	const log = {info: () => {}, warn: (...words: unknown[]) => said.push(words)};
+	const relay = createRelayRanges(fileOf(t, [...bad, '', ...good].join('\n')), log as never);
+	await relay.refresh();
+	t.deepEqual(said, [[{lines: bad.length}, 'RELAY_RANGES_FILE has lines without a valid prefix; they are ignored']]);
+	t.true(['198.51.100.255', '2001:db8:ffff::1', '192.0.2.7'].every(relay.has));
+	t.false(['198.51.101.0', '2001:db9::1', '192.0.2.8', '1.2.3.4'].some(relay.has));
+});
+
+test('a file that has changed is read again, and one that is gone leaves the ranges', async (t) => {
+	const file = fileOf(t, '198.51.100.0/24,GB,\n');
+	const said: unknown[][] = [];
+	const relay = createRelayRanges(file, {
+		info: (...words: unknown[]) => said.push(words),
+		warn: () => t.fail(),
+	} as never);
+	t.false(relay.has('198.51.100.1'));
+	await relay.refresh();
+	await relay.refresh();
+	t.is(said.length, 1);
+	writeFileSync(file, '192.0.2.0/24,GB,\n');
+	utimesSync(file, 1, 1);
+	await relay.refresh();
+	t.deepEqual(['198.51.100.1', '192.0.2.1', '::ffff:c000:201'].map(relay.has), [false, true, true]);
+	rmSync(file);
+	await t.throwsAsync(relay.refresh(), {code: 'ENOENT'});
+	t.true(relay.has('192.0.2.1'));
+});
+
+test('a file that cannot be read ends the start with a sentence', (t) => {
+	const error = t.throws(() => loadConfig({RELAY_RANGES_FILE: '/nowhere/ranges.csv'}), {instanceOf: ConfigError});
+	t.deepEqual(error?.faults, [
+		"RELAY_RANGES_FILE could not be read: ENOENT: no such file or directory, open '/nowhere/ranges.csv'",
+	]);
+});

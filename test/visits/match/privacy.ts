@@ -1,0 +1,239 @@
+import test from 'ava';
+import {forgetAttempts} from '../../../src/visits/match/forget-attempts.ts';
+import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
+import {weekOf} from '../../../src/visits/match/match-peppers.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {startService, storedRows, type TestService} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
+	const service = await startService();
+	t.teardown(() => service.stop());
+	return service;
+};
+
+const rowsOf = (of: TestService, linkId: string) => storedRows(of, 'match_clicks', {link_id: linkId});
+const clean = async ({services, clock}: TestService) => {
+	await services.clickJournal.flushed();
+	return forgetExpiredMatches(services.db, clock.now());
+};
+const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
+
+test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-a-crash', clipboardToken: token});
+	const {db, clock, background} = service.services;
+	await background.settle();
+	const attempts = () => db('match_attempts').where({organization_id: acme.id});
+	await attempts().update({candidates: '[]', nobody: null, silent_guess: null});
+	service.clock.advance(90 * DAY);
+	t.like(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 1});
+	t.like((await attempts())[0], {matched: true, device_id: null});
+	t.like(await forgetAttempts(db, clock.now()), {cleared: 0});
+});
+
+test('addresses are kept as keyed hashes, and no User-Agent or language list', async (t) => {
+	const service = await ownService(t);
+	const address = network()(77);
+	const {link: sale} = await clicked(service, await organization(service), address);
+	const [row] = await rowsOf(service, sale.id);
+	t.is(row.ip_key.length, 16);
+	const {rows} = await service.services.db.raw(
+		`SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks)
+			|| (SELECT string_agg(click_contexts::text, '') FROM click_contexts) AS text FROM match_clicks`,
+	);
+	t.false(rows[0].text.includes(address));
+	t.false(rows[0].text.includes('AppleWebKit'));
+});
+
+test('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {link: short} = await clicked(service, acme, network()(1), {matchWindowHours: 1});
+	const {link: long} = await clicked(service, acme, network()(1), {matchWindowHours: 720});
+	t.deepEqual(await clean(service), {forgotten: 0, deleted: 0});
+	service.clock.advance(HOUR);
+	t.deepEqual(await clean(service), {forgotten: 1, deleted: 0});
+	t.deepEqual(await clean(service), {forgotten: 0, deleted: 0});
+	const [[cleared], [kept]] = [await rowsOf(service, short.id), await rowsOf(service, long.id)];
+	t.true(personal.every((column) => cleared[column] === null));
+	t.not(kept.ip_key, null);
+	service.clock.advance(30 * DAY - 1);
+	t.like(await clean(service), {deleted: 0});
+	service.clock.advance(1);
+	t.like(await clean(service), {deleted: 1});
+	t.deepEqual(await rowsOf(service, short.id), []);
+	t.is((await rowsOf(service, long.id)).length, 1);
+});
+
+test('a matched click is cleared a day after its match', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {link: sale, token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-private'});
+	service.clock.advance(DAY - 1);
+	t.like(await clean(service), {forgotten: 0});
+	service.clock.advance(1);
+	t.like(await clean(service), {forgotten: 1});
+	const [row] = await rowsOf(service, sale.id);
+	t.true(personal.every((column) => row[column] === null));
+});
+
+test('the signals of a match request are kept for 90 days: then a miss is deleted, and a match becomes anonymous', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {link: sale, token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-nobody'}, acme);
+	const {db, clock} = service.services;
+	const attempts = () => db('match_attempts').where({organization_id: acme.id});
+	const forget = () => forgetAttempts(db, clock.now());
+	await service.services.background.settle();
+	t.is((await attempts()).length, 2);
+	const phones = await db('counted_phones').where({organization_id: acme.id}).orderBy('matched');
+	t.deepEqual(
+		phones.map(({matched}) => matched),
+		['token', null],
+	);
+	service.clock.advance(89 * DAY);
+	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
+	service.clock.advance(DAY);
+	t.deepEqual(await forget(), {deleted: 1, cleared: 1, phones: 2});
+	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
+	const [kept, ...others] = await attempts();
+	t.deepEqual(others, []);
+	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: []});
+	t.like(kept.signals, {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'});
+	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
+});
+
+test('a miss that belongs to no organization is kept for a week', async (t) => {
+	const service = await ownService(t);
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-none'});
+	const {db, clock} = service.services;
+	t.is((await db('match_attempts').whereNull('organization_id')).length, 1);
+	service.clock.advance(7 * DAY - 1);
+	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 0, phones: 0});
+	service.clock.advance(1);
+	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 1, cleared: 0, phones: 0});
+});
+
+test('more rows than a batch are cleared in one run', async (t) => {
+	const service = await ownService(t);
+	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});
+	await service.services.clickJournal.flushed();
+	await service.services.db.raw(
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, created_at, expires_at)
+		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, ip_key, created_at, expires_at
+		FROM match_clicks, generate_series(1, 2500) AS n`,
+	);
+	service.clock.advance(HOUR);
+	t.like(await clean(service), {forgotten: 2501});
+	t.is((await storedRows(service, 'match_clicks', {link_id: sale.id, forgotten: false})).length, 0);
+});
+
+test('the secret changes weekly; a click of last week still matches, and older secrets are deleted', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const weekMs = 7 * DAY * 1000;
+	const endOfWeek = (weekOf(service.clock.now()) + 1) * weekMs;
+	service.clock.set(new Date(endOfWeek - 60_000));
+	const address = network()(1);
+	const {link: sale} = await clicked(service, acme, address);
+	service.clock.advance(61);
+	const {body} = await open(service, address, {...iPhoneApp, deviceId: 'device-of-week'});
+	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	t.is((await service.services.db('match_peppers')).length, 2);
+	service.clock.advance(2 * 7 * DAY);
+	await clean(service);
+	t.deepEqual(await service.services.db('match_peppers'), []);
+});
+
+test('a device is known again across the change of the secret', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	service.clock.set(new Date((weekOf(service.clock.now()) + 1) * 7 * DAY * 1000 - 10_000));
+	const {token} = await clicked(service, acme, network()(1));
+	const request = {clipboardToken: token, deviceId: 'device-of-two-weeks'};
+	const first = await open(service, network()(1), request);
+	service.clock.advance(20);
+	t.deepEqual((await open(service, network()(1), request)).body, first.body);
+});
+
+test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
+	const service = await ownService(t);
+	const sale = await link(await organization(service));
+	const address = network()(1);
+	const first = await visit(service, sale, address);
+	t.regex(
+		String(first.answer.headers['set-cookie']),
+		/^oplink_visitor=[\w-]{22}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
+	);
+	service.clock.advance(599);
+	const second = await visit(service, sale, address, {headers: {Cookie: `a=b; ${first.cookie}`}});
+	t.is(second.cookie, first.cookie);
+	t.is((await rowsOf(service, sale.id)).length, 1);
+	service.clock.advance(599);
+	const third = await visit(service, sale, address, {headers: {Cookie: String(second.cookie)}});
+	const rows = await rowsOf(service, sale.id);
+	t.is(rows.length, 1);
+	t.deepEqual(rows[0].created_at, service.clock.now());
+	for (const {token} of [first, second]) {
+		t.deepEqual((await open(service, network()(1), {clipboardToken: token})).body, nothing);
+	}
+
+	t.is((await open(service, network()(1), {clipboardToken: third.token})).body.linkId, sale.id);
+	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 3);
+});
+
+test('after 10 minutes, and on another link, it is another click; a match closes those that the visitor left open on the link', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const [sale, other] = [await link(acme), await link(acme)];
+	const address = network()(1);
+	const first = await visit(service, sale, address);
+	const headers = {Cookie: String(first.cookie)};
+	service.clock.advance(600);
+	const second = await visit(service, sale, address, {headers});
+	await visit(service, other, address, {headers});
+	const stranger = await visit(service, sale, address);
+	t.is((await rowsOf(service, sale.id)).length, 3);
+	t.is((await rowsOf(service, other.id)).length, 1);
+	t.true((await open(service, network()(1), {clipboardToken: second.token})).body.matched);
+	t.deepEqual((await open(service, network()(1), {clipboardToken: first.token})).body, nothing);
+	t.true((await open(service, network()(1), {clipboardToken: stranger.token})).body.matched);
+});
+
+test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) => {
+	const service = await ownService(t);
+	const sale = await link(await organization(service));
+	const known = await visit(service, sale, network()(1));
+	const headers = {'Sec-GPC': '1', Cookie: String(known.cookie)};
+	const {token, cookie, answer} = await visit(service, sale, network()(1), {headers});
+	t.is(cookie, null);
+	t.false(answer.text.includes(`/signals"`));
+	t.is((await rowsOf(service, sale.id)).length, 2);
+	t.true((await open(service, network()(1), {clipboardToken: token})).body.matched);
+});
+
+test('the cookie is Secure where links are https', async (t) => {
+	const service = await startService({LINK_DOMAIN: 'go.example.test', PUBLIC_URL: 'http://localhost'});
+	t.teardown(() => service.stop());
+	const sale = await link(await organization(service));
+	const {answer} = await visit(service, sale, network()(1), {headers: {Host: 'go.example.test'}});
+	t.regex(String(answer.headers['set-cookie']), /; HttpOnly; Secure; SameSite=Lax$/);
+});
+
+test('a link that is not deferred sets no cookie and leaves no open click', async (t) => {
+	const service = await ownService(t);
+	const sale = await link(await organization(service), {deferredDeepLinking: false});
+	const {cookie, token} = await visit(service, sale, network()(1));
+	t.deepEqual([cookie, token], [null, null]);
+	t.deepEqual(await rowsOf(service, sale.id), []);
+});

@@ -1,0 +1,239 @@
+import test from 'ava';
+import {Oplink} from '../../../src/client/oplink.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {serviceOf, startService} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, nothing, open} from './_phones.ts';
+
+const service = serviceOf(test);
+
+test('without a click the answer is 200 with exactly two fields, whatever is sent', async (t) => {
+	for (const body of [undefined, {}, iPhoneApp, {deviceId: 'device-0001', clipboardToken: 'a shopping list'}]) {
+		const {status, body: answer} = await anonymous(service, network()(1)).post('/match', body);
+		t.is(status, 200);
+		t.deepEqual(answer, nothing);
+	}
+});
+
+test('lengths and the platform are checked, with one detail per field', async (t) => {
+	const {status, body} = await open(service, network()(1), {
+		clipboardToken: 'x'.repeat(101),
+		installReferrer: 'x'.repeat(101),
+		deviceId: 'x'.repeat(7),
+		platform: 'ios',
+	});
+	t.is(status, 400);
+	t.is(body.message, 'Validation failed');
+	t.deepEqual(body.details.slice(0, 3), [
+		{message: 'clipboardToken must be shorter than or equal to 100 characters', field: 'clipboardToken'},
+		{message: 'installReferrer must be shorter than or equal to 100 characters', field: 'installReferrer'},
+		{message: 'deviceId must be longer than or equal to 8 characters', field: 'deviceId'},
+	]);
+	t.is(body.details[3].field, 'platform');
+	t.is(body.details.length, 4);
+	for (const deviceId of ['', 'x'.repeat(101)]) {
+		t.is((await open(service, network()(1), {deviceId})).status, 400);
+	}
+});
+
+test('nothing is coerced', async (t) => {
+	for (const field of ['clipboardToken', 'installReferrer', 'deviceId', 'osVersion', 'timezone']) {
+		const {status, body} = await open(service, network()(1), {[field]: 12_345_678});
+		t.is(status, 400, field);
+		t.is(body.details[0].field, field);
+	}
+});
+
+test('unknown fields are ignored, null counts as left out, and 100 characters are allowed', async (t) => {
+	const {status, body} = await open(service, network()(1), {
+		...iPhoneApp,
+		clipboardToken: 'x'.repeat(100),
+		installReferrer: null,
+		deviceId: 'x'.repeat(100),
+		platform: null,
+		newerField: {of: ['a newer SDK']},
+	});
+	t.is(status, 200);
+	t.deepEqual(body, nothing);
+});
+
+test('signals of the device are cut at 100 characters, and nonsense is unknown', async (t) => {
+	const acme = await organization(service);
+	const address = network()(1);
+	await clicked(service, acme, address);
+	const {status, body} = await open(service, address, {
+		osVersion: `unheard of ${'x'.repeat(500)}`,
+		deviceModel: `${'x'.repeat(99)}💾`,
+		language: 'Klingon!',
+		timezone: 'Mars/Olympus',
+	});
+	t.is(status, 200);
+	t.is(body.matched, true);
+	const [row] = await service.services.db('match_attempts').where({organization_id: acme.id});
+	t.is(row.signals.osVersion.length, 100);
+	t.is(row.signals.deviceModel.length, 100);
+});
+
+test('a body that is not a JSON object is 400, and one that is not valid JSON is 415', async (t) => {
+	const caller = anonymous(service, network()(1));
+	t.is((await caller.post('/match', [])).status, 400);
+	t.is((await caller.post('/match', '{')).status, 400);
+	t.is((await caller.post('/match', 'a=b', {'Content-Type': 'application/x-www-form-urlencoded'})).status, 415);
+});
+
+test('30 requests a minute are answered per address, and the next one learns when to retry', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const caller = anonymous(own, network()(1));
+	const answers = await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
+	const refused = answers.filter(({status}) => status === 429);
+	t.is(refused.length, 1);
+	t.is(refused[0]?.body.message, 'Rate limit exceeded. Retry after 60 second(s).');
+	t.is((await anonymous(own, network()(1)).post('/match', {})).status, 200);
+});
+
+test('any origin may ask, and other methods and link hosts know no /match', async (t) => {
+	const preflight = await anonymous(service).options('/match', {
+		Origin: 'https://app.example',
+		'Access-Control-Request-Method': 'POST',
+		'Access-Control-Request-Headers': 'x-api-key',
+	});
+	t.is(preflight.status, 204);
+	t.is(preflight.headers['access-control-allow-origin'], '*');
+	t.regex(String(preflight.headers['access-control-allow-headers']), /x-api-key/i);
+	t.is((await anonymous(service).get('/match')).status, 404);
+});
+
+/** A request as a script of a web page makes it. */
+const fromPage = (address: string, fields: object, headers: Record<string, string> = {}) =>
+	anonymous(service, address).post('/match', fields, {Origin: 'https://evil.example', ...headers});
+
+test('a web page without a key gets no link by a guess, and takes none from the app', async (t) => {
+	const acme = await organization(service);
+	const address = network()(1);
+	const {link: sale} = await clicked(service, acme, address);
+	for (const headers of [
+		{},
+		{Origin: 'null'},
+		{'X-API-Key': `opl_sdk_${'x'.repeat(43)}`},
+		{'X-API-Key': acme.serverKey},
+		{'X-API-Key': ''},
+	]) {
+		const {status, body, headers: answered} = await fromPage(address, iPhoneApp, headers);
+		t.is(status, 200);
+		t.deepEqual(body, nothing);
+		t.is(answered['access-control-allow-origin'], '*');
+	}
+
+	t.is((await open(service, address, iPhoneApp)).body.linkId, sale.id);
+});
+
+test('nor is the answer of a recent guess or token repeated to it', async (t) => {
+	const acme = await organization(service);
+	const [one, other] = [network()(1), network()(1)];
+	const {link: sale} = await clicked(service, acme, one);
+	t.is((await open(service, one, iPhoneApp)).body.linkId, sale.id);
+	t.deepEqual((await fromPage(one, iPhoneApp)).body, nothing);
+	const {token} = await clicked(service, acme, other);
+	t.true((await open(service, other, {...iPhoneApp, clipboardToken: token})).body.matched);
+	t.deepEqual((await fromPage(other, iPhoneApp)).body, nothing);
+});
+
+test('its miss is recorded as guesses_off', async (t) => {
+	const acme = await organization(service);
+	const address = network()(1);
+	await clicked(service, acme, address);
+	const deviceId = `device-of-a-page-${acme.orgKey}`;
+	await fromPage(address, {...iPhoneApp, deviceId});
+	const [attempt] = await service.services.db('match_attempts').where({device_id: deviceId});
+	t.like(attempt, {matched: false, reason: 'guesses_off', organization_id: null});
+});
+
+test('a web page with a token, or with the CLIENT key of an organization, is answered as an app is', async (t) => {
+	const acme = await organization(service);
+	const [one, other] = [network()(1), network()(1)];
+	const {link: sale, token} = await clicked(service, acme, one);
+	t.like((await fromPage(one, {clipboardToken: token})).body, {matchMethod: 'CLIPBOARD', linkId: sale.id});
+	const {link: second} = await clicked(service, acme, other);
+	t.is((await fromPage(other, iPhoneApp, {'X-API-Key': acme.clientKey})).body.linkId, second.id);
+});
+
+const iPhone =
+	'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+const pixel =
+	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
+
+/** The app on a phone: the client library, from the phone's own address. */
+const app = (address: string, clientKey: string) =>
+	new Oplink({
+		baseUrl: service.url,
+		clientKey,
+		fetch: (url, init) => fetch(url, {...init, headers: {...init?.headers, 'X-Forwarded-For': address}} as RequestInit),
+	});
+
+/** What an app does with its link: a session, an identity, and an event that is counted for the link. */
+const goOn = async (oplink: Oplink, deviceId: string, platform: 'iOS' | 'Android', organizationId: string) => {
+	const session = await oplink.session({deviceId, platform});
+	await oplink.identify(deviceId, `user of ${deviceId}`);
+	await oplink.track(deviceId, 'purchase', {amount: 12});
+	const [event] = await service.services.db('events').where({organization_id: organizationId, device_id: deviceId});
+	return {session, event};
+};
+
+for (const [platform, agent, carry] of [
+	['iOS', iPhone, (token: string) => ({clipboardToken: token})],
+	['Android', pixel, (token: string) => ({installReferrer: token})],
+] as const) {
+	test(`${platform}: from the tap through the store to the right screen, and the event counts for the link`, async (t) => {
+		const acme = await organization(service);
+		const made = await link(acme, {path: '/item/7', params: {coupon: 'C7'}});
+		const phone = anonymous(service);
+		const page = await phone.get(new URL(made.url).pathname, {'User-Agent': agent});
+		const [token = ''] = /opl_[A-Za-z0-9]{32}/.exec(page.text) ?? [];
+		const deviceId = `phone-${platform}`;
+		const oplink = app(phone.address, acme.clientKey);
+		const match = await oplink.match({...carry(token), deviceId, platform});
+		t.deepEqual(match, {
+			matched: true,
+			matchMethod: platform === 'iOS' ? 'CLIPBOARD' : 'INSTALL_REFERRER',
+			matchConfidence: 'exact',
+			linkId: made.id,
+			path: '/item/7',
+			params: {coupon: 'C7'},
+		});
+		const {session, event} = await goOn(oplink, deviceId, platform, acme.id);
+		t.is(session?.deviceId, deviceId);
+		t.is(event.link_id, made.id);
+		const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+		t.like(body.totals, {clicks: 1, matches: 1, events: 1});
+	});
+}
+
+test('by fingerprint alone, with neither clipboard nor referrer', async (t) => {
+	const acme = await organization(service);
+	const made = await link(acme, {path: '/item/8'});
+	const phone = anonymous(service);
+	await phone.get(new URL(made.url).pathname, {
+		'User-Agent': iPhone,
+		'Accept-Language': 'de-DE',
+		'Sec-CH-Timezone': 'Europe/Berlin',
+	});
+	const oplink = app(phone.address, acme.clientKey);
+	const deviceId = 'phone-by-fingerprint';
+	const match = await oplink.match({
+		deviceId,
+		platform: 'iOS',
+		osVersion: '17.5.1',
+		language: 'de-DE',
+		timezone: 'Europe/Berlin',
+	});
+	t.like(match, {
+		matched: true,
+		matchMethod: 'FINGERPRINT_EXACT',
+		matchConfidence: 'high',
+		linkId: made.id,
+		path: '/item/8',
+	});
+	const {event} = await goOn(oplink, deviceId, 'iOS', acme.id);
+	t.is(event.link_id, made.id);
+});

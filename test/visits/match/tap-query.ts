@@ -1,0 +1,301 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {qrSvg} from '../../../src/links/links/qr/qr-svg.ts';
+import {readQuery} from '../../../src/platform/http/query.ts';
+import {encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
+import {encodeSection, entriesOf, sectionOf} from '../../../src/visits/clicks/journal/section.ts';
+import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
+import {planPage} from '../../../src/visits/resolution/page/page-actions.ts';
+import type {ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';
+import {tapQueryOf, withQuery} from '../../../src/visits/resolution/visit/tap-query.ts';
+import {linkView} from '../../fixtures/link-view.ts';
+import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
+import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
+import {iPhoneApp, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
+
+const service = serviceOf(test);
+
+const on = {iPhone: userAgents.iPhone, android: userAgents.android, windows: userAgents.windows} as const;
+
+/** A visit with a query, and its page's text. */
+const tap = async (
+	url: string,
+	query: string,
+	{address = network()(1), agent = on.iPhone, headers = {}, at = service} = {},
+) => {
+	const {answer, token, cookie} = await visit(at, {url}, address, {userAgent: agent, headers, query});
+	return {text: answer.text.replaceAll('&amp;', '&'), token, cookie: cookie ?? '', address};
+};
+
+const attemptsOf = async ({id}: TestOrganization, at = service) =>
+	(await admin(at).get(`/admin/organizations/${id}/matches`)).body.data;
+
+const rowsOf = (linkId: string, at = service) => storedRows(at, 'match_clicks', {link_id: linkId});
+
+test('an invitation built offline reaches the installed app, the page’s targets and the first open after the install', async (t) => {
+	const acme = await organization(service);
+	const invite = await link(acme, {path: '/invite', params: {campaign: 'spring'}});
+	const query = '?ref=42&ref=43&campaign=mine&note=a%20b%2Bc&deviceId=device-0001';
+	const params = {campaign: 'spring', ref: '42', note: 'a b+c'};
+	const {body: data} = await anonymous(service).get(`${pathOf(invite.url)}/data${query}`);
+	t.deepEqual(data.params, params);
+	const {text, token, address} = await tap(invite.url, query);
+	t.true(text.includes('href="acmeshop://invite?campaign=spring&ref=42&note=a%20b%2Bc"'));
+	const asked = {...iPhoneApp, clipboardToken: token, deviceId: 'device-0001'};
+	const answer = (await open(service, address, asked)).body;
+	t.deepEqual(answer, {
+		matched: true,
+		matchMethod: 'CLIPBOARD',
+		matchConfidence: 'exact',
+		linkId: invite.id,
+		path: '/invite',
+		params,
+	});
+	t.deepEqual((await open(service, address, asked)).body, answer);
+	// A match by token gets its candidates after the answer.
+	await service.services.background.settle();
+	const [attempt] = await attemptsOf(acme);
+	t.deepEqual(attempt.query, {ref: '42', note: 'a b+c', campaign: 'mine'});
+	const {body: explained} = await admin(service).get(`/admin/organizations/${acme.id}/matches/${attempt.id}`);
+	t.deepEqual(explained, attempt);
+});
+
+test('a guess carries the query as a token does, and the template’s parameters are above it', async (t) => {
+	const acme = await organization(service);
+	const made = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
+		name: 'Invitation',
+		params: {plan: 'free', ref: 'none'},
+	});
+	t.is(made.status, 201);
+	const invite = await link(acme, {templateId: made.body.id, params: {ref: 'house'}});
+	const {address} = await tap(invite.url, '?ref=42&plan=gold&from=ada');
+	const {body} = await open(service, address, {...iPhoneApp, deviceId: 'device-0002'}, acme);
+	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', params: {plan: 'free', ref: 'house', from: 'ada'}});
+	t.deepEqual((await open(service, address, {...iPhoneApp, deviceId: 'device-0002'}, acme)).body, body);
+});
+
+test('the App Link of Android carries the query, a custom scheme all parameters, and neither more', async (t) => {
+	const [{packageName, sha256Fingerprints}] = exampleAppConfig.android as [(typeof exampleAppConfig.android)[0]];
+	const plain = await organization(service, {appConfig: {android: [{packageName, sha256Fingerprints}]}});
+	const invite = await link(plain, {params: {own: '1'}});
+	const hostile = '?ref=42%23Intent;package=com.evil;end&own=2&S.browser_fallback_url=https://evil.example';
+	const {text} = await tap(invite.url, hostile, {agent: on.android});
+	const [, target = '', extras] = /href="(intent:[^"#]*)#([^"]*)"/.exec(text) ?? [];
+	t.is(
+		target,
+		`intent://${invite.url.replace(/^https?:\/\//, '')}?own=1&ref=42%23Intent%3Bpackage%3Dcom.evil%3Bend&S.browser_fallback_url=https%3A%2F%2Fevil.example`,
+	);
+	const {text: without} = await tap(invite.url, '', {agent: on.android});
+	const token = /opl_[A-Za-z0-9]{32}/g;
+	t.is(extras?.replace(token, ''), /href="intent:[^"#]*#([^"]*)"/.exec(without)?.[1]?.replace(token, ''));
+});
+
+test('a website gets campaign values and click ids, never over a name that its URL has', async (t) => {
+	const acme = await organization(service);
+	const sale = await link(acme, {
+		fallbackUrl: 'https://shop.example.com/sale?utm_medium=own&gclid=kept',
+		utmSource: 'link',
+		destinations: {ios: 'https://shop.example.com/ios?utm_id=own'},
+	});
+	const names = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'ttclid', 'msclkid', 'twclid', 'li_fat_id'];
+	const query = `?ref=42&utm_source=q&utm_medium=q&utm_id=7&url=https://evil.example&${names.map((name) => `${name}=1`).join('&')}`;
+	const {text} = await tap(sale.url, query, {agent: on.windows});
+	const website = `https://shop.example.com/sale?utm_medium=own&gclid=kept&utm_source=link&utm_id=7&${names
+		.slice(1)
+		.map((name) => `${name}=1`)
+		.join('&')}`;
+	t.true(text.includes(`href="${website}"`));
+	t.true(text.includes(`content="0;url=${website}"`));
+	t.notRegex(text, /evil\.example/);
+	const phone = (await tap(sale.url, '?ref=42&utm_id=7&utm_source=q&gclid=1')).text;
+	t.true(phone.includes('href="https://shop.example.com/ios?utm_id=own&utm_source=link&gclid=1"'));
+});
+
+test('a link copied out of an app’s own browser, Safari’s banner and the QR code keep the query', async (t) => {
+	const acme = await organization(service);
+	const [deferred, plain] = [await link(acme), await link(acme, {deferredDeepLinking: false})];
+	const instagram = `${userAgents.iPhone} Instagram 300.0`;
+	t.true(
+		(await tap(deferred.url, '?ref=42', {agent: instagram})).text.includes(`data-copy-link="${deferred.url}?ref=42"`),
+	);
+	t.true((await tap(plain.url, '?ref=42')).text.includes(`app-argument=${plain.url}?ref=42"`));
+	const onDesk = {agent: on.windows};
+	t.true((await tap(plain.url, '?ref=42', onDesk)).text.includes(await qrSvg(`${plain.url}?ref=42`)));
+	t.true((await tap(plain.url, `?ref=${'4'.repeat(7000)}`, onDesk)).text.includes(await qrSvg(plain.url)));
+});
+
+test('a crawler’s page is the same with a query, and a visit without one keeps what it kept', async (t) => {
+	const acme = await organization(service);
+	const sale = await link(acme);
+	const crawler = {agent: 'facebookexternalhit/1.1'};
+	t.is((await tap(sale.url, '?ref=42', crawler)).text, (await tap(sale.url, '', crawler)).text);
+	const {token, address} = await tap(sale.url, '');
+	t.deepEqual((await open(service, address, {clipboardToken: token})).body.params, {});
+	const [row] = await rowsOf(sale.id);
+	t.is(row.query, null);
+	const [attempt] = await attemptsOf(acme);
+	t.false('query' in attempt);
+	const matched = encodeEntry(clickOn(acme, sale.id), clickedAt);
+	t.is(matched.match.split('\t').length, 18);
+	t.notRegex(encodeSection([matched]), /quer/);
+});
+
+test('at most 50 names and 8,192 bytes are kept, in order, and what cannot be stored is left out', async (t) => {
+	const acme = await organization(service);
+	const sale = await link(acme, {params: {own: '1'}});
+	const many = Array.from({length: 60}, (_, index) => `k${index}=v`).join('&');
+	await tap(sale.url, `?${many}`);
+	const [{query}] = await rowsOf(sale.id);
+	t.is(Object.keys(query).length, 50);
+	const large = await link(acme);
+	const {token, address} = await tap(large.url, `?big=${'x'.repeat(8200)}&bad=%00&half=%ED%A0%80&small=1&__proto__=2`);
+	const {params} = (await open(service, address, {clipboardToken: token})).body;
+	t.deepEqual(params, {half: '\ufffd\ufffd\ufffd', small: '1'});
+});
+
+test('a second tap within 10 minutes takes the place of the first with its query, and without one has none', async (t) => {
+	const acme = await organization(service);
+	const sale = await link(acme);
+	const first = await tap(sale.url, '?ref=1&from=%22a%5C%09b%0A%22');
+	const same = {address: first.address, headers: {Cookie: first.cookie}};
+	await service.services.clickJournal.flushed();
+	const second = await tap(sale.url, '?ref=2&note=%5C%22', same);
+	await service.services.clickJournal.flushed();
+	t.deepEqual(
+		(await rowsOf(sale.id)).map(({query}) => query),
+		[{ref: '2', note: '\\"'}],
+	);
+	const third = await tap(sale.url, '', same);
+	await service.services.clickJournal.flushed();
+	t.deepEqual((await open(service, network()(1), {clipboardToken: second.token})).body, nothing);
+	t.deepEqual((await open(service, first.address, {clipboardToken: third.token})).body.params, {});
+});
+
+test('clicks with and without a query of one batch are stored, also beside one that PostgreSQL rejects', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const query = {tab: 'a\tb\\\n', '"': '{}'};
+	const entries = [
+		clickOn(acme, id, {match: {...matchOf(), query}}),
+		clickOn(acme, id),
+		clickOn(acme, id, {match: null}),
+		clickOn(acme, id, {match: {...matchOf({hash: '00'.repeat(16), isReturning: true}), query}}),
+	].map((click) => encodeEntry(click, clickedAt));
+	t.deepEqual(entriesOf(sectionOf(entries)), entries);
+	const unfit = encodeEntry(clickOn(acme, id, {match: {...matchOf(), query}}), clickedAt);
+	unfit.match = unfit.match.replace('\tios\t', '\ttoaster\t');
+	const left = await leftBehind(t, service, [frameOf([...entries, unfit])]);
+	await left.drain();
+	t.is(left.refused(), 1);
+	const kept = (await rowsOf(id)).map((row) => JSON.stringify(row.query)).toSorted();
+	t.deepEqual(kept, ['null', JSON.stringify(query), JSON.stringify(query)].toSorted());
+});
+
+test('the query is exported with the click, and erased and cleared with its signals', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const sale = await link(acme);
+	const matchedBy = async (deviceId: string, query: string) => {
+		const {token, address} = await tap(sale.url, query, {at: own});
+		await sendSignals(own, sale, {token, timezone: 'America/New_York'});
+		const {body} = await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId}, acme);
+		t.true(body.matched);
+	};
+	await matchedBy('device-of-ada', '?invited=by-bob');
+	await matchedBy('device-of-eve', '?invited=by-mallory');
+	await matchedBy('device-of-nil', '');
+	const dataOf = (device: string) => `/admin/organizations/${acme.id}/devices/${device}/data`;
+	const clicksOf = async (device: string) => (await admin(own).get(dataOf(device))).body.clicks;
+	t.like(await clicksOf('device-of-ada'), {0: {query: {invited: 'by-bob'}}});
+	t.false('query' in (await clicksOf('device-of-nil'))[0]);
+	t.is((await admin(own).delete(dataOf('device-of-ada'))).status, 200);
+	const queries = async () => (await rowsOf(sale.id, own)).map(({query}) => query?.invited ?? null).toSorted();
+	t.deepEqual(await queries(), ['by-mallory', null, null]);
+	const explained = async () => (await attemptsOf(acme, own)).map(({query}: {query?: object}) => query ?? null);
+	t.deepEqual((await explained()).filter(Boolean), [{invited: 'by-mallory'}]);
+	own.clock.advance(24 * 3600);
+	await forgetExpiredMatches(own.services.db, own.clock.now());
+	t.deepEqual(await queries(), [null, null, null]);
+	t.deepEqual((await explained()).filter(Boolean), []);
+});
+
+const text = fc.oneof(
+	fc.string({unit: 'binary', maxLength: 40}),
+	fc.constantFrom(
+		'#Intent;scheme=evil;package=com.evil;S.x=1;end',
+		';end',
+		'#',
+		'&',
+		'=',
+		'?',
+		'javascript:alert(1)',
+		'//evil.example',
+		'%23',
+		'\u0000',
+	),
+	fc.constantFrom('x'.repeat(3000), 'é'.repeat(2500), '"\\'.repeat(1500)),
+);
+const pairs = fc.array(
+	fc.tuple(
+		fc.oneof(text, fc.constantFrom('ref', 'own', 'deviceId', 'utm_source', 'gclid', '__proto__', 'toString')),
+		text,
+	),
+	{
+		maxLength: 70,
+	},
+);
+const queryOf = (given: Array<[string, string]>) =>
+	readQuery(`/?${new URLSearchParams(given.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]))}`);
+
+const rowWith = (params: Record<string, string>) => ({params, template_params: null}) as unknown as ResolvedRow;
+
+test('no query sets a scheme, a package, a fragment, an extra or a host, whatever it holds', (t) => {
+	const targetsOf = (query: Record<string, string> | null, scheme: string | null) =>
+		(['ios-browser', 'android-browser', 'desktop'] as const).flatMap((visitorClass) => {
+			const params = withQuery({own: '1'}, query ?? {});
+			const view = linkView({query, params, android: [{packageName: 'com.acme.app', scheme}]});
+			return planPage(view, {class: visitorClass}).offer.actions.map(({href}) => href);
+		});
+	/** What no query may change: all but the query of a target. */
+	const fixed = (href: string) => {
+		const [, before = '', fragment = ''] = /^([^?#]*)[^#]*(#.*)?$/s.exec(href) ?? [];
+		return before + fragment;
+	};
+	fc.assert(
+		fc.property(pairs, fc.constantFrom(null, 'acme'), (given, scheme) => {
+			const query = tapQueryOf(rowWith({own: '1'}), queryOf(given));
+			const targets = targetsOf(query, scheme);
+			t.deepEqual(targets.map(fixed), targetsOf(null, scheme).map(fixed));
+			for (const href of targets) {
+				t.regex(href, /^[\x21-\x7e]*$/);
+				t.true(href.split('#').length <= 2);
+				const shown = new URL(href.replace(/^intent:/, 'https:').replace(/#.*/s, '')).searchParams;
+				t.is(shown.get('own') ?? '1', '1');
+				if (href.startsWith('https://shop.example.com')) {
+					t.true([...shown.keys()].every((name) => /^utm_|^gclid$/.test(name)));
+				}
+			}
+		}),
+		{numRuns: process.env['CI'] ? 2000 : 60},
+	);
+});
+
+test('at most 50 names and 8,192 bytes reach a row, and `/match` adds of them what the page and /data add', (t) => {
+	const own = fc.dictionary(fc.constantFrom('ref', 'own', 'a', 'b'), fc.constantFrom('1', 'y'.repeat(4000)), {
+		maxKeys: 2,
+	});
+	fc.assert(
+		fc.property(pairs, own, (given, params) => {
+			const query = queryOf(given);
+			const kept = tapQueryOf(rowWith(params), query);
+			t.true(Buffer.byteLength(JSON.stringify(kept)) <= 8192);
+			t.true(Object.keys(kept ?? {}).length <= 50);
+			t.false(Object.hasOwn(kept ?? {}, 'deviceId'));
+			t.deepEqual(withQuery(params, kept ?? {}), withQuery(params, query));
+		}),
+		{numRuns: process.env['CI'] ? 2000 : 60},
+	);
+});

@@ -1,0 +1,267 @@
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {createFakeClock, serviceOf, startService, type TestService} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+
+const service = serviceOf(test);
+
+/** A service whose clock only this test moves. */
+const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
+	const own = await startService({}, createFakeClock());
+	t.teardown(() => own.stop());
+	return own;
+};
+
+test('the clipboard token matches exactly, from any network, and the answer has the path and the parameters', async (t) => {
+	const acme = await organization(service);
+	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', params: {coupon: 'C7'}});
+	const {status, body, headers} = await open(service, network()(1), {
+		clipboardToken: token,
+		deviceId: 'device-clipboard',
+	});
+	t.is(status, 200);
+	t.deepEqual(body, {
+		matched: true,
+		matchMethod: 'CLIPBOARD',
+		matchConfidence: 'exact',
+		linkId: sale.id,
+		path: '/item/7',
+		params: {coupon: 'C7'},
+	});
+	t.is(headers['access-control-allow-origin'], '*');
+});
+
+test('the install referrer matches, bare, among parameters, percent-encoded and in a copied URL', async (t) => {
+	const acme = await organization(service);
+	for (const [field, method, wrap] of [
+		['installReferrer', 'INSTALL_REFERRER', (token: string) => token],
+		['installReferrer', 'INSTALL_REFERRER', (token: string) => `utm_source=x&match_token=${token}&a=b`],
+		['installReferrer', 'INSTALL_REFERRER', (token: string) => encodeURIComponent(`match_token=${token}&a=b`)],
+		['clipboardToken', 'CLIPBOARD', (token: string) => `https://go.example/AB12/sale#${token}`],
+	] as const) {
+		const {link: sale, token} = await clicked(service, acme, network()(1));
+		const {body} = await open(service, network()(1), {[field]: wrap(token ?? '')});
+		t.like(body, {matched: true, matchMethod: method, matchConfidence: 'exact', linkId: sale.id});
+		t.false('matchScore' in body);
+	}
+});
+
+test('path and params are those of the link over those of its template', async (t) => {
+	const acme = await organization(service);
+	const template = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
+		name: 'Item',
+		path: '/template',
+		params: {a: 'template', b: 'template'},
+	});
+	const {token} = await clicked(service, acme, network()(1), {
+		path: undefined,
+		templateId: template.body.id,
+		params: {b: 'link'},
+	});
+	const {body} = await open(service, network()(1), {clipboardToken: token});
+	t.like(body, {path: '/template', params: {a: 'template', b: 'link'}});
+});
+
+test('the clipboard is tried before the referrer, and the referrer where the clipboard holds something else', async (t) => {
+	const acme = await organization(service);
+	const [first, second] = [await clicked(service, acme, network()(1)), await clicked(service, acme, network()(1))];
+	const both = {clipboardToken: first.token, installReferrer: second.token};
+	t.like((await open(service, network()(1), {...both, deviceId: 'device-both'})).body, {
+		matchMethod: 'CLIPBOARD',
+		linkId: first.link.id,
+	});
+	t.like((await open(service, network()(1), {...both, deviceId: 'device-both'})).body, {
+		matchMethod: 'CLIPBOARD',
+		linkId: first.link.id,
+	});
+	t.like((await open(service, network()(1), {...both, deviceId: 'device-other'})).body, {
+		matchMethod: 'INSTALL_REFERRER',
+		linkId: second.link.id,
+	});
+});
+
+test('an unknown token falls through to the fingerprint', async (t) => {
+	const acme = await organization(service);
+	const address = network()(1);
+	const {link: sale} = await clicked(service, acme, address);
+	const {body} = await open(service, address, {...iPhoneApp, clipboardToken: `opl_${'x'.repeat(32)}`});
+	t.like(body, {matched: true, matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+});
+
+test('a device that asks again within 30 seconds gets the same answer, another device none, and after that nobody', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	const {link: sale, token} = await clicked(own, acme, network()(1));
+	const request = {clipboardToken: token, deviceId: 'device-0001'};
+	const first = await open(own, network()(1), request);
+	t.like(first.body, {matched: true, linkId: sale.id});
+	own.clock.advance(29);
+	t.deepEqual((await open(own, network()(1), request)).body, first.body);
+	t.deepEqual((await open(own, network()(1), {...request, deviceId: 'device-0002'})).body, nothing);
+	own.clock.advance(2);
+	t.deepEqual((await open(own, network()(1), request)).body, nothing);
+});
+
+test('a repeated answer does not count as a second match', async (t) => {
+	const acme = await organization(service);
+	const {token} = await clicked(service, acme, network()(1));
+	const request = {clipboardToken: token, deviceId: 'device-again'};
+	await open(service, network()(1), request);
+	await open(service, network()(1), request);
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	t.is(body.totals.matches, 1);
+	t.deepEqual(body.breakdowns.matchMethod, [{key: 'CLIPBOARD', count: 1}]);
+});
+
+test('a device without an id is known again by its address and what it says of itself', async (t) => {
+	const acme = await organization(service);
+	const place = network();
+	const {token} = await clicked(service, acme, network()(1));
+	const first = await open(service, place(1), {...iPhoneApp, clipboardToken: token});
+	t.true(first.body.matched);
+	t.deepEqual((await open(service, place(1), iPhoneApp)).body, first.body);
+	t.deepEqual((await open(service, place(2), iPhoneApp)).body, nothing);
+	t.deepEqual((await open(service, place(1), {...iPhoneApp, osVersion: '17.6'})).body, nothing);
+});
+
+test('within the grace the token of another open click wins over the repeated answer', async (t) => {
+	const acme = await organization(service);
+	const [first, second] = [await clicked(service, acme, network()(1)), await clicked(service, acme, network()(1))];
+	const device = {deviceId: 'device-tokens'};
+	t.is((await open(service, network()(1), {...device, clipboardToken: first.token})).body.linkId, first.link.id);
+	t.is((await open(service, network()(1), {...device, clipboardToken: second.token})).body.linkId, second.link.id);
+});
+
+test('of 25 first opens at once with one token, one is matched', async (t) => {
+	const acme = await organization(service);
+	const {token} = await clicked(service, acme, network()(1));
+	const place = network();
+	const answers = await Promise.all(
+		Array.from({length: 25}, (_, index) =>
+			open(service, place(index + 1), {clipboardToken: token, deviceId: `parallel-${index}`}),
+		),
+	);
+	t.is(answers.filter(({body}) => body.matched).length, 1);
+	t.true(answers.every(({status}) => status === 200));
+});
+
+test('the same device asking 10 times at once gets 10 equal answers', async (t) => {
+	const acme = await organization(service);
+	const {token} = await clicked(service, acme, network()(1));
+	const place = network();
+	const answers = await Promise.all(
+		Array.from({length: 10}, (_, index) =>
+			open(service, place(index + 1), {clipboardToken: token, deviceId: 'device-eager'}),
+		),
+	);
+	t.is(new Set(answers.map(({text}) => text)).size, 1);
+	t.true(answers[0]?.body.matched);
+});
+
+test('a token lives as long as its link says, to the second', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	const sale = await link(acme, {matchWindowHours: 2});
+	const [first, second] = [await visit(own, sale, network()(1)), await visit(own, sale, network()(1))];
+	own.clock.advance(2 * 3600 - 1);
+	t.true((await open(own, network()(1), {clipboardToken: first.token})).body.matched);
+	own.clock.advance(1);
+	t.deepEqual((await open(own, network()(1), {clipboardToken: second.token})).body, nothing);
+});
+
+test('a link that is deactivated, expired or deleted after the click is not matched, nor one of a suspended organization', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	const expiry = new Date(own.clock.now().getTime() + 60_000).toISOString();
+	const [inactive, expired, deleted, suspended] = [
+		await clicked(own, acme, network()(1)),
+		await clicked(own, acme, network()(1), {expiry}),
+		await clicked(own, acme, network()(1)),
+		await clicked(own, acme, network()(1)),
+	];
+	await acme.server.patch(`/links/${inactive.link.id}`, {isActive: false});
+	await acme.server.delete(`/links/${deleted.link.id}`);
+	own.clock.advance(60);
+	for (const {token} of [inactive, expired, deleted]) {
+		t.deepEqual((await open(own, network()(1), {clipboardToken: token})).body, nothing);
+	}
+
+	await admin(own).post(`/admin/organizations/${acme.id}/suspend`);
+	t.deepEqual((await open(own, network()(1), {clipboardToken: suspended.token})).body, nothing);
+	await admin(own).post(`/admin/organizations/${acme.id}/activate`);
+	t.true((await open(own, network()(1), {clipboardToken: suspended.token})).body.matched);
+});
+
+test('a token needs no key, and a key of another organization does not stop it', async (t) => {
+	const [acme, globex] = [await organization(service), await organization(service)];
+	const {link: sale, token} = await clicked(service, acme, network()(1));
+	t.is((await open(service, network()(1), {clipboardToken: token}, globex)).body.linkId, sale.id);
+});
+
+test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	const address = network()(1);
+	const {link: sale, token} = await clicked(own, acme, address);
+	await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
+	const row = async () => (await own.services.db('match_attempts').where({organization_id: acme.id}))[0];
+	t.like(await row(), {method: 'CLIPBOARD', score: null, link_id: sale.id, device_id: 'device-graded'});
+	const [device] = await own.services.db('devices').where({organization_id: acme.id});
+	t.is(device.matched_link_id, sale.id);
+	await own.services.background.settle();
+	const {silent_guess: silentGuess, candidates} = await row();
+	t.deepEqual(silentGuess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
+	t.like(candidates[0], {linkId: sale.id, score: 100, ruledOut: null});
+});
+
+test('a match of an organization that is deleted meanwhile keeps no other match from being graded', async (t) => {
+	const own = await ownService(t);
+	const {db, background} = own.services;
+	const [first, gone, acme] = [await organization(own), await organization(own), await organization(own)];
+	const match = async (owner: typeof acme) => {
+		const address = network()(1);
+		const {token} = await clicked(own, owner, address);
+		await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
+	};
+	const blocker = await db.transaction();
+	await blocker.raw('LOCK TABLE counted_phones');
+	await match(first);
+	const isWaiting = async () =>
+		(await db.raw("SELECT FROM pg_locks WHERE relation = 'counted_phones'::regclass AND NOT granted")).rows.length > 0;
+	while (!(await isWaiting())) {
+		// Until the first match is graded, after which the other two are together.
+	}
+
+	await match(gone);
+	await match(acme);
+	await blocker('organizations').where({id: gone.id}).delete();
+	await blocker.commit();
+	await background.settle();
+	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
+	t.deepEqual(body.guesses, [{confidence: 'high', graded: 1, correct: 1}]);
+	t.is((await db('counted_phones').where({organization_id: acme.id})).length, 1);
+});
+
+test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	for (const isRight of [true, false]) {
+		const address = network()(1);
+		const far = await clicked(own, acme, network()(1));
+		const near = await clicked(own, acme, address);
+		const {token} = isRight ? near : far;
+		await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: `device-${isRight}`}, acme);
+	}
+
+	await own.services.background.settle();
+	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
+	t.deepEqual(body.guesses, [{confidence: 'high', graded: 2, correct: 1}]);
+	const {text} = await admin(own).get('/metrics');
+	for (const verdict of ['right', 'wrong']) {
+		t.true(
+			text.includes(`oplink_guesses_graded_total{organization="${acme.id}",confidence="high",verdict="${verdict}"} 1`),
+			text,
+		);
+	}
+});

@@ -1,0 +1,278 @@
+import test from 'ava';
+import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {startedFor} from '../../helpers/started.ts';
+import {decodeQR} from './_qr.ts';
+import {readers} from './_readers.ts';
+import {startStage, tokenOf, type Visit, visit} from './_stage.ts';
+
+let acme: TestOrganization;
+let appless: TestOrganization;
+const stage = startedFor(test, () => startStage());
+test.serial.before(async () => {
+	acme = await organization(stage.service, {name: 'Acme'});
+	appless = await organization(stage.service, {appConfig: {}});
+});
+
+const appStore = 'https://apps.apple.com/app/id123456789';
+const playStore = 'https://play.google.com/store/apps/details?id=com.acme.shop';
+const website = 'https://shop.example.com/sale';
+
+const newLink = (body: object = {}) => link(acme, {path: '/sale/summer', ...body});
+
+/** The names of the links and buttons that can be seen, in order. */
+const offered = ({page}: Visit): Promise<string[]> =>
+	page.locator('a:visible, button:visible').evaluateAll((all) => all.map((one) => one.firstChild?.textContent ?? ''));
+
+const follow = async ({page}: Visit, name: string): Promise<void> => {
+	const target = page.getByRole('link', {name, exact: true});
+	await ((await page.evaluate(() => navigator.maxTouchPoints)) > 0 ? target.tap() : target.click());
+};
+
+test('an iPhone stays on the page until it is tapped, and is offered the store and the app', async (t) => {
+	const visited = await visit(stage, t, (await newLink({fallbackUrl: website})).url, 'iPhone');
+	await visited.page.waitForLoadState('load');
+	t.deepEqual(visited.destinations, []);
+	t.deepEqual(await offered(visited), [
+		'Get Acme on the App Store',
+		'Continue without copying',
+		'I already have the app',
+		'Continue to the website',
+	]);
+	await follow(visited, 'I already have the app');
+	await visited.page.waitForFunction(() => true);
+	t.deepEqual(visited.destinations, ['acmeshop://sale/summer']);
+});
+
+test('an iPhone is not asked to copy for a link that is not deferred', async (t) => {
+	const {url} = await newLink({deferredDeepLinking: false});
+	const visited = await visit(stage, t, url, 'iPhone');
+	t.deepEqual(await offered(visited), ['Get Acme on the App Store', 'I already have the app']);
+	t.false((await visited.page.content()).includes('opl_'));
+	await follow(visited, 'Get Acme on the App Store');
+	await visited.page.waitForURL(appStore);
+});
+
+test('an in-app browser on iOS is offered only the store, with a hint to Safari', async (t) => {
+	const {url} = await newLink();
+	const visited = await visit(stage, t, url, 'iPhoneInApp');
+	t.deepEqual(await offered(visited), [
+		'Get Acme on the App Store',
+		'Continue without copying',
+		'Open in browser',
+		'Copy link',
+	]);
+	t.true(await visited.page.getByText('Open this link in Safari').isVisible());
+	t.true((await visited.page.locator('.url').textContent())?.includes(new URL(url).pathname));
+});
+
+const {userAgent: iPhone = ''} = readers.iPhoneInApp;
+const {userAgent: android = ''} = readers.androidInApp;
+for (const [app, reader, userAgent, target] of [
+	[
+		'Instagram on iOS',
+		'iPhoneInApp',
+		iPhone,
+		(url: string) => `instagram://extbrowser/?url=${encodeURIComponent(url)}`,
+	],
+	[
+		'LinkedIn on iOS',
+		'iPhoneInApp',
+		iPhone.replace(/Instagram.*/, '[LinkedInApp]/9.29'),
+		(url: string) => `x-safari-${url}`,
+	],
+	[
+		'Telegram on Android',
+		'androidInApp',
+		android.replace(/\[.*/, 'Telegram-Android/10.14.5'),
+		(url: string) => `intent://${url.replace('http://', '')}#Intent;scheme=http;end`,
+	],
+] as const) {
+	test(`${app} leads out into the browser by a tap, and never by itself, also without an app to open`, async (t) => {
+		const {url} = await newLink({fallbackUrl: website});
+		const visited = await visit(stage, t, url, reader, {userAgent});
+		await visited.page.waitForLoadState('load');
+		t.deepEqual(visited.destinations, []);
+		await follow(visited, 'Open in browser');
+		await visited.page.waitForFunction(() => true);
+		t.deepEqual(visited.destinations, [target(url)]);
+
+		const {url: plain} = await link(appless, {fallbackUrl: website});
+		const withoutScript = await visit(stage, t, plain, reader, {userAgent, javaScriptEnabled: false});
+		t.deepEqual(await offered(withoutScript), ['Continue to the website', 'Open in browser']);
+		t.is(await withoutScript.page.getByRole('link', {name: 'Open in browser'}).getAttribute('href'), target(plain));
+		t.deepEqual(
+			visited.complaints.filter((line) => !line.includes('scheme does not have a registered handler')),
+			[],
+		);
+	});
+}
+
+test('an intent asks for the app, and falls back to the store with the token as its referrer', async (t) => {
+	const visited = await visit(stage, t, (await newLink()).url, 'android');
+	const token = await tokenOf(visited);
+	await visited.page.waitForLoadState('load');
+	t.deepEqual(visited.destinations, []);
+	t.deepEqual(await offered(visited), ['Open in the app', 'Continue without copying', 'Get Acme on Google Play']);
+	await follow(visited, 'Open in the app');
+	await visited.page.getByText('Code copied').waitFor();
+	const [intent = '', ...others] = visited.destinations;
+	t.deepEqual(others, []);
+	const [target, fields = ''] = intent.split('#Intent;');
+	t.is(target, 'intent://sale/summer');
+	const [scheme, name, fallback, end, ...rest] = fields.split(';');
+	t.deepEqual([scheme, name, end, rest], ['scheme=acmeshop', 'package=com.acme.shop', 'end', []]);
+	t.is(decodeURIComponent(String(fallback).replace('S.browser_fallback_url=', '')), `${playStore}&referrer=${token}`);
+});
+
+test('Android gets to the store with the token as its referrer', async (t) => {
+	const visited = await visit(stage, t, (await newLink()).url, 'android');
+	const token = await tokenOf(visited);
+	await follow(visited, 'Get Acme on Google Play');
+	await visited.page.waitForURL(`${playStore}&referrer=${token}`);
+	t.is(new URL(visited.page.url()).searchParams.get('referrer'), token);
+});
+
+test('an in-app browser on Android is offered the store first, with a hint to Chrome', async (t) => {
+	const visited = await visit(stage, t, (await newLink()).url, 'androidInApp');
+	t.deepEqual(await offered(visited), [
+		'Get Acme on Google Play',
+		'Continue without copying',
+		'Open in the app',
+		'Copy link',
+	]);
+	t.true(await visited.page.getByText('Open this link in Chrome').isVisible());
+});
+
+test('a desktop is redirected to the website, and Back leads to the previous page', async (t) => {
+	const {url} = await newLink({fallbackUrl: website, utmSource: 'mail'});
+	for (const reader of ['desktop', 'mac'] as const) {
+		const visited = await visit(stage, t, url, reader, {leaves: true});
+		await visited.page.waitForURL(`${website}?utm_source=mail`);
+		t.deepEqual(visited.destinations, [`${website}?utm_source=mail`]);
+		await visited.page.goBack();
+		t.is(visited.page.url(), 'about:blank');
+	}
+});
+
+test('without a website a desktop shows a QR code of the short URL, in light and in dark', async (t) => {
+	const {url} = await newLink();
+	for (const [reader, colorScheme] of [
+		['desktop', 'light'],
+		['mac', 'dark'],
+	] as const) {
+		const visited = await visit(stage, t, url, reader, {colorScheme});
+		await visited.page.waitForLoadState('load');
+		t.deepEqual(visited.destinations, []);
+		t.deepEqual(await offered(visited), ['Copy link', 'App Store', 'Google Play']);
+		const code = visited.page.getByRole('img', {name: `QR code for ${url}`});
+		t.is(await decodeQR(visited.page, await code.screenshot()), url);
+	}
+});
+
+test('an iPad that claims to be a Mac gets an iPhone’s offer, without a redirect', async (t) => {
+	const {url} = await newLink({fallbackUrl: website});
+	const visited = await visit(stage, t, url, 'iPad');
+	await visited.page.waitForLoadState('load');
+	t.deepEqual(visited.destinations, []);
+	t.deepEqual(await offered(visited), [
+		'Get Acme on the App Store',
+		'Continue without copying',
+		'I already have the app',
+		'Continue to the website',
+	]);
+	await follow(visited, 'Continue to the website');
+	await visited.page.waitForURL(website);
+});
+
+test('an iPad that claims to be a Mac is offered its own destination, from which a Mac is led to another', async (t) => {
+	const destinations = {ipad: 'https://ipad.example.com/', desktop: website};
+	const {url} = await newLink({destinations});
+	const visited = await visit(stage, t, url, 'iPad');
+	t.deepEqual(await offered(visited), [
+		'Continue to the website',
+		'Get Acme on the App Store',
+		'Continue without copying',
+		'I already have the app',
+	]);
+	await visited.page.getByRole('link', {name: 'Continue to the website'}).tap();
+	await visited.page.waitForURL(destinations.ipad);
+	await (await visit(stage, t, url, 'mac')).page.waitForURL(website);
+});
+
+test('a tool without a known browser is offered the website, else the stores', async (t) => {
+	const {url} = await newLink({fallbackUrl: website});
+	t.deepEqual(await offered(await visit(stage, t, url, 'tool')), ['Continue to the website']);
+	t.deepEqual(await offered(await visit(stage, t, (await newLink()).url, 'tool')), ['App Store', 'Google Play']);
+});
+
+test('a phone whose platform has no app is offered the website', async (t) => {
+	const appConfig = {ios: {bundleId: 'com.acme.shop.ios', teamId: 'ABCDE12345', appStoreId: '123456789'}};
+	const {url} = await link(await organization(stage.service, {appConfig}), {fallbackUrl: website});
+	t.deepEqual(await offered(await visit(stage, t, url, 'android')), ['Continue to the website']);
+});
+
+test('without script every link works as a link', async (t) => {
+	const {url} = await newLink();
+	const withoutScript = {javaScriptEnabled: false};
+	for (const [reader, name, target] of [
+		['iPhone', 'Get Acme on the App Store', appStore],
+		['androidInApp', 'Get Acme on Google Play', `${playStore}&referrer=opl_`],
+		['iPad', 'App Store', appStore],
+		['tool', 'Google Play', playStore],
+	] as const) {
+		const visited = await visit(stage, t, url, reader, withoutScript);
+		t.is(await visited.page.getByRole('button').count(), 0, reader);
+		await visited.page.getByRole('link', {name, exact: true}).click();
+		await visited.page.waitForURL((arrived) => arrived.href.startsWith(target));
+		t.is(visited.destinations.length, 1, reader);
+	}
+});
+
+test('without script a link into the app asks for the app', async (t) => {
+	const {url} = await newLink();
+	for (const [reader, name, target] of [
+		['iPhone', 'I already have the app', /^acmeshop:\/\/sale\/summer$/],
+		['android', 'Open in the app', /^intent:\/\/sale\/summer#Intent;/],
+	] as const) {
+		const visited = await visit(stage, t, url, reader, {javaScriptEnabled: false});
+		await visited.page.getByRole('link', {name, exact: true}).click();
+		t.is(visited.destinations.length, 1);
+		t.regex(visited.destinations[0] ?? '', target);
+	}
+});
+
+test('without script a desktop is redirected to the website, or shows the QR code', async (t) => {
+	const {url} = await newLink({fallbackUrl: website});
+	const visited = await visit(stage, t, url, 'desktop', {javaScriptEnabled: false, leaves: true});
+	await visited.page.waitForURL(website);
+	const plain = await newLink();
+	const {page} = await visit(stage, t, plain.url, 'desktop', {javaScriptEnabled: false});
+	const code = page.getByRole('img', {name: `QR code for ${plain.url}`});
+	t.true(await code.isVisible());
+});
+
+test('an organization’s logo stands in the place of its initial, which shows where the logo cannot be had', async (t) => {
+	const org = await organization(stage.service);
+	const {url} = await link(org);
+	const put = (logoUrl: string | null) =>
+		admin(stage.service).put(`/admin/organizations/${org.id}/app-config`, {...exampleAppConfig, logoUrl});
+	const logo = 'https://img.example.com/logo.png';
+	t.is((await put(logo)).body.logoUrl, logo);
+	const {page, elsewhere, complaints} = await visit(stage, t, url, 'iPhone');
+	await page.waitForLoadState('load');
+	t.deepEqual(elsewhere, [logo]);
+	t.deepEqual(complaints, []);
+	t.deepEqual(await page.locator('.mark img').boundingBox(), await page.locator('.mark').boundingBox());
+	await put('https://img.example.com/missing.png');
+	await page.reload();
+	await page.locator('.logo').waitFor({state: 'hidden'});
+	t.is(await page.locator('.mark').innerText(), 'A');
+	for (const without of ['http://img.example.com/logo.png', null]) {
+		t.is((await put(without)).status, 200);
+		await page.reload();
+		t.is(await page.locator('.logo').count(), 0);
+	}
+
+	t.like(await put('javascript:alert(1)'), {status: 400, body: {details: [{field: 'logoUrl'}]}});
+});

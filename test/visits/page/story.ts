@@ -1,0 +1,287 @@
+import test, {type ExecutionContext} from 'ava';
+import {Oplink} from '../../../src/client/oplink.ts';
+import {pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
+import {hostileTexts} from '../../fixtures/link-view.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {startedFor} from '../../helpers/started.ts';
+import {faintTexts, layoutFaults} from './_looks.ts';
+import {people} from './_readers.ts';
+import {signalsOf, startStage, visit} from './_stage.ts';
+
+const stage = startedFor(test, () => startStage());
+
+/** A link of a new organization, and a phone that will open its page and its app from one address. */
+const begin = async () => {
+	const {service} = stage;
+	const acme = await organization(service);
+	const made = await link(acme, {path: '/item/7', params: {coupon: 'C7'}});
+	const {address} = anonymous(service);
+	const oplink = new Oplink({
+		baseUrl: service.url,
+		clientKey: acme.clientKey,
+		fetch: (url, init) => fetch(url, {...init, headers: {...init?.headers, 'X-Forwarded-For': address}} as RequestInit),
+	});
+	return {acme, made, oplink, atHome: {extraHTTPHeaders: {'X-Forwarded-For': address}}};
+};
+
+/** The app's calls after its match: a session, an identity and an event, which counts for the link. */
+const goOn = async (
+	t: ExecutionContext,
+	{acme, made, oplink}: Awaited<ReturnType<typeof begin>>,
+	device: {deviceId: string; platform: 'iOS' | 'Android'},
+): Promise<void> => {
+	const {deviceId} = device;
+	t.is((await oplink.session(device))?.deviceId, deviceId);
+	await oplink.identify(deviceId, 'user-7');
+	await oplink.track(deviceId, 'purchase', {amount: 12});
+	const events = await stage.service.services.db('events').where({organization_id: acme.id});
+	t.deepEqual(
+		events.map(({link_id, event_name}) => [link_id, event_name]),
+		[[made.id, 'purchase']],
+	);
+	const {body} = await admin(stage.service).get(`/admin/organizations/${acme.id}/stats`);
+	t.like(body.totals, {clicks: 1, matches: 1, events: 1});
+};
+
+const matched = {matched: true, path: '/item/7', params: {coupon: 'C7'}};
+
+// Both taps copy, and one browser has one clipboard.
+test.serial('iPhone: from the tap, by the clipboard, through the store to the right screen', async (t) => {
+	const story = await begin();
+	const {page, context} = await visit(stage, t, story.made.url, 'iPhone', story.atHome);
+	await page.getByRole('link', {name: /^Get Acme .+ on the App Store$/}).tap();
+	await page.waitForURL('https://apps.apple.com/**');
+	await context.grantPermissions(['clipboard-read'], {origin: stage.url});
+	const app = await context.newPage();
+	await app.goto(`${stage.url}/health/live`);
+	const clipboardToken = await app.evaluate(() => navigator.clipboard.readText());
+	const device = {deviceId: 'an-iphone', platform: 'iOS'} as const;
+	t.deepEqual(await story.oplink.match({...device, clipboardToken}), {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'CLIPBOARD',
+		matchConfidence: 'exact',
+	});
+	await goOn(t, story, device);
+});
+
+test.serial('Android: from the tap, by the store referrer, to the right screen', async (t) => {
+	const story = await begin();
+	const {page} = await visit(stage, t, story.made.url, 'android', story.atHome);
+	await page.getByRole('link', {name: /^Get Acme .+ on Google Play$/}).tap();
+	await page.waitForURL('https://play.google.com/**');
+	const installReferrer = new URL(page.url()).searchParams.get('referrer') ?? '';
+	const device = {deviceId: 'an-android', platform: 'Android'} as const;
+	t.deepEqual(await story.oplink.match({...device, installReferrer}), {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'INSTALL_REFERRER',
+		matchConfidence: 'exact',
+	});
+	await goOn(t, story, device);
+});
+
+test('by fingerprint alone: the timezone sent by the page makes it exact', async (t) => {
+	const story = await begin();
+	const visited = await visit(stage, t, story.made.url, 'iPhone', {
+		...story.atHome,
+		userAgent:
+			'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+		locale: 'de-DE',
+		timezoneId: 'Europe/Berlin',
+	});
+	const {page} = visited;
+	await signalsOf(visited);
+	await page.getByRole('link', {name: 'Weiter, ohne zu kopieren'}).tap();
+	await page.waitForURL('https://apps.apple.com/**');
+	const device = {deviceId: 'another-iphone', platform: 'iOS'} as const;
+	const match = await story.oplink.match({
+		...device,
+		osVersion: '17.5.1',
+		language: 'de-DE',
+		timezone: 'Europe/Berlin',
+	});
+	t.deepEqual(match, {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'FINGERPRINT_EXACT',
+		matchConfidence: 'high',
+	});
+	await goOn(t, story, device);
+});
+
+const readers = ['iPhone', 'androidInApp', 'desktop', 'crawler'] as const;
+
+for (const reader of readers) {
+	test(`${reader}: a text that tries to be more than text stays text, wherever it is shown`, async (t) => {
+		const acme = await organization(stage.service, {name: `${reader} ${hostileTexts.join(' ')}`});
+		const {page, complaints, destinations} = await visit(stage, t, (await link(acme)).url, reader);
+		for (const text of hostileTexts) {
+			const {url} = await link(acme, {
+				path: `/${text}`,
+				title: text,
+				og: {title: text, description: text, imageUrl: `https://img.example.com/${encodeURIComponent(text)}?"'><b>`},
+				params: {[text]: text, text},
+				utmSource: text,
+			});
+			await page.goto(`${url}?${encodeURIComponent(text)}=${encodeURIComponent(text)}#${text}`);
+			t.is((await page.getByRole('heading', {level: 1}).textContent())?.trim(), text.trim());
+			// Injected markup would be one of these; it would run, or be blocked and reported by the policy.
+			const foreign = page.locator(
+				'svg[onload], img[onerror], [autofocus], b, body script:not(#config, #config + script)',
+			);
+			t.is(await foreign.count(), 0);
+			t.deepEqual(complaints, []);
+			t.deepEqual(destinations, []);
+		}
+	});
+}
+
+test('a text in the link to the app stays within it', async (t) => {
+	const text = 'x;package=com.evil;S.browser_fallback_url=https%3A%2F%2Fevil.example.com;end#Intent;scheme=javascript';
+	const {url} = await link(await organization(stage.service), {path: `/${text}`, params: {a: text}});
+	const {page, destinations} = await visit(stage, t, url, 'android');
+	await page.getByRole('link', {name: 'Open in the app'}).tap();
+	await page.getByText('Code copied').waitFor();
+	const [fields = '', ...others] = (destinations[0] ?? '').split('#Intent;').slice(1);
+	t.deepEqual(others, []);
+	t.deepEqual(
+		fields.split(';').map((field) => field.split('=')[0]),
+		['scheme', 'package', 'S.browser_fallback_url', 'end'],
+	);
+	t.regex(fields, /^scheme=acmeshop;package=com\.acme\.shop;/);
+});
+
+test('script that got into the page after all is refused by its policy', async (t) => {
+	const {url} = await link(await organization(stage.service));
+	const {page, complaints, elsewhere} = await visit(stage, t, url, 'iPhone');
+	await page.evaluate(() => {
+		const script = document.createElement('script');
+		script.textContent = 'document.title = "taken over"';
+		const frame = document.createElement('iframe');
+		frame.src = 'https://evil.example.com/';
+		const button = document.createElement('div');
+		button.innerHTML = `<button id="in" onclick="document.title = 'taken over'" style="color: red">x</button>`;
+		document.body.append(script, frame, button);
+		document.querySelector<HTMLElement>('#in')?.click();
+		return fetch('https://evil.example.com/').catch(() => {});
+	});
+	t.not(await page.title(), 'taken over');
+	for (const refusal of [
+		/^Executing inline script violates .* 'script-src/,
+		/^Executing inline event handler violates .* 'script-src/,
+		/^Applying inline style violates .* 'style-src/,
+		/^Framing .* violates .* "default-src 'none'"/,
+		/^Connecting to .* violates .* "connect-src 'self'"/,
+	]) {
+		t.true(
+			complaints.some((complaint) => refusal.test(complaint)),
+			`${refusal} in ${complaints.join('; ')}`,
+		);
+	}
+
+	t.deepEqual(elsewhere, []);
+});
+
+let acme: TestOrganization;
+const painted = startedFor(test, () => startStage());
+test.serial.before(async () => {
+	acme = await organization(painted.service, {name: 'Donaudampfschifffahrtsgesellschaftskapitänsmützen'});
+});
+
+const image = 'https://img.example.com/cover.png';
+const narrow = {viewport: {width: 320, height: 640}, screen: {width: 320, height: 640}};
+const wordy = {
+	title: 'Sommerschlussverkaufseröffnungsveranstaltung',
+	og: {description: 'https://example.com/a/very/long/word/without/a/space/in/it'.repeat(4), imageUrl: image},
+};
+
+const website = {fallbackUrl: 'https://shop.example.com/'};
+
+for (const [reader, body, words] of [
+	['iPhoneInApp', website, ['onAppStore', 'copyNote', 'withoutCopying', 'website', 'openInBrowser', 'copyLink']],
+	['iPad', website, ['onAppStore', 'copyNote', 'withoutCopying', 'haveApp', 'website']],
+	['androidInApp', website, ['onGooglePlay', 'openApp', 'copyNote', 'withoutCopying', 'website', 'copyLink']],
+	['desktop', {}, ['scan', 'copyLink']],
+] as const) {
+	test(`${reader}: in each language everything fits into 320 px and can be tapped`, async (t) => {
+		const {url} = await link(acme, {...wordy, ...body});
+		const {page} = await visit(painted, t, url, reader, narrow);
+		for (const language of pageLanguages) {
+			await page.setExtraHTTPHeaders({'Accept-Language': `${language}-ZZ,${language};q=0.9`});
+			await page.goto(url);
+			const root = page.locator('html');
+			t.is(await root.getAttribute('lang'), language);
+			t.is(await root.getAttribute('dir'), language === 'ar' ? 'rtl' : 'ltr');
+			const seen = await page.locator('body').innerText();
+			for (const word of words) {
+				t.true(seen.includes(pageStrings[language][word].replace('{name}', acme.name)), `${language}: ${word}`);
+			}
+
+			t.deepEqual(await layoutFaults(page), [], language);
+		}
+	});
+}
+
+for (const reader of people) {
+	test(`${reader}: every text stands out, in at most 20 KB, and no other host is asked for anything but the picture`, async (t) => {
+		const params = Object.fromEntries(Array.from({length: 20}, (_, index) => [`parameter${index}`, 'value'.repeat(4)]));
+		const {url} = await link(acme, {...wordy, params});
+		const {page, elsewhere, complaints} = await visit(painted, t, url, reader);
+		for (const colorScheme of ['light', 'dark'] as const) {
+			await page.emulateMedia({colorScheme});
+			t.deepEqual(await faintTexts(page), [], colorScheme);
+		}
+
+		await page.waitForLoadState('load');
+		t.deepEqual(elsewhere, [image]);
+		t.deepEqual(complaints, []);
+		const {size, own} = await page.evaluate(() => {
+			const [document] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+			const names = performance.getEntriesByType('resource').map(({name}) => name);
+			return {size: document?.decodedBodySize ?? 0, own: names.filter((name) => name.startsWith(location.origin))};
+		});
+		t.true(size > 5000 && size <= 20_000, `${size} bytes`);
+		t.deepEqual(
+			own.filter((name) => !name.endsWith('/signals')),
+			[],
+		);
+	});
+}
+
+test('a picture that cannot be had leaves no hole', async (t) => {
+	const {url} = await link(acme, {og: {imageUrl: 'https://img.example.com/missing.png'}});
+	const {page} = await visit(painted, t, url, 'iPhone');
+	await page.locator('figure').waitFor({state: 'hidden'});
+	t.true(await page.getByRole('heading').isVisible());
+});
+
+test('the focused element is outlined, and the tab order is that of the page', async (t) => {
+	const {url} = await link(acme);
+	const {page} = await visit(painted, t, url, 'iPhoneInApp');
+	for (const name of [
+		`Get ${acme.name} on the App Store`,
+		'Continue without copying',
+		'Open in browser',
+		'Copy link',
+	]) {
+		await page.keyboard.press('Tab');
+		const focused = page.locator(':focus');
+		t.is(await focused.textContent(), name);
+		t.is(await focused.evaluate((element) => getComputedStyle(element).outlineWidth), '3px');
+	}
+});
+
+test('a screen reader finds one heading, named links and buttons, and a live region for results', async (t) => {
+	const {url} = await link(acme, {title: 'Summer sale'});
+	const {page} = await visit(painted, t, url, 'iPhoneInApp');
+	t.is(await page.getByRole('heading', {level: 1, name: 'Summer sale'}).count(), 1);
+	t.is(await page.getByRole('status').count(), 1);
+	t.is(await page.getByRole('main').count(), 1);
+	for (const role of ['link', 'button'] as const) {
+		for (const one of await page.getByRole(role).all()) {
+			t.truthy(await one.textContent());
+		}
+	}
+});

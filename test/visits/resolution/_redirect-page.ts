@@ -1,0 +1,54 @@
+import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
+import {pageLanguage} from '../../../src/visits/resolution/page/page-language.ts';
+import {renderRedirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import {linkView, matchToken} from '../../fixtures/link-view.ts';
+
+export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
+
+export const render = (visitorClass: VisitorClass, overrides: Partial<LinkView> = {}, acceptLanguage = 'en') =>
+	renderRedirectPage({
+		link: linkView(overrides),
+		visitor: {class: visitorClass},
+		language: pageLanguage(acceptLanguage),
+		qrSvg,
+	});
+
+type Anchor = {text: string; href: string; copies: string | null; isPrimary: boolean};
+
+const decode = (text: string) =>
+	text.replace(
+		/&(amp|lt|gt|quot|#39);/g,
+		(_, name) => ({amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'"})[String(name)] ?? '',
+	);
+
+export const anchorsOf = (page: string): Anchor[] =>
+	[...page.matchAll(/<a class="([^"]*)" href="([^"]*)"(?: data-copies="([^"]*)")?>([^<]*)/g)].map(
+		([, names = '', href = '', copies, text = '']) => ({
+			text: decode(text),
+			href: decode(href),
+			copies: copies ?? null,
+			isPrimary: names.includes('primary'),
+		}),
+	);
+
+export const configOf = (page: string): Record<string, unknown> =>
+	JSON.parse(/<script type="application\/json" id="config">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
+
+export const appStore = 'https://apps.apple.com/app/id123456789';
+export const play = `https://play.google.com/store/apps/details?id=com.acme.app&referrer=${matchToken}`;
+export const intent = `intent://go.example.com/AB12/sale#Intent;scheme=https;package=com.acme.app;S.browser_fallback_url=${encodeURIComponent(play)};end`;
+export const website = 'https://shop.example.com/sale?utm_source=mail';
+export const openInApp = 'acme://sale/summer?ref=mail';
+
+export const withoutApps = {ios: null, android: []};
+
+export const classes: VisitorClass[] = [
+	'ios-browser',
+	'ios-inapp',
+	'android-browser',
+	'android-inapp',
+	'mac-or-ipad',
+	'desktop',
+	'unknown',
+];

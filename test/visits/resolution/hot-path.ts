@@ -1,0 +1,126 @@
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {type Answer, anonymous} from '../../helpers/callers.ts';
+import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
+test.serial.before(async () => {
+	// The cache is not used before this process has received its own heartbeat.
+	await service.services.changes.settled();
+});
+
+const agents = {
+	iPhone:
+		'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+	android:
+		'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36',
+	desktop:
+		'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36',
+	mac: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15',
+	unknown: 'curl/8.0',
+	crawler: 'facebookexternalhit/1.1',
+};
+
+/** An answer without its changing parts: the time, its id, tokens and cookies' values. */
+const lasting = ({status, headers, text}: Answer) => {
+	const {date: _, 'x-request-id': __, ...rest} = headers;
+	const cut = (value: string) =>
+		value.replaceAll(/opl_\w{32}/g, 'TOKEN').replaceAll(/oplink_visitor=[\w-]{22}/g, 'COOKIE');
+	return {status, headers: JSON.parse(cut(JSON.stringify(rest))) as unknown, text: cut(text)};
+};
+
+for (const [name, agent] of Object.entries(agents)) {
+	for (const deferredDeepLinking of [true, false]) {
+		test(`${name}, ${deferredDeepLinking ? 'deferred' : 'not deferred'}: the hot path and the routes give the same answer`, async (t) => {
+			const made = await link(await organization(service), {
+				deferredDeepLinking,
+				title: 'Sale & <more> …',
+				params: {sku: '7'},
+				fallbackUrl: 'https://shop.example.com/',
+			});
+			const {pathname} = new URL(made.url);
+			for (const more of [
+				{},
+				{'Sec-GPC': '1'},
+				{'Accept-Language': 'ar,de;q=0.5'},
+				{Referer: 'https://news.example.com/a'},
+			]) {
+				const headers = {'User-Agent': agent, ...more};
+				for (const path of [pathname, `${pathname}/data`]) {
+					const caller = anonymous(service);
+					// A URL with a query goes to the routes, also if it is empty.
+					const byRoutes = await caller.get(`${path}?`, headers);
+					await caller.get(path, headers);
+					const again = await caller.get(path, headers);
+					t.is(byRoutes.status, 200);
+					const expected = lasting(byRoutes);
+					t.deepEqual(
+						lasting(again),
+						path.endsWith('/data') ? {...expected, ...lasting(again), status: 200} : expected,
+					);
+					t.deepEqual(Object.keys(again.headers).toSorted(), Object.keys(byRoutes.headers).toSorted());
+				}
+			}
+
+			const {body} = await anonymous(service).get(`${pathname}/data`, {'User-Agent': agent});
+			t.deepEqual(body, {linkId: made.id, path: made.path, params: {sku: '7'}});
+			// Each of them is a click: 3 visits of 2 paths under 4 sets of headers, and the last one.
+			const rows = await storedRows(service, 'clicks', {link_id: made.id});
+			t.is(rows.length, 25);
+			t.is(new Set(rows.map(({id: _, occurred_at: __, writer: ___, ...row}) => JSON.stringify(row))).size, 3);
+		});
+	}
+}
+
+test('the limit is shared with the routes, and exceeding it is 429', async (t) => {
+	const {url} = await link(await organization(service));
+	const {pathname} = new URL(url);
+	const caller = anonymous(service);
+	await caller.get(pathname);
+	const answers = await Promise.all(Array.from({length: 520}, () => caller.get(pathname)));
+	t.is(answers.filter(({status}) => status === 200).length, 499);
+	const refused = answers.find(({status}) => status === 429);
+	t.is(refused?.body.statusCode, 429);
+	t.is((await anonymous(service).get(pathname)).status, 200);
+});
+
+test('HEAD, a prefetch and a request for another host go to the routes', async (t) => {
+	const {id, url} = await link(await organization(service));
+	const {pathname} = new URL(url);
+	const caller = anonymous(service);
+	await caller.get(pathname);
+	const head = await caller.head(pathname);
+	t.deepEqual([head.status, head.text], [200, '']);
+	t.false((await caller.get(pathname, {'Sec-Purpose': 'prefetch'})).text.includes('opl_'));
+	t.is((await caller.get(pathname, {Host: 'elsewhere.example.com'})).status, 404);
+	t.is((await caller.get(pathname, {'X-Forwarded-Host': 'elsewhere.example.com'})).status, 404);
+	t.is((await caller.get(pathname, {'X-Request-Id': 'mine'})).headers['x-request-id'], 'mine');
+	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 2);
+});
+
+test('requests before the routes are loaded get the same answers and are counted', async (t) => {
+	const {id, url} = await link(await organization(service), {title: 'Early', params: {sku: '7'}});
+	const {pathname} = new URL(url);
+	const early = await startService({LINK_DOMAIN: new URL(url).host}, service.clock, {
+		url: service.databaseUrl,
+		drop: async () => {},
+	});
+	t.teardown(() => early.stop());
+	const headers = {'User-Agent': agents.android, Host: new URL(url).host};
+	const ask = (path: string) => anonymous(early).get(path, headers);
+	const first = await Promise.all([
+		ask(pathname),
+		ask(`${pathname}/data`),
+		ask(`${pathname}-unknown`),
+		ask('/health/ready'),
+	]);
+	const byRoutes = await ask(`${pathname}?`);
+	t.deepEqual(
+		first.map(({status}) => status),
+		[200, 200, 404, 200],
+	);
+	const [page, data] = first;
+	t.deepEqual(lasting(page), lasting(byRoutes));
+	t.deepEqual(data.body, {linkId: id, path: '/sale', params: {sku: '7'}});
+	t.is((await storedRows(early, 'clicks', {link_id: id})).length, 3);
+});

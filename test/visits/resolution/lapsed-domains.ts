@@ -1,0 +1,177 @@
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous, send} from '../../helpers/callers.ts';
+import type {TestService} from '../../helpers/service.ts';
+import {startTwoServices} from '../../helpers/two-services.ts';
+
+let one: TestService;
+let other: TestService;
+let stop: (() => Promise<void>) | undefined;
+test.serial.before(async () => {
+	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'}));
+});
+test.after.always(() => stop?.());
+
+/** An organization with a verified domain and the link `sale` on it, which are looked at through both processes. */
+const setup = async (hostname: string) => {
+	const org = await organization(one);
+	const base = `/admin/organizations/${org.id}`;
+	const operator = admin(one);
+	const {body: domain} = await operator.post(`${base}/domains`, {hostname});
+	await operator.post(`${base}/domains/${domain.id}/approve`);
+	const own = await link(org, {shortCode: 'sale', domainId: domain.id});
+
+	const setPlan = async (plan: string | null): Promise<void> => {
+		const {status, text} = await operator.put(`${base}/plan`, {plan});
+		if (status !== 200) {
+			throw new Error(text);
+		}
+	};
+
+	const servedBy = async (service: TestService): Promise<number[]> => {
+		const get = async (path: string) => {
+			const {status, body} = await anonymous(service).get(path, {Host: hostname});
+			return status === 404 && body.message !== 'Unknown link domain' ? 0 : status;
+		};
+		const tls = await send(service.url, 'GET', `/internal/tls/ask?domain=${hostname}`, {Host: '127.0.0.1'});
+		return [
+			await get(`/${org.orgKey}/sale`),
+			await get(`/${org.orgKey}/sale/data`),
+			await get('/.well-known/apple-app-site-association'),
+			await get('/.well-known/assetlinks.json'),
+			(await anonymous(service).get('/sale', {Host: hostname})).status,
+			tls.status,
+		];
+	};
+	const served = async () => [await servedBy(one), await servedBy(other)];
+
+	/** The host of the link's URL, in each answer that has it. */
+	const hostsOfUrl = async (): Promise<string[]> => {
+		const urls: string[] = [];
+		for (const service of [one, other]) {
+			const caller = admin(service);
+			const exported = await caller.get(`${base}/links/export`);
+			const page = await anonymous(service).get(`/${org.orgKey}/sale`, {
+				Host: 'go.oplink.test',
+				'User-Agent': 'Slackbot-LinkExpanding 1.0',
+			});
+			urls.push(
+				(await caller.get(`${base}/links/${own.id}`)).body.url,
+				(await caller.get(`${base}/links`)).body.data[0].url,
+				JSON.parse(exported.text).url,
+				/property="og:url" content="([^"]+)"/.exec(page.text)?.[1] ?? '',
+			);
+		}
+
+		return [...new Set(urls.map((url) => new URL(url).host))];
+	};
+
+	return {org, base, operator, domain, own, setPlan, served, hostsOfUrl};
+};
+
+const ndjson = {'Content-Type': 'application/x-ndjson'};
+
+const all = (status: number): number[][] => Array.from({length: 2}, () => Array.from({length: 6}, () => status));
+
+test('a custom domain stops serving with the plan that gave it, in every process, and serves again with the next', async (t) => {
+	const {base, operator, domain, setPlan, served, hostsOfUrl} = await setup('lapsed1.acme.test');
+	t.deepEqual(await served(), all(200));
+	t.deepEqual(await hostsOfUrl(), ['lapsed1.acme.test']);
+	for (const lesser of ['STARTER', 'SOLO', null]) {
+		await setPlan(lesser);
+		t.deepEqual(await served(), all(404), String(lesser));
+		t.deepEqual(await hostsOfUrl(), ['go.oplink.test']);
+		const {body} = await operator.get(`${base}/domains`);
+		t.like(body.data[0], {id: domain.id, status: 'VERIFIED'});
+
+		await setPlan('SCALE');
+		t.deepEqual(await served(), all(200));
+		t.deepEqual(await hostsOfUrl(), ['lapsed1.acme.test']);
+	}
+});
+
+test('without its plan a link uses the shared domain, keeps its own, and can be changed', async (t) => {
+	const {org, base, operator, domain, own, setPlan} = await setup('lapsed2.acme.test');
+	await setPlan('STARTER');
+	const shared = await anonymous(one).get(`/${org.orgKey}/sale/data`, {Host: 'go.oplink.test'});
+	t.is(shared.body.linkId, own.id);
+	const changed = await operator.patch(`${base}/links/${own.id}`, {title: 'Sale'});
+	t.is(changed.status, 200);
+	t.like(changed.body, {domainId: domain.id, url: `https://go.oplink.test/${org.orgKey}/sale`});
+	const row = `${JSON.stringify({path: '/sale', shortCode: 'sale'})}\n`;
+	const imported = await operator.post(`${base}/links/import?onConflict=skip`, row, ndjson);
+	t.like(JSON.parse(imported.text), {status: 'skipped', url: changed.body.url});
+	const qrCode = async () => (await operator.get(`${base}/links/${own.id}/qr.svg`)).text;
+	const ofSharedUrl = await qrCode();
+	await setPlan('SCALE');
+	t.not(await qrCode(), ofSharedUrl);
+});
+
+test('new links cannot take a domain that the plan does not give, and take the shared one by default', async (t) => {
+	const {base, operator, domain, setPlan} = await setup('lapsed3.acme.test');
+	t.is((await operator.post(`${base}/domains/${domain.id}/default`)).status, 200);
+	await setPlan('STARTER');
+	const refused = await operator.post(`${base}/links`, {path: '/x', domainId: domain.id});
+	t.is(refused.status, 403);
+	t.like(refused.body, {code: 'FEATURE_NOT_AVAILABLE', feature: 'custom_domains'});
+	const row = `${JSON.stringify({path: '/x', domainId: domain.id})}\n`;
+	const imported = await operator.post(`${base}/links/import`, row, ndjson);
+	t.like(JSON.parse(imported.text), {status: 'failed', error: {statusCode: 403, code: 'FEATURE_NOT_AVAILABLE'}});
+
+	const {body: domains} = await operator.get(`${base}/domains`);
+	for (const fields of [{}, {shortCode: 'named'}, {channel: 'email'}, {fallbackUrl: 'https://acme.test/'}]) {
+		const {status, body} = await operator.post(`${base}/links`, {path: '/x', ...fields});
+		t.is(status, 201);
+		t.is(body.domainId, domains.data.at(-1).id);
+		t.is(new URL(body.url).host, 'go.oplink.test');
+	}
+
+	await setPlan('SCALE');
+	const {body} = await operator.post(`${base}/links`, {path: '/x'});
+	t.is(body.domainId, domain.id);
+});
+
+test('a domain that does not serve can be removed', async (t) => {
+	const {base, operator, domain, own, setPlan} = await setup('lapsed4.acme.test');
+	await setPlan(null);
+	t.is((await operator.delete(`${base}/domains/${domain.id}`)).status, 200);
+	await setPlan('SCALE');
+	t.is(new URL((await operator.get(`${base}/links/${own.id}`)).body.url).host, 'go.oplink.test');
+});
+
+test('the URL of a link on a rejected domain is on the shared one', async (t) => {
+	const {base, operator, domain, hostsOfUrl} = await setup('lapsed5.acme.test');
+	await operator.post(`${base}/domains/${domain.id}/reject`);
+	t.deepEqual(await hostsOfUrl(), ['go.oplink.test']);
+	await operator.post(`${base}/domains/${domain.id}/approve`);
+	t.deepEqual(await hostsOfUrl(), ['lapsed5.acme.test']);
+});
+
+test('doctor reports verified domains that are not served because the plan lacks them', async (t) => {
+	const {org, operator, setPlan} = await setup('lapsed6.acme.test');
+	const seen = async () => {
+		const {body} = await operator.get(`/admin/doctor?org=${org.orgKey}`);
+		return {
+			hosts: body.hosts.map(({url}: {url: string}) => url),
+			findings: body.findings.filter(({check}: {check: string}) => check === 'host.plan'),
+		};
+	};
+	t.deepEqual(await seen(), {hosts: ['https://go.oplink.test', 'https://lapsed6.acme.test'], findings: []});
+	await setPlan('STARTER');
+	t.deepEqual(await seen(), {
+		hosts: ['https://go.oplink.test'],
+		findings: [
+			{
+				area: `Domain lapsed6.acme.test of ${org.orgKey}`,
+				check: 'host.plan',
+				status: 'warn',
+				message: 'it is verified but not served: the plan of its organization lacks custom_domains',
+				next: `Set a plan that has custom_domains (oplink plan set --org ${org.orgKey} PLAN), or remove the domain`,
+			},
+		],
+	});
+	// Tenants' plans are not faults in a report on the whole server.
+	const {body} = await operator.get('/admin/doctor');
+	const found = body.findings.find(({area}: {area: string}) => area === `Domain lapsed6.acme.test of ${org.orgKey}`);
+	t.like(found, {check: 'host.plan', status: 'ok', next: null});
+});

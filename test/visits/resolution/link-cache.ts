@@ -1,0 +1,156 @@
+import {setTimeout as delay} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {openDatabaseLine} from '../../helpers/cut-off.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {createRedisServer, until} from '../../helpers/redis-server.ts';
+import {createFakeClock, startService, type TestService} from '../../helpers/service.ts';
+import {startTwoServices} from '../../helpers/two-services.ts';
+
+let one: TestService;
+let other: TestService;
+let stop: (() => Promise<void>) | undefined;
+test.serial.before(async () => {
+	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'localhost'}));
+});
+test.after.always(() => stop?.());
+
+const dataOf = async (service: TestService, path: string) => {
+	const {status, body} = await anonymous(service).get(`${path}/data`);
+	return status === 200 ? body.params : status;
+};
+
+test('a write through one process is always visible to the other once it is answered', async (t) => {
+	const acme = await organization(one);
+	const {id, shortCode} = await link(acme);
+	const path = `/${acme.orgKey}/${shortCode}`;
+	for (let round = 0; round < 60; round += 1) {
+		const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
+		// Both have it in memory before it changes.
+		await Promise.all([dataOf(one, path), dataOf(other, path)]);
+		const params = {round: String(round)};
+		const {status} = await admin(writer).patch(`/admin/organizations/${acme.id}/links/${id}`, {params});
+		t.is(status, 200);
+		t.deepEqual(await dataOf(reader, path), params);
+		t.deepEqual(await dataOf(writer, path), params);
+	}
+});
+
+test('changes of a link, its template and its organization are visible at once', async (t) => {
+	const acme = await organization(one);
+	const base = `/admin/organizations/${acme.id}`;
+	const {body: template} = await admin(one).post(`${base}/templates`, {
+		name: 'T',
+		path: '/t',
+		params: {from: 'template'},
+	});
+	const {id, shortCode} = await link(acme, {templateId: template.id});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	const seen = async () => [await dataOf(one, path), await dataOf(other, path)];
+	t.deepEqual(await seen(), [{from: 'template'}, {from: 'template'}]);
+
+	await admin(one).patch(`${base}/templates/${template.id}`, {params: {from: 'changed'}});
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(other).patch(`${base}/links/${id}`, {isActive: false});
+	t.deepEqual(await seen(), [410, 410]);
+	await admin(one).patch(`${base}/links/${id}`, {isActive: true});
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(other).post(`${base}/suspend`);
+	t.deepEqual(await seen(), [410, 410]);
+	await admin(other).post(`${base}/activate`);
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(one).delete(`${base}/links/${id}`);
+	t.deepEqual(await seen(), [404, 404]);
+});
+
+test('an unknown code is cached until a link uses it', async (t) => {
+	const acme = await organization(one);
+	const path = `/${acme.orgKey}/later`;
+	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [404, 404]);
+	await link(acme, {shortCode: 'later', params: {now: 'yes'}});
+	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [{now: 'yes'}, {now: 'yes'}]);
+});
+
+test('a link that expires is gone without anybody writing', async (t) => {
+	const clock = createFakeClock();
+	const alone = await startService({LINK_DOMAIN: 'localhost'}, clock);
+	t.teardown(() => alone.stop());
+	const acme = await organization(alone);
+	const {shortCode} = await link(acme, {expiry: new Date(clock.now().getTime() + 60_000).toISOString()});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	t.deepEqual(await dataOf(alone, path), {});
+	clock.advance(61);
+	t.is(await dataOf(alone, path), 410);
+});
+
+/** How long a process trusts its memory after a heartbeat. */
+const TRUST_MS = 2500;
+
+/** A service whose connection to the database can be cut. */
+const startFar = async (t: ExecutionContext, databaseUrl: string, env: Record<string, string> = {}) => {
+	const {line, url} = await openDatabaseLine(databaseUrl);
+	const service = await startService({LINK_DOMAIN: 'localhost', ...env}, createFakeClock(), {
+		url,
+		drop: async () => {},
+	});
+	t.teardown(async () => {
+		await line.mend().catch(() => {});
+		await service.stop();
+		await line.close();
+	});
+	await service.services.changes.settled();
+	return {line, service};
+};
+
+test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
+	const {line, service: far} = await startFar(t, one.databaseUrl);
+	await one.services.changes.settled();
+	const acme = await organization(one);
+	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	t.deepEqual(await dataOf(far, path), {version: 'old'});
+
+	await line.cut();
+	const changed = await admin(one).patch(`/admin/organizations/${acme.id}/links/${id}`, {params: {version: 'new'}});
+	t.is(changed.status, 200);
+	t.is(await dataOf(far, path), 503);
+	await line.mend();
+});
+
+test('all processes without the database answer from memory as long as none of them can write (needs Redis)', async (t) => {
+	const redis = await createRedisServer(t);
+	await redis.start();
+	const {url, drop} = await createTestDatabase();
+	t.teardown(drop);
+	const start = () => startFar(t, url, {REDIS_URL: `redis://127.0.0.1:${redis.port}`});
+	const [near, far] = [await start(), await start()];
+	const acme = await organization(near.service);
+	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	for (const {service} of [near, far]) {
+		t.deepEqual(await dataOf(service, path), {version: 'old'});
+	}
+
+	// They know each other after a heartbeat's interval by the machine's clock.
+	await until(() =>
+		[near, far].every(({service}) => !service.services.changes.isAlone() && service.services.changes.isHearing()),
+	);
+	await delay(1000);
+	const began = performance.now();
+	await Promise.all([near.line.cut(), far.line.cut()]);
+	while (performance.now() - began < 2 * TRUST_MS) {
+		t.deepEqual(
+			[await dataOf(near.service, path), await dataOf(far.service, path)],
+			[{version: 'old'}, {version: 'old'}],
+		);
+		await delay(20);
+	}
+
+	await near.line.mend();
+	const operator = admin(near.service);
+	await until(async () => (await anonymous(near.service).get('/health/ready')).status === 200);
+	const changed = await operator.patch(`/admin/organizations/${acme.id}/links/${id}`, {params: {version: 'new'}});
+	t.is(changed.status, 200);
+	t.is(await dataOf(far.service, path), 503);
+});

@@ -1,0 +1,152 @@
+import {createHash} from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
+import {pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
+import {redirectPageHeaders} from '../../../src/visits/resolution/page/redirect-page.ts';
+import {headerRecord, hostileTexts, matchToken} from '../../fixtures/link-view.ts';
+import {anchorsOf, classes, configOf, render} from './_redirect-page.ts';
+
+test('a stored target that is unsafe is not shown', (t) => {
+	for (const fallbackUrl of ['javascript:alert(1)', 'https://go.example.com/AB12/other', 'https://user@example.com/']) {
+		const page = render('desktop', {fallbackUrl});
+		t.false(page.includes(fallbackUrl));
+		t.is(configOf(page).redirectTo, null);
+	}
+
+	const ios = {bundleId: 'a.b', teamId: 'ABCDE12345', appStoreId: '1"x', scheme: 'javascript'};
+	t.deepEqual(anchorsOf(render('ios-browser', {ios, fallbackUrl: null})), []);
+});
+
+test('the image is loaded over https only, without telling the page that it is on', (t) => {
+	t.true(render('desktop').includes('<img src="https://img.example.com/1.png" alt="" referrerpolicy="no-referrer">'));
+	const og = {title: null, description: null, imageUrl: 'http://img.example.com/1.png'};
+	t.false(render('desktop', {og}).includes('<img'));
+});
+
+test('the page loads nothing but the image, and holds no inline handler or style', (t) => {
+	for (const visitorClass of classes) {
+		const page = render(visitorClass);
+		t.deepEqual(page.match(/ src="[^"]*"/g), [' src="https://img.example.com/1.png"'], visitorClass);
+		t.notRegex(
+			page,
+			/<link rel="(?!icon" href="data:,"|canonical")|@import|url\(|<[^>]* style=|<[^>]* on[a-z]+=/,
+			visitorClass,
+		);
+	}
+});
+
+test('the policy names the hashes of the one style and the one script that a page has', (t) => {
+	const page = render('ios-browser');
+	const hashes = (tag: string) =>
+		[...page.matchAll(new RegExp(`<${tag}>([^<]*(?:<(?!/${tag}>)[^<]*)*)</${tag}>`, 'g'))].map(
+			([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+		);
+	const [[script, ...scripts], [style, ...styles]] = [hashes('script'), hashes('style')];
+	t.deepEqual([scripts, styles], [[], []]);
+	t.is(
+		headerRecord(redirectPageHeaders('en'))['Content-Security-Policy'],
+		`default-src 'none'; script-src ${script}; style-src ${style}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+	);
+});
+
+test('the page is never cached, asks for the timezone and names its language', (t) => {
+	t.like(headerRecord(redirectPageHeaders('ar')), {
+		'Content-Type': 'text/html; charset=utf-8',
+		'Content-Language': 'ar',
+		'Cache-Control': 'no-store',
+		'Accept-CH': 'Sec-CH-Timezone',
+		Vary: 'User-Agent, Accept-Language',
+		'X-Robots-Tag': 'noindex, nofollow',
+		'Referrer-Policy': 'strict-origin-when-cross-origin',
+	});
+});
+
+test("the page speaks the reader's language, by its q-values, and English otherwise", (t) => {
+	t.deepEqual(pageLanguages, ['en', 'ar', 'es', 'fr', 'de', 'it', 'pt', 'tr', 'ru', 'zh', 'ja', 'ko']);
+	for (const language of pageLanguages) {
+		const page = render('ios-browser', {}, `sv, ${language};q=0.8, en;q=0.1`);
+		const direction = language === 'ar' ? 'rtl' : 'ltr';
+		t.true(page.includes(`<html lang="${language}" dir="${direction}"`), language);
+		t.is(anchorsOf(page)[0]?.text, pageStrings[language].onAppStore.replace('{name}', 'Acme'));
+		t.regex(anchorsOf(page)[0]?.text ?? '', /App Store/, language);
+	}
+
+	for (const [header, language] of [
+		['pt-BR,pt;q=0.9', 'pt'],
+		['zh-Hans-CN', 'zh'],
+		['sv,nb', 'en'],
+		['de;q=0.2, fr;q=0.9', 'fr'],
+		['*', 'en'],
+		['', 'en'],
+		['\u0000;;q=x', 'en'],
+	] as const) {
+		t.true(render('desktop', {}, header).includes(`<html lang="${language}"`), header);
+	}
+});
+
+test('no language lacks a word, and those with a place for a value have it', (t) => {
+	for (const language of pageLanguages) {
+		const words = pageStrings[language];
+		t.true(
+			Object.values(words).every((text) => text.trim() !== ''),
+			language,
+		);
+		t.true(words.hint.includes('{browser}') && words.qrAlt.includes('{url}'), language);
+	}
+});
+
+test('long texts are cut on screen, between characters', (t) => {
+	const family = '👨‍👩‍👧‍👦';
+	const og = {title: family.repeat(100), description: 'word '.repeat(100), imageUrl: null};
+	const page = render('ios-browser', {og});
+	t.is(/<h1 dir="auto">(.*?)<\/h1>/.exec(page)?.[1], `${family.repeat(69)}…`);
+	t.is(/<p class="about" dir="auto">(.*?)<\/p>/.exec(page)?.[1]?.length, 200);
+	t.true(
+		render('ios-browser', {og: {...og, title: family.repeat(70)}}).includes(`<h1 dir="auto">${family.repeat(70)}</h1>`),
+	);
+});
+
+test('tenants’ texts are escaped, in the page and in its data block', (t) => {
+	const tagsOf = (page: string) => page.match(/<[a-z!/]+/gi);
+	const hostile = (text: string): Partial<LinkView> => ({
+		og: {title: text, description: text, imageUrl: 'https://img.example.com/1.png'},
+		title: text,
+		organizationName: `x${text}`,
+		path: text,
+		params: {[text]: text},
+		utm: {utm_source: text, utm_medium: text, utm_campaign: text, utm_term: text, utm_content: text},
+	});
+	for (const visitorClass of classes) {
+		const harmless = tagsOf(render(visitorClass, hostile('y')));
+		for (const text of hostileTexts) {
+			const page = render(visitorClass, hostile(text));
+			t.deepEqual(tagsOf(page), harmless, `${visitorClass} ${text}`);
+			t.like(configOf(page), {token: matchToken});
+		}
+
+		fc.assert(
+			fc.property(fc.string({unit: 'binary', minLength: 1, maxLength: 60}), (text) => {
+				const page = render(visitorClass, hostile(`y${text}`));
+				t.deepEqual(tagsOf(page), harmless);
+			}),
+			{numRuns: 30},
+		);
+	}
+});
+
+test('the page stays under 20 KB with the longest texts', (t) => {
+	const longest = {
+		og: {
+			title: '漢'.repeat(255),
+			description: '字'.repeat(1024),
+			imageUrl: `https://img.example.com/${'i'.repeat(1000)}`,
+		},
+		params: {a: 'p'.repeat(300)},
+	};
+	for (const visitorClass of classes) {
+		t.true(Buffer.byteLength(render(visitorClass)) < 12_000, visitorClass);
+		const page = render(visitorClass, {...longest, og: {...longest.og, description: 'd'.repeat(1024)}}, 'ru');
+		t.true(Buffer.byteLength(page) < 20_000, `${visitorClass}: ${Buffer.byteLength(page)}`);
+	}
+});

@@ -1,0 +1,187 @@
+import test from 'ava';
+import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
+import {renderRedirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import {linkView, matchToken} from '../../fixtures/link-view.ts';
+import {
+	anchorsOf,
+	appStore,
+	classes,
+	configOf,
+	intent,
+	openInApp,
+	play,
+	qrSvg,
+	render,
+	website,
+	withoutApps,
+} from './_redirect-page.ts';
+
+const offers = test.macro((t, visitorClass: VisitorClass, overrides: Partial<LinkView>, expected: string[][]) => {
+	const anchors = anchorsOf(render(visitorClass, overrides));
+	t.deepEqual(
+		anchors.map(({text, href, copies}) => [text, href, ...(copies === null ? [] : [copies])]),
+		expected,
+	);
+});
+
+const notDeferred = {token: null, fallbackUrl: null};
+
+test('iOS, deferred: one button that copies and goes to the store, then ways around it', offers, 'ios-browser', {}, [
+	['Get Acme on the App Store', appStore, 'before'],
+	['Continue without copying', appStore],
+	['I already have the app', openInApp],
+	['Continue to the website', website],
+]);
+test('iOS, not deferred: the store and the app', offers, 'ios-browser', notDeferred, [
+	['Get Acme on the App Store', appStore],
+	['I already have the app', openInApp],
+]);
+test('an app on iOS: the store, and no scheme that it would block', offers, 'ios-inapp', {}, [
+	['Get Acme on the App Store', appStore, 'before'],
+	['Continue without copying', appStore],
+	['Continue to the website', website],
+]);
+test(
+	'iOS without a store id: the app',
+	offers,
+	'ios-browser',
+	{...notDeferred, ios: {bundleId: 'a.b', teamId: 'ABCDE12345', appStoreId: null, scheme: 'acme'}},
+	[['Open in the app', openInApp]],
+);
+test('iOS without an app: the website', offers, 'ios-browser', {ios: null}, [['Continue to the website', website]]);
+test('Android: the app first, the store behind it', offers, 'android-browser', {}, [
+	['Open in the app', intent, 'along'],
+	['Continue without copying', intent],
+	['Get Acme on Google Play', play, 'along'],
+	['Continue to the website', website],
+]);
+test('an app on Android: the store first', offers, 'android-inapp', {fallbackUrl: null}, [
+	['Get Acme on Google Play', play, 'along'],
+	['Continue without copying', play],
+	['Open in the app', intent, 'along'],
+]);
+test('Android without an app: the website', offers, 'android-browser', {android: []}, [
+	['Continue to the website', website],
+]);
+test('desktop: the website and the stores', offers, 'desktop', {}, [
+	['Continue to the website', website],
+	['App Store', appStore],
+	['Google Play', play],
+]);
+test('desktop without a website: the stores', offers, 'desktop', {fallbackUrl: null}, [
+	['App Store', appStore],
+	['Google Play', play],
+]);
+test('desktop without a website and without apps: nothing', offers, 'desktop', {...withoutApps, fallbackUrl: null}, []);
+test('unknown: only the website', offers, 'unknown', {}, [['Continue to the website', website]]);
+test('unknown without a website: the stores', offers, 'unknown', {fallbackUrl: null}, [
+	['App Store', appStore],
+	['Google Play', play],
+]);
+test('a Mac: the offers of a desktop and of an iPad', offers, 'mac-or-ipad', {fallbackUrl: null}, [
+	['App Store', appStore],
+	['Google Play', play],
+	['Get Acme on the App Store', appStore, 'before'],
+	['Continue without copying', appStore],
+	['I already have the app', openInApp],
+]);
+
+test('a long name in a button is cut, and one in another direction turns no words around it', (t) => {
+	const [long] = anchorsOf(render('ios-browser', {organizationName: 'A'.repeat(60)}));
+	t.is(long?.text, `Get ${'A'.repeat(49)}… on the App Store`);
+	for (const [organizationName, shown] of [
+		['متجر', '\u2068متجر\u2069'],
+		['A\u202eemc', '\u2068A\u202eemc\u2069'],
+		['$& {name}', '$& {name}'],
+	] as const) {
+		t.is(anchorsOf(render('ios-browser', {organizationName}))[0]?.text, `Get ${shown} on the App Store`);
+	}
+});
+
+test('every class has one main link at most, and a page that says something', (t) => {
+	for (const visitorClass of classes) {
+		const offer = render(visitorClass).replace(/id="ipad-offer".*/s, '');
+		t.is(anchorsOf(offer).filter(({isPrimary}) => isPrimary).length, 1, visitorClass);
+		const empty = render(visitorClass, {...withoutApps, fallbackUrl: null, token: null});
+		t.true(empty.includes('This link cannot be opened on this device.'), visitorClass);
+		t.regex(empty, /<h1 dir="auto">Summer sale<\/h1>/);
+	}
+});
+
+test('only desktop browsers are redirected, and only to the website', (t) => {
+	for (const visitorClass of classes) {
+		const moves = visitorClass === 'desktop' || visitorClass === 'mac-or-ipad';
+		const page = render(visitorClass);
+		t.is(configOf(page).redirectTo, moves ? website : null, visitorClass);
+		const refresh = `<noscript><meta http-equiv="refresh" content="0;url=${website}"></noscript>`;
+		t.is(page.includes(refresh), moves, visitorClass);
+		t.is(page.includes('http-equiv'), moves, visitorClass);
+		const without = render(visitorClass, {fallbackUrl: null});
+		t.is(configOf(without).redirectTo, null, visitorClass);
+		t.false(without.includes('http-equiv'), visitorClass);
+	}
+});
+
+test('the intent of Android falls back to the very Play link of the page', (t) => {
+	const [open, , get] = anchorsOf(render('android-browser'));
+	t.is(get?.href, play);
+	t.is(decodeURIComponent(/browser_fallback_url=([^;]*);end$/.exec(open?.href ?? '')?.[1] ?? ''), play);
+});
+
+test('an app with a custom scheme is opened by it on Android', (t) => {
+	const [open] = anchorsOf(render('android-browser', {android: [{packageName: 'com.acme.app', scheme: 'acme'}]}));
+	t.true(open?.href.startsWith('intent://sale/summer?ref=mail#Intent;scheme=acme;package=com.acme.app;'));
+});
+
+test('a link that is not deferred has no token anywhere and posts no signals', (t) => {
+	for (const visitorClass of classes) {
+		const page = render(visitorClass, {token: null});
+		t.notRegex(page, /opl_|data-copies="|referrer=/, visitorClass);
+		t.like(configOf(page), {token: null, signalUrl: null}, visitorClass);
+	}
+});
+
+test('a deferred link has the token and the address for its signals on every page', (t) => {
+	for (const visitorClass of classes) {
+		t.like(configOf(render(visitorClass)), {token: matchToken, signalUrl: '/AB12/sale/signals'}, visitorClass);
+	}
+});
+
+test('a request that asks for privacy posts no signals and keeps its token', (t) => {
+	const page = renderRedirectPage({
+		link: linkView(),
+		visitor: {class: 'ios-browser'},
+		qrSvg,
+		globalPrivacyControl: true,
+	});
+	t.like(configOf(page), {token: matchToken, signalUrl: null});
+});
+
+test('Safari’s banner is shown only if no token is lost', (t) => {
+	const banner =
+		'<meta name="apple-itunes-app" content="app-id=123456789, app-argument=https://go.example.com/AB12/sale">';
+	t.true(render('ios-browser', {token: null}).includes(banner));
+	t.false(render('ios-browser').includes('apple-itunes-app'));
+	t.false(render('android-browser', {token: null}).includes('apple-itunes-app'));
+});
+
+test('desktops show the QR code with the URL as text; phones and links without an app do not', (t) => {
+	for (const visitorClass of classes) {
+		const isDesk = visitorClass === 'desktop' || visitorClass === 'mac-or-ipad';
+		t.is(render(visitorClass).split(qrSvg).length, isDesk ? 2 : 1, visitorClass);
+	}
+
+	t.true(render('desktop').includes('aria-label="QR code for https://go.example.com/AB12/sale"'));
+	t.regex(render('desktop'), /<p class="url"><bdi dir="ltr">go\.example\.com\/<wbr>AB12\/<wbr>sale/);
+	t.false(render('desktop', withoutApps).includes(qrSvg));
+	const link = linkView();
+	t.false(renderRedirectPage({link, visitor: {class: 'desktop'}, qrSvg: null}).includes('role="img"'));
+});
+
+test("an app's own browser shows the way out of it", (t) => {
+	t.true(render('ios-inapp').includes('Nothing happens? Open this link in Safari.'));
+	t.true(render('android-inapp').includes('Nothing happens? Open this link in Chrome.'));
+	t.true(render('ios-inapp').includes('data-copy-link="https://go.example.com/AB12/sale"'));
+	t.false(render('ios-browser').includes('Nothing happens?'));
+});

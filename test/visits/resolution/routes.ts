@@ -1,0 +1,300 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
+
+const iPhone =
+	'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+const android =
+	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
+const desktop =
+	'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36';
+const facebook = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
+
+const service = serviceOf(test);
+
+const pathOf = (url: string) => new URL(url).pathname;
+const clicksOf = (linkId: string) => storedRows(service, 'clicks', {link_id: linkId});
+const tokensIn = (text: string) => new Set(text.match(/opl_[A-Za-z0-9]{32}/g));
+
+test('the page is 200 HTML with the headers of the specification and one token', async (t) => {
+	const {id, url} = await link(await organization(service));
+	const {status, headers, text} = await anonymous(service).get(pathOf(url), {'User-Agent': iPhone});
+	t.is(status, 200);
+	t.is(headers['content-type'], 'text/html; charset=utf-8');
+	t.is(headers['cache-control'], 'no-store');
+	t.is(headers['accept-ch'], 'Sec-CH-Timezone');
+	t.regex(String(headers.vary), /User-Agent/);
+	t.is(headers.location, undefined);
+	t.is(tokensIn(text).size, 1);
+	const [click] = await clicksOf(id);
+	t.is(click.platform, 'ios');
+	t.is(click.os_version, '17.5.1');
+	t.is(click.bot_class, null);
+	t.is((await storedRows(service, 'match_clicks', {link_id: id})).length, 1);
+});
+
+test('two visits have two tokens; a link that is not deferred has no token', async (t) => {
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	const [first, second] = [
+		await anonymous(service).get(pathOf(url), {'User-Agent': iPhone}),
+		await anonymous(service).get(pathOf(url), {'User-Agent': iPhone}),
+	];
+	t.notDeepEqual(tokensIn(first.text), tokensIn(second.text));
+	const plain = await link(acme, {deferredDeepLinking: false});
+	for (const agent of [iPhone, android, desktop]) {
+		const {text} = await anonymous(service).get(pathOf(plain.url), {'User-Agent': agent});
+		t.false(text.includes('opl_'));
+	}
+});
+
+test('on Android the store referrer carries the token', async (t) => {
+	const {url} = await link(await organization(service));
+	const {text} = await anonymous(service).get(pathOf(url), {'User-Agent': android});
+	const [token] = tokensIn(text);
+	t.true(text.includes(`referrer=${token}`) || text.includes(`referrer%3D${token}`));
+	t.true(text.includes('intent://'));
+});
+
+test('a desktop gets the short URL as a QR code', async (t) => {
+	const {url} = await link(await organization(service));
+	const {text} = await anonymous(service).get(pathOf(url), {'User-Agent': desktop});
+	t.true(text.includes('<svg'));
+});
+
+test('a preview crawler gets a static, cacheable page, and does not count as a click', async (t) => {
+	const acme = await organization(service);
+	const {id, url} = await link(acme, {og: {title: 'Sale </title><script>alert(1)</script>', description: 'All of it'}});
+	const {status, headers, text} = await anonymous(service).get(pathOf(url), {'User-Agent': facebook});
+	t.is(status, 200);
+	t.is(headers['cache-control'], 'public, max-age=60');
+	t.regex(String(headers.vary), /User-Agent/);
+	t.regex(text, /noindex/);
+	t.regex(text, /<meta property="og:title" content="Sale &lt;\/title&gt;/);
+	t.false(/<script|http-equiv="refresh"|opl_/.test(text));
+	const rows = await clicksOf(id);
+	t.deepEqual(
+		rows.map((row) => row.bot_class),
+		['preview-crawler'],
+	);
+	const [counted] = await storedRows(service, 'click_counts', {organization_id: acme.id});
+	t.is(counted, undefined);
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	t.is(body.totals.clicks, 0);
+	t.is(body.totals.crawlerViews, 1);
+});
+
+test('HEAD and prefetch count no click and get no token', async (t) => {
+	const {id, url} = await link(await organization(service));
+	const head = await anonymous(service).head(pathOf(url), {'User-Agent': iPhone});
+	t.is(head.status, 200);
+	t.is(head.headers['accept-ch'], 'Sec-CH-Timezone');
+	const prefetch = await anonymous(service).get(pathOf(url), {
+		'User-Agent': iPhone,
+		'Sec-Purpose': 'prefetch;prerender',
+	});
+	t.is(prefetch.status, 200);
+	t.false(prefetch.text.includes('opl_'));
+	t.is((await anonymous(service).head(`${pathOf(url)}/data`)).status, 200);
+	t.deepEqual(await clicksOf(id), []);
+});
+
+test('/data gives the link, lets the query add parameters, registers the device and counts as a click', async (t) => {
+	const acme = await organization(service);
+	const {id, url} = await link(acme, {path: '/item/7', params: {coupon: 'C7'}});
+	const {status, body, headers} = await anonymous(service).get(
+		`${pathOf(url)}/data?deviceId=device-0001&coupon=mine&ref=mail`,
+	);
+	t.is(status, 200);
+	t.deepEqual(body, {linkId: id, path: '/item/7', params: {coupon: 'C7', ref: 'mail'}});
+	t.is(headers['access-control-allow-origin'], '*');
+	t.is((await clicksOf(id)).length, 1);
+	const [device] = await service.services.db('devices').where({organization_id: acme.id});
+	t.is(device.device_id, 'device-0001');
+});
+
+test('/data takes parameters from the query only as far as the limits of params reach', async (t) => {
+	const {url} = await link(await organization(service), {params: {a: '1'}});
+	const many = Array.from({length: 60}, (_, index) => `k${index}=v`).join('&');
+	const {body} = await anonymous(service).get(`${pathOf(url)}/data?${many}`);
+	t.is(Object.keys(body.params).length, 50);
+	const large = await anonymous(service).get(`${pathOf(url)}/data?big=${'x'.repeat(8200)}&small=1`);
+	t.deepEqual(large.body.params, {a: '1', small: '1'});
+});
+
+test('a deviceId on /data that has not 8 to 100 characters registers no device, and the visit is answered', async (t) => {
+	const acme = await organization(service);
+	const {id, url} = await link(acme);
+	for (const deviceId of ['', 'x'.repeat(7), 'x'.repeat(101), 'device%00-1']) {
+		const {status, body} = await anonymous(service).get(`${pathOf(url)}/data?deviceId=${deviceId}&ref=mail`);
+		t.is(status, 200);
+		t.like(body, {linkId: id, params: {ref: 'mail'}});
+	}
+
+	t.is((await clicksOf(id)).length, 4);
+	t.deepEqual(await service.services.db('devices').where({organization_id: acme.id}), []);
+});
+
+test('/data answers a preflight from any origin', async (t) => {
+	const {status, headers} = await anonymous(service).options('/AB12/code/data', {
+		Origin: 'https://app.example',
+		'Access-Control-Request-Method': 'GET',
+	});
+	t.is(status, 204);
+	t.is(headers['access-control-allow-origin'], '*');
+});
+
+test('an orgKey that is not 4 alphanumeric characters is 400, whether or not the code exists', async (t) => {
+	for (const path of ['/abc/x', '/abcde/x', '/ab-1/x', '/abc/x/data', '/LINKS/x']) {
+		const {status, body} = await anonymous(service).get(path);
+		t.is(status, 400, path);
+		t.is(body.message, 'Validation failed');
+		t.is(body.details[0].field, 'orgKey');
+	}
+});
+
+test('an unknown code, an unknown orgKey and a malformed code are 404', async (t) => {
+	const acme = await organization(service);
+	for (const path of [
+		`/${acme.orgKey}/nothing`,
+		'/zz99/x',
+		`/${acme.orgKey}/a%20b`,
+		`/${acme.orgKey}/${'x'.repeat(65)}`,
+	]) {
+		const {status, body} = await anonymous(service).get(path);
+		t.is(status, 404, path);
+		t.is(body.message, 'Link not found');
+	}
+});
+
+test('a code with a null character or half a surrogate pair is malformed as any other is: 404', async (t) => {
+	const acme = await organization(service);
+	for (const code of ['%00', 'a%00b', '%ED%A0%80', '%FF', '__proto__']) {
+		for (const path of [`/${acme.orgKey}/${code}`, `/${acme.orgKey}/${code}/data`]) {
+			const {status, body} = await anonymous(service).get(path);
+			t.is(status, 404, path);
+			t.is(body.message, 'Link not found');
+		}
+	}
+
+	t.is((await anonymous(service).get('/%00b12/x')).body.details[0].field, 'orgKey');
+});
+
+test('no query makes a visit a 400: invalid parameters are omitted', async (t) => {
+	const {url} = await link(await organization(service), {params: {a: '1'}});
+	const query = '__proto__=x&constructor=y&n%00=1&n=%00&%ED%A0%80=2&%zz=3&=4&b=5&b=6&a=7&%&&';
+	t.is((await anonymous(service).get(`${pathOf(url)}?${query}`)).status, 200);
+	const {status, body} = await anonymous(service).get(`${pathOf(url)}/data?${query}`);
+	t.is(status, 200);
+	t.deepEqual(body.params, {a: '1', constructor: 'y', '\ufffd\ufffd\ufffd': '2', '%zz': '3', '': '4', b: '5', '%': ''});
+});
+
+test('orgKey and code are case-sensitive, and one trailing slash is ignored', async (t) => {
+	const acme = await organization(service);
+	await link(acme, {shortCode: 'Case'});
+	t.is((await anonymous(service).get(`/${acme.orgKey}/Case/`)).status, 200);
+	t.is((await anonymous(service).get(`/${acme.orgKey}/Case/data/`)).status, 200);
+	t.is((await anonymous(service).get(`/${acme.orgKey}/case`)).status, 404);
+});
+
+test('a deactivated, an expired and a suspended link are 410 in JSON for every visitor; a deleted one is 404', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const {server} = acme;
+	const expiry = new Date(own.clock.now().getTime() + 60_000).toISOString();
+	const [inactive, expiring, deleted, live] = [
+		await link(acme, {isActive: false}),
+		await link(acme, {expiry}),
+		await link(acme),
+		await link(acme),
+	];
+	await server.delete(`/links/${deleted.id}`);
+	t.is((await anonymous(own).get(pathOf(expiring.url))).status, 200);
+	own.clock.advance(60);
+	for (const agent of [iPhone, facebook]) {
+		for (const [{url}, status] of [
+			[inactive, 410],
+			[expiring, 410],
+			[deleted, 404],
+		] as const) {
+			for (const path of [pathOf(url), `${pathOf(url)}/data`]) {
+				const answer = await anonymous(own).get(path, {'User-Agent': agent});
+				t.is(answer.status, status);
+				t.is(answer.body.statusCode, status);
+			}
+		}
+	}
+
+	await admin(own).post(`/admin/organizations/${acme.id}/suspend`);
+	t.is((await anonymous(own).get(pathOf(live.url))).status, 410);
+});
+
+test('the page and /data share 500 requests a second per address', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const {url} = await link(await organization(own));
+	const visitor = anonymous(own);
+	const burst = await Promise.all(
+		Array.from({length: 510}, (_, index) => visitor.get(index % 2 === 0 ? pathOf(url) : `${pathOf(url)}/data`)),
+	);
+	t.is(burst.filter(({status}) => status === 429).length, 10);
+	t.is((await anonymous(own).get(pathOf(url))).status, 200);
+});
+
+test('values fall back from the link to its template and then to the organization', async (t) => {
+	const acme = await organization(service, {
+		appConfig: {
+			fallbackUrl: 'https://acme.test/home',
+			og: {title: 'Acme', description: 'Everything', imageUrl: 'https://cdn.acme.test/a.png'},
+		},
+	});
+	const template = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
+		name: 'Item',
+		path: '/template',
+		params: {a: 'template', b: 'template'},
+		og: {description: 'From the template'},
+	});
+	const {url} = await link(acme, {
+		path: undefined,
+		templateId: template.body.id,
+		params: {b: 'link'},
+		og: {title: 'Own'},
+	});
+	const data = await anonymous(service).get(`${pathOf(url)}/data`);
+	t.is(data.body.path, '/template');
+	t.deepEqual(data.body.params, {a: 'template', b: 'link'});
+	const {text} = await anonymous(service).get(pathOf(url), {'User-Agent': facebook});
+	t.regex(text, /property="og:title" content="Own"/);
+	t.regex(text, /property="og:description" content="From the template"/);
+	t.regex(text, /property="og:image" content="https:\/\/cdn\.acme\.test\/a\.png"/);
+	const page = await anonymous(service).get(pathOf(url), {'User-Agent': desktop});
+	t.true(page.text.includes('https://acme.test/home'));
+});
+
+test('a click records the referrer host and, from a trusted proxy, the country', async (t) => {
+	const {id, url} = await link(await organization(service), {channel: 'email'});
+	await anonymous(service).get(pathOf(url), {
+		'User-Agent': android,
+		Referer: 'https://news.example/some/page?x=1',
+		'CF-IPCountry': 'de',
+		'Accept-Language': 'de-DE,en;q=0.5',
+		'Sec-CH-Timezone': '"Europe/Berlin"',
+	});
+	const [click] = await clicksOf(id);
+	t.deepEqual(
+		[click.referrer_host, click.country, click.language, click.timezone, click.channel],
+		['news.example', 'DE', 'de-DE', 'Europe/Berlin', 'email'],
+	);
+});
+
+test('a link of a deleted organization is 404', async (t) => {
+	const acme = await organization(service, {plan: 'GROWTH'});
+	const {url} = await link(acme);
+	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	t.is((await admin(service).delete(`/admin/organizations/${acme.id}`)).status, 200);
+	t.is((await anonymous(service).get(pathOf(url))).status, 404);
+	t.is((await anonymous(service).get(`/${acme.orgKey}/${randomUUID().slice(0, 8)}`)).status, 404);
+});

@@ -1,0 +1,237 @@
+import test from 'ava';
+import {forgetUnknownCodes} from '../../../src/links/domains/unknown-code-store.ts';
+import {storageLimits} from '../../../src/platform/config/policies.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {createFakeClock, startService, type TestService} from '../../helpers/service.ts';
+import {startTwoServices} from '../../helpers/two-services.ts';
+
+// Counts are stored after the answer, by the process that answered: so these tests are of one process.
+let service: TestService;
+test.serial.before(async () => {
+	service = await startService(
+		{PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'},
+		createFakeClock(),
+	);
+});
+test.after.always(() => service?.stop());
+
+const PHONE =
+	'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36';
+
+let lastHost = 0;
+
+/** An organization with a domain whose unknown codes go on to `url`. */
+const withUnknownCodes = async (url = 'https://old.example.link/{code}', more: object = {}) => {
+	lastHost += 1;
+	const hostname = `unknown${lastHost}.acme.test`;
+	const acme = await organization(service);
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {id} = (await admin(service).post(domains, {hostname})).body;
+	await admin(service).post(`${domains}/${id}/approve`);
+	const {status} = await admin(service).patch(`${domains}/${id}`, {unknownCodes: {url}, ...more});
+	return {
+		...acme,
+		status,
+		hostname,
+		path: `${domains}/${id}`,
+		get: (path: string, headers: Record<string, string> = {}) =>
+			anonymous(service).get(path, {Host: hostname, 'User-Agent': PHONE, ...headers}),
+		head: (path: string) => anonymous(service).head(path, {Host: hostname, 'User-Agent': PHONE}),
+		codes: async (query = '') =>
+			(await admin(service).get(`${domains}/${id}/unknown-codes${query}`)).body.data as Array<{
+				code: string | null;
+				count: number;
+				lastAt: string;
+			}>,
+	};
+};
+
+const hrefOf = (page: string): string => /<a class="button primary" href="([^"]+)"/.exec(page)?.[1] ?? '';
+
+test('an unknown code answers a page that goes on, and its taps are counted', async (t) => {
+	const acme = await withUnknownCodes();
+	t.is(acme.status, 200);
+	await link(acme, {shortCode: 'sale'});
+	const page = await acme.get('/Ab-9', {'Accept-Language': 'de'});
+	t.is(page.status, 200);
+	t.regex(String(page.headers['content-type']), /^text\/html/);
+	t.like(page.headers, {'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'content-language': 'de'});
+	t.is(hrefOf(page.text), 'https://old.example.link/Ab-9');
+	t.true(page.text.includes('<meta http-equiv="refresh" content="0;url=https://old.example.link/Ab-9">'));
+	t.true(page.text.includes('<h1>Dieser Link führt zu old.example.link</h1>'));
+	t.is((await acme.get(`/${acme.orgKey}/Ab-9/`)).status, 200);
+	t.is((await acme.get('/sale')).text.includes('old.example.link'), false);
+	service.clock.advance(60);
+	await acme.get('/other');
+	t.deepEqual(
+		(await acme.codes()).map(({code, count}) => ({code, count})),
+		[
+			{code: 'Ab-9', count: 2},
+			{code: 'other', count: 1},
+		],
+	);
+	t.is((await acme.codes())[1]?.lastAt, service.clock.now().toISOString());
+	t.is((await acme.codes('?limit=1&page=2'))[0]?.code, 'other');
+});
+
+test('a target that cannot be is refused, with the placeholder named', async (t) => {
+	const {path} = await withUnknownCodes();
+	const {status, body} = await admin(service).patch(path, {unknownCodes: {url: 'https://{code}.example/'}});
+	t.is(status, 400);
+	t.is(
+		body.details[0].message,
+		'unknownCodes.url must be an http or https URL of a public host, with {code} behind the host',
+	);
+});
+
+test('the data of an unknown code stays 404 and is counted; what no person tapped is not', async (t) => {
+	const acme = await withUnknownCodes();
+	t.is((await acme.get('/app/data?ref=1')).status, 404);
+	t.is((await acme.get(`/${acme.orgKey}/app/data`)).status, 404);
+	t.is((await acme.head('/app')).status, 200);
+	t.is((await acme.get('/app', {'Sec-Purpose': 'prefetch'})).status, 200);
+	t.is((await acme.get('/app', {'User-Agent': 'Twitterbot/1.0'})).status, 200);
+	for (const path of ['/favicon.ico', '/robots.txt', '/%2e%2e', `/${'x'.repeat(256)}`, '/a%00b']) {
+		t.is((await acme.get(path)).status, 404, path);
+	}
+
+	t.is((await acme.get('/links')).status, 404);
+	t.deepEqual(
+		(await acme.codes()).map(({code, count}) => ({code, count})),
+		[{code: 'app', count: 2}],
+	);
+});
+
+test('an old address with a slash is one code, without the prefix', async (t) => {
+	const acme = await withUnknownCodes('https://old.example.link/x/{code}?c={code}', {pathPrefixes: ['promos']});
+	t.is(hrefOf((await acme.get('/dub/4')).text), 'https://old.example.link/x/dub/4?c=dub/4');
+	t.is(hrefOf((await acme.get('/promos/7')).text), 'https://old.example.link/x/7?c=7');
+	t.is((await acme.get('/dub/4/data')).status, 404);
+	t.deepEqual((await acme.codes()).map(({code}) => code).toSorted(), ['7', 'dub/4']);
+});
+
+test('nothing in a code leaves its place in the target or on the page', async (t) => {
+	const acme = await withUnknownCodes('https://old.example.link/in/{code}?next={code}#{code}');
+	for (const raw of [
+		'a%2Fb',
+		'a%3Fb%26c%23d',
+		'%22%3E%3Cscript%3E',
+		'%40evil.example',
+		"a'b;url=x",
+		'$&',
+		'%F0%9F%98%80',
+	]) {
+		const href = hrefOf((await acme.get(`/${raw}`)).text)
+			.replaceAll('&amp;', '&')
+			.replaceAll('&#39;', "'");
+		const {host, pathname, searchParams} = new URL(href);
+		t.is(host, 'old.example.link');
+		t.is(decodeURIComponent(pathname), `/in/${decodeURIComponent(raw)}`, raw);
+		t.is(pathname.split('/').length, 3);
+		t.deepEqual([...searchParams], [['next', decodeURIComponent(raw)]]);
+	}
+
+	t.false((await acme.get('/%22%3E%3Cscript%3E')).text.includes('<script>'));
+});
+
+test.serial('a day keeps a limited number of codes, and counts further taps together', async (t) => {
+	const acme = await withUnknownCodes();
+	const most = storageLimits().unknownCodesPerDay;
+	const domainId = acme.path.split('/').at(-1) ?? '';
+	const count = (code: string) =>
+		service.services.unknownCodes.count({domainId, organizationId: acme.id, code, at: service.clock.now()});
+	for (let index = 0; index < most + 7; index += 1) {
+		count(`c${String(index).padStart(4, '0')}`);
+	}
+
+	count('c0000');
+	t.deepEqual(
+		(await acme.codes('?limit=2')).map(({code, count}) => ({code, count})),
+		[
+			{code: null, count: 7},
+			{code: 'c0000', count: 2},
+		],
+	);
+	for (let index = 0; index < 3000; index += 1) {
+		count(`late${index}`);
+	}
+
+	t.deepEqual(
+		(await acme.codes('?limit=1')).map(({code, count}) => ({code, count})),
+		[{code: null, count: 3007}],
+	);
+	const {rows} = await service.services.db.raw('SELECT count(*) FROM unknown_codes WHERE organization_id = ?', [
+		acme.id,
+	]);
+	t.is(Number(rows[0].count), most + 1);
+
+	await forgetUnknownCodes(service.services.db, new Date(service.clock.now().getTime() + 92 * 24 * 3_600_000));
+	t.deepEqual(await acme.codes(), []);
+});
+
+test('codes of another organization, of the shared domain and of an unknown domain are 404', async (t) => {
+	const acme = await withUnknownCodes();
+	const other = await withUnknownCodes();
+	t.is((await admin(service).get(`${acme.path.replace(acme.id, other.id)}/unknown-codes`)).status, 404);
+	const {data} = (await admin(service).get(`/admin/organizations/${acme.id}/domains`)).body;
+	const shared = data.find(({verification}: {verification: unknown}) => verification === null);
+	t.is((await admin(service).get(`/admin/organizations/${acme.id}/domains/${shared.id}/unknown-codes`)).status, 404);
+});
+
+test('a target that becomes a link domain here leads nobody in a circle', async (t) => {
+	const target = `later${lastHost}.acme.test`;
+	const acme = await withUnknownCodes(`https://${target}/{code}`);
+	t.is((await acme.get('/x')).status, 200);
+	const other = await organization(service);
+	const domains = `/admin/organizations/${other.id}/domains`;
+	const {id} = (await admin(service).post(domains, {hostname: target})).body;
+	await admin(service).post(`${domains}/${id}/approve`);
+	t.is((await acme.get('/x')).status, 404);
+	const {findings} = (await admin(service).get(`/admin/doctor?org=${acme.id}`)).body;
+	t.like(
+		findings.find(({check}: {check: string}) => check === 'host.unknown-codes'),
+		{status: 'warn', area: `Domain ${acme.hostname} of ${acme.orgKey}`},
+	);
+	await admin(service).delete(`${domains}/${id}`);
+	t.is((await acme.get('/x')).status, 200);
+});
+
+test('without the setting, and while the organization is suspended, an unknown code is 404', async (t) => {
+	const acme = await withUnknownCodes();
+	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	t.is((await acme.get('/x')).status, 404);
+	await admin(service).post(`/admin/organizations/${acme.id}/activate`);
+	t.is((await acme.get('/x')).status, 200);
+	await admin(service).patch(acme.path, {unknownCodes: null});
+	t.is((await acme.get('/x')).status, 404);
+	t.is((await acme.get('/abc/x')).status, 400);
+});
+
+test('a setting of one process counts in the other at once', async (t) => {
+	const {one, other, stop} = await startTwoServices({
+		LINK_DOMAIN: 'go.oplink.test',
+		PUBLIC_URL: 'https://api.oplink.test',
+	});
+	t.teardown(stop);
+	const acme = await organization(one);
+	const base = `/admin/organizations/${acme.id}`;
+	const {id} = (await admin(one).post(`${base}/domains`, {hostname: 'two.acme.test'})).body;
+	await admin(one).post(`${base}/domains/${id}/approve`);
+	await link(acme, {shortCode: 'sale'});
+	const see = (path: string) => anonymous(other).get(path, {Host: 'two.acme.test', Accept: 'text/html'});
+	t.is((await see('/promos/sale')).status, 400);
+	t.is((await see('/none')).headers['content-type'], 'application/json; charset=utf-8');
+	const unknownCodes = {url: 'https://old.example.link/{code}'};
+	const set = {pathPrefixes: ['promos'], rootUrl: 'https://www.acme.test/', unknownCodes};
+	await admin(one).patch(`${base}/domains/${id}`, set);
+	t.is((await see('/promos/sale')).status, 200);
+	t.is((await see('/')).status, 302);
+	t.is((await see('/none')).status, 200);
+	await admin(one).patch(`${base}/domains/${id}`, {unknownCodes: null});
+	const config = (await admin(one).get(`${base}/app-config`)).body;
+	await admin(one).put(`${base}/app-config`, {...config, errorPages: true});
+	const page = await see('/none');
+	t.is(page.status, 404);
+	t.true(page.text.includes('<h1>This link does not exist</h1>'));
+});

@@ -1,0 +1,226 @@
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import Joi from 'joi';
+import {packageRoot} from '../../../src/platform/package-root.ts';
+import {
+	isPrefetch,
+	readVisitor,
+	type VisitorClass,
+	type VisitorHeaders,
+} from '../../../src/visits/resolution/visit/visitor.ts';
+
+const corpus = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.tsv'), 'utf8')
+	.trimEnd()
+	.split('\n')
+	.map((line) => line.split('\t'));
+
+test('every User-Agent of the corpus is classified correctly', (t) => {
+	t.is(corpus.length, 172);
+	for (const [expected, , userAgent] of corpus) {
+		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
+	}
+});
+
+test('every line of config/crawlers.json has the form that is read', (t) => {
+	const list = Joi.array()
+		.items(
+			Joi.object({
+				name: Joi.string().required(),
+				// The index uses the first three characters.
+				token: Joi.string().min(3).required(),
+				at: Joi.valid('start', 'word', 'end', 'whole'),
+				digit: Joi.boolean(),
+			}),
+		)
+		.min(1)
+		.unique((a: {token: string; at?: string}, b: {token: string; at?: string}) => a.token === b.token && a.at === b.at)
+		.required();
+	const text = readFileSync(path.join(packageRoot, 'config/crawlers.json'), 'utf8');
+	const {error} = Joi.object({
+		preview: list,
+		search: list,
+		robot: list,
+		words: Joi.object({preview: list, robot: list}).required(),
+		spared: list,
+		inApp: list,
+		notTaken: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+	}).validate(JSON.parse(text), {abortEarly: false});
+	t.is(error, undefined);
+});
+
+test('a missing or empty User-Agent is unknown', (t) => {
+	t.is(readVisitor({}).class, 'unknown');
+	t.is(readVisitor({userAgent: ''}).class, 'unknown');
+	t.like(readVisitor({userAgent: ''}), {platform: null, os: null, browser: null, language: null, timezone: null});
+});
+
+test('crawlers are known in any case of letters', (t) => {
+	t.is(readVisitor({userAgent: 'FaceBookExternalHit/1.1'}).class, 'preview-crawler');
+	t.is(readVisitor({userAgent: 'WHATSAPP/2.23.20.0'}).class, 'preview-crawler');
+	t.is(readVisitor({userAgent: 'mozilla/5.0 (compatible; GOOGLEBOT/2.1)'}).class, 'search-bot');
+});
+
+test('only the first 1024 characters of a User-Agent are read', (t) => {
+	const padding = 'x'.repeat(20_000);
+	t.is(readVisitor({userAgent: `${padding} facebookexternalhit/1.1`}).class, 'unknown');
+	t.is(readVisitor({userAgent: `facebookexternalhit/1.1 ${padding}`}).class, 'preview-crawler');
+	t.is(
+		readVisitor({userAgent: `Mozilla/5.0 (Linux; Android 14; ${'Version/1 '.repeat(2000)}`}).class,
+		'android-browser',
+	);
+});
+
+const iphone = (version: string, rest: string) =>
+	`Mozilla/5.0 (iPhone; CPU iPhone OS ${version} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ${rest}`;
+const android = (inside: string, rest = 'Chrome/137.0.0.0 Mobile Safari/537.36') =>
+	`Mozilla/5.0 (Linux; ${inside}) AppleWebKit/537.36 (KHTML, like Gecko) ${rest}`;
+
+const exact = (major: number, minor: number, patch: number) => ({major, minor, patch, precision: 'patch'});
+const majorOnly = (major: number, minor: number | null = null) => ({major, minor, patch: null, precision: 'major'});
+
+const osVersion = test.macro({
+	exec: (t, headers: VisitorHeaders, expected: unknown) => {
+		t.deepEqual(readVisitor(headers).osVersion as unknown, expected);
+	},
+	title: (title) => `the OS version is ${title}`,
+});
+
+test(
+	'exact from Safari up to iOS 18',
+	osVersion,
+	{userAgent: iphone('17_5_1', 'Version/17.5 Safari/604.1')},
+	exact(17, 5, 1),
+);
+test(
+	'a patch of zero if Apple omits it',
+	osVersion,
+	{userAgent: iphone('18_6', 'Version/18.6 Safari/604.1')},
+	exact(18, 6, 0),
+);
+test(
+	'read from Safari from 26 on',
+	osVersion,
+	{userAgent: iphone('18_6', 'Version/26.2 Safari/604.1')},
+	majorOnly(26, 2),
+);
+test(
+	'unknown if Chrome on iOS may report the frozen 18',
+	osVersion,
+	{userAgent: iphone('18_5', 'CriOS/138.0 Safari/604.1')},
+	null,
+);
+test('unknown if a web view may report the frozen 18', osVersion, {userAgent: iphone('18_5', 'Mobile/15E148')}, null);
+test(
+	'exact if Chrome on iOS reports an older one',
+	osVersion,
+	{userAgent: iphone('17_4', 'CriOS/138.0 Safari/604.1')},
+	exact(17, 4, 0),
+);
+test(
+	'unknown if Safari and the system disagree',
+	osVersion,
+	{userAgent: iphone('16_2', 'Version/17.1 Safari/604.1')},
+	null,
+);
+test(
+	'the one in Facebook’s User-Agent',
+	osVersion,
+	{userAgent: iphone('18_6', 'Mobile/1 [FBAN/FBIOS;FBSV/26.1.2;FBSS/3]')},
+	exact(26, 1, 2),
+);
+test(
+	'the one in Instagram’s User-Agent',
+	osVersion,
+	{userAgent: iphone('18_6', 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 26_1; en_US)')},
+	exact(26, 1, 0),
+);
+test('unknown if Chrome froze Android at 10', osVersion, {userAgent: android('Android 10; K')}, null);
+test('unknown if a reduced web view reports 10', osVersion, {userAgent: android('Android 10; K; wv')}, null);
+test(
+	'the hinted one on Android',
+	osVersion,
+	{userAgent: android('Android 10; K'), uaPlatformVersion: '"14.0.0"'},
+	exact(14, 0, 0),
+);
+test(
+	'a major number from an Android web view',
+	osVersion,
+	{userAgent: android('Android 14; Pixel 8 Build/AP2A; wv')},
+	majorOnly(14),
+);
+test(
+	'complete if Android reports all parts',
+	osVersion,
+	{userAgent: android('Android 7.1.2; G011A Build/N2G48H')},
+	exact(7, 1, 2),
+);
+test(
+	'unknown on desktops, which have frozen it',
+	osVersion,
+	{userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/137.0.0.0'},
+	null,
+);
+
+test('the device model is the code from the client, its app or its hint', (t) => {
+	const model = (headers: VisitorHeaders) => readVisitor(headers).deviceModel;
+	t.is(model({userAgent: iphone('17_5', 'Mobile/1 [FBAN/FBIOS;FBDV/iPhone15,3;FBMD/iPhone]')}), 'iPhone15,3');
+	t.is(model({userAgent: iphone('17_5', 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 17_5; en_US)')}), 'iPhone14,3');
+	t.is(model({userAgent: iphone('17_5', 'Version/17.5 Safari/604.1')}), null);
+	t.is(model({userAgent: android('Android 14; SM-S918B Build/UP1A.231005.007; wv')}), 'SM-S918B');
+	t.is(model({userAgent: android('U; Android 14; en-gb; 23078PND5G Build/UP1A')}), '23078PND5G');
+	t.is(model({userAgent: android('Android 12; HarmonyOS; NOH-AN00; HMSCore 6.14.0.302')}), 'NOH-AN00');
+	t.is(model({userAgent: android('Android 10; K')}), null);
+	t.is(model({userAgent: android('Android 10; K'), uaModel: '"Pixel 8"'}), 'Pixel 8');
+	t.is(model({userAgent: android('Android 10; K'), uaModel: '""'}), null);
+	t.is(model({userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0'}), null);
+});
+
+test('browser, app and service have a name', (t) => {
+	const browser = (userAgent: string) => readVisitor({userAgent}).browser;
+	t.is(browser(iphone('17_5', 'Version/17.5 Mobile/15E148 Safari/604.1')), 'Safari');
+	t.is(browser(iphone('17_5', 'CriOS/138.0 Mobile/15E148 Safari/604.1')), 'Chrome');
+	t.is(browser(iphone('17_5', 'Mobile/1 [FBAN/MessengerLiteForiOS;FBAV/410.0]')), 'Messenger');
+	t.is(browser(iphone('17_5', 'Mobile/15E148')), 'WebView');
+	t.is(
+		browser(android('Android 10; K', 'SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36')),
+		'Samsung Internet',
+	);
+	t.is(browser('WhatsApp/2.23.20.0'), 'WhatsApp');
+	t.is(browser('curl/8.6.0'), null);
+});
+
+test('a Mac that may be an iPad has no platform, because its headers are ambiguous', (t) => {
+	const userAgent = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.5 Safari/605.1.15';
+	t.like(readVisitor({userAgent}), {class: 'mac-or-ipad', platform: null, os: null, osVersion: null});
+});
+
+test('the language is the one asked for most, in its canonical form', (t) => {
+	const language = (acceptLanguage: string) => readVisitor({acceptLanguage}).language;
+	t.is(language('en;q=0.5, de-at'), 'de-AT');
+	t.is(language('en_us'), 'en-US');
+	t.is(language('zh-hans-cn,zh;q=0.9'), 'zh-Hans-CN');
+	t.is(language('iw'), 'he');
+	t.is(language('*, fr;q=0.1'), 'fr');
+	t.is(language('!!, fr;q=0.1'), 'fr');
+	t.is(language('*'), null);
+	t.is(language(''), null);
+	t.is(language(','.repeat(50_000)), null);
+});
+
+test('the timezone is a zone that exists, with or without quotes, else null', (t) => {
+	const timezone = (value: string) => readVisitor({timezone: value}).timezone;
+	t.is(timezone('"Europe/Berlin"'), 'Europe/Berlin');
+	t.is(timezone('Asia/Kolkata'), 'Asia/Kolkata');
+	for (const value of ['', '""', 'Not/AZone', '+05:30', 'GMT+2', 'x'.repeat(5000), '"Europe/Berlin', '<script>']) {
+		t.is(timezone(value), null, value);
+	}
+});
+
+test('a prefetch is known by each of the headers that announce one', (t) => {
+	t.true(isPrefetch({'sec-purpose': 'prefetch;prerender'}));
+	t.true(isPrefetch({purpose: 'Prefetch'}));
+	t.true(isPrefetch({'x-moz': 'prefetch'}));
+	t.false(isPrefetch({}));
+	t.false(isPrefetch({'sec-fetch-mode': 'navigate'}));
+});

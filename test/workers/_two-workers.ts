@@ -1,3 +1,0 @@
-import {answerByTwoWorkers} from '../helpers/two-workers.ts';
-
-answerByTwoWorkers({});
