@@ -18,6 +18,7 @@ import {addressesOf, type Config} from './platform/config/config.ts';
 import type {Db} from './platform/db/db.ts';
 import {createChangeFeed} from './platform/db/feed/change-feed.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
+import type {SideChannel} from './platform/db/feed/side-channel.ts';
 import {createClientIp} from './platform/http/client-ip.ts';
 import {createHostRoles} from './platform/http/request-host.ts';
 import type {Limiter} from './platform/limits/limiter.ts';
@@ -25,13 +26,14 @@ import {createRefusals} from './platform/limits/refusals.ts';
 import {createWindows} from './platform/limits/windows.ts';
 import {createMetrics} from './platform/metrics/metrics.ts';
 import {watchEventLoop} from './platform/metrics/process-metrics.ts';
+import type {Figures} from './platform/metrics/snapshot.ts';
 import {createTurns} from './platform/turns.ts';
-import type {OtherWorkers} from './start/other-workers.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
 import type {ClickStore} from './visits/clicks/click-store.ts';
 import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
 import {createClickHouse} from './visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clicks.ts';
+import type {Flush} from './visits/clicks/journal/click-journal.ts';
 import {createClickJournal} from './visits/clicks/journal/click-journal.ts';
 import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
 import {createRelayRanges} from './visits/clicks/relay-ranges.ts';
@@ -46,6 +48,18 @@ import {createHostCache, createLinkCache} from './visits/resolution/visit/link-c
 import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
 import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
 import {createEventWriter} from './visits/sdk/sdk-store.ts';
+
+/** The state that the workers of one machine share through their supervisor. */
+export type OtherWorkers = {
+	/** Counts the requests of all. */
+	limiter: Limiter;
+	/** The figures of all. @throws if the supervisor does not answer. */
+	figures(): Promise<Figures>;
+	/** Waits until the clicks of the others are drained. */
+	clicksFlushed(flush: Flush): Promise<void>;
+	/** Reaches the others while PostgreSQL is unavailable. */
+	line: SideChannel;
+};
 
 export type ServiceOptions = {
 	port: number;

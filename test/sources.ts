@@ -3,27 +3,14 @@ import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import {build} from 'esbuild';
+import {arrowsUp, type House, readHouse} from '../.build/house.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-const root = path.join(packageRoot, 'src');
-
-/** Every `from './x.ts'`, `import './x.ts'` and `import('./x.ts')` of a text, type imports included. */
-const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.{1,2}\/[^']+)'/g;
-
 /** The files of src, each with the files that it imports, as paths below src. */
-const importGraph = (): Graph => {
-	const files = readdirSync(root, {recursive: true, encoding: 'utf8'}).filter((name) => /\.tsx?$/.test(name));
-	return new Map(
-		files.map((file) => [
-			file,
-			[...readFileSync(path.join(root, file), 'utf8').matchAll(IMPORTS)].map(([, target = '']) =>
-				path.join(path.dirname(file), target),
-			),
-		]),
-	);
-};
+const importGraph = (): Graph =>
+	new Map([...readHouse()].map(([file, {values, types}]) => [file, [...values, ...types]]));
 
 /** Whatever a file imports, directly or through others. */
 const reachableFrom = (graph: Graph, file: string): Set<string> => {
@@ -50,7 +37,7 @@ const cyclesOf = (graph: Graph): string[][] => {
 
 test('no files of src import each other in a cycle, not even for their types', (t) => {
 	const graph = importGraph();
-	t.true(graph.get('services.ts')?.includes('resolution/page-templates.ts'));
+	t.true(graph.get('services.ts')?.includes('visits/resolution/page/page-templates.ts'));
 	t.deepEqual(cyclesOf(graph), []);
 });
 
@@ -67,6 +54,28 @@ test('two cycles are found, and neither a file that uses one nor a leaf belongs 
 	t.deepEqual(cyclesOf(graph), [
 		['a.ts', 'b.ts', 'c.ts'],
 		['d.ts', 'e.ts'],
+	]);
+});
+
+test('no room of src imports from a room above it', (t) => {
+	t.deepEqual(arrowsUp(readHouse()), []);
+});
+
+test('an import that goes up is found; a type of the services may, and the client imports nothing', (t) => {
+	const imports = (values: string[], types: string[] = []) => ({values, types});
+	const house: House = new Map([
+		['platform/clock.ts', imports(['visits/match/guess.ts'], ['services.ts'])],
+		['links/links/link.ts', imports(['accounts/route.ts'], ['visits/match/guess.ts', 'routes.ts'])],
+		['services.ts', imports(['visits/match/guess.ts'], ['start/log.ts'])],
+		['cli/main.ts', imports(['client/oplink.ts', 'app.ts'])],
+		['client/oplink.ts', imports(['platform/clock.ts'])],
+	]);
+	t.deepEqual(arrowsUp(house), [
+		'platform/clock.ts -> visits/match/guess.ts',
+		'links/links/link.ts -> visits/match/guess.ts (type)',
+		'links/links/link.ts -> routes.ts (type)',
+		'services.ts -> start/log.ts (type)',
+		'client/oplink.ts -> platform/clock.ts',
 	]);
 });
 

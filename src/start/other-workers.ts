@@ -1,28 +1,15 @@
 import type {Clock} from '../platform/clock.ts';
-import type {SideChannel} from '../platform/db/feed/side-channel.ts';
-import type {Limiter} from '../platform/limits/limiter.ts';
 import {createWorkerLimiter} from '../platform/limits/worker-limiter.ts';
 import type {Figures} from '../platform/metrics/snapshot.ts';
 import {createPendingRequests} from '../platform/pending-requests.ts';
+import type {OtherWorkers} from '../services.ts';
 import type {ClickJournal} from '../visits/clicks/journal/click-journal.ts';
 import {sendToSupervisor} from './supervisor-channel.ts';
 import type {SupervisorMessage} from './supervisor-messages.ts';
-import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
+import {createClicksOfOthers} from './worker-clicks.ts';
 
 /** A supervisor that is silent this long hangs: its metrics are an error then. */
 const FIGURES_MS = 10_000;
-
-/** The state that the workers of one machine share through their supervisor. */
-export type OtherWorkers = {
-	/** Counts the requests of all. */
-	limiter: Limiter;
-	/** The figures of all. @throws if the supervisor does not answer. */
-	figures(): Promise<Figures>;
-	/** Waits until the clicks of the others are drained. */
-	clicksFlushed: ClicksOfOthers['flushed'];
-	/** Reaches the others while PostgreSQL is unavailable. */
-	line: SideChannel;
-};
 
 /** @returns also the receiver of the supervisor's messages about these. */
 export const createOtherWorkers = (

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {filesNaming} from '../../../.build/link-field-files.ts';
+import {filesNaming} from '../../../.build/house.ts';
 import {linkColumns} from '../../../src/links/links/link-fields.ts';
 import {readLink} from '../../../src/visits/resolution/visit/resolve-link.ts';
 import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';
@@ -132,7 +132,7 @@ test('a plain field of a link is named in at most four files of src', (t) => {
 		// A column of that service's export.
 		'cli/import/formats/firebase.ts',
 		'client/link-shapes.ts',
-		'links/link-fields.ts',
+		'links/links/link-fields.ts',
 	]);
 	t.true(filesNaming('minimumVersion').length <= 8, filesNaming('minimumVersion').join(' '));
 });

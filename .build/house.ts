@@ -1,0 +1,97 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {columnOf} from '../src/platform/db/columns.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const src = path.join(root, 'src');
+
+/**
+ * The rooms of `src` in the order in which they may use each other: each only those before it. The client uses nothing,
+ * because apps install it alone. '' are the files at the top: the table of routes, the pipeline, the composition root.
+ */
+export const ROOMS = ['client', 'platform', 'accounts', 'links', 'visits', 'operations', '', 'start', 'cli'] as const;
+
+/** Files below `src`, each with the files that it imports; `types` are imports that leave no code behind. */
+export type House = ReadonlyMap<string, {values: readonly string[]; types: readonly string[]}>;
+
+/** `import {a} from './x.ts'`, `export … from`, `import './x.ts'` and `import('./x.ts')`. */
+const IMPORT =
+	/\b(?:import|export)\b(?<what>[^;'()]*?)\bfrom\s*'(?<from>\.{1,2}\/[^']+)'|\bimport\s*\(?\s*'(?<plain>\.{1,2}\/[^']+)'/g;
+
+/** Whether a clause imports types alone: `type {A}`, or `{type A, type B}`. */
+const isOfTypes = (what: string): boolean =>
+	/^\s*type\b/.test(what) ||
+	(/^\s*\{/.test(what) &&
+		what
+			.replace(/[{}\s]+$|^\s*\{/g, '')
+			.split(',')
+			.every((name) => /^\s*(?:type\s.*)?$/s.test(name)));
+
+/** Reads the imports of every file of `src`. */
+export const readHouse = (): House => {
+	const files = readdirSync(src, {recursive: true, encoding: 'utf8'}).filter((name) => /\.tsx?$/.test(name));
+	return new Map(
+		files.sort().map((file) => {
+			const imports = [...readFileSync(path.join(src, file), 'utf8').matchAll(IMPORT)].map(({groups = {}}) => ({
+				target: path.join(path.dirname(file), groups['from'] ?? groups['plain'] ?? ''),
+				isType: groups['what'] !== undefined && isOfTypes(groups['what']),
+			}));
+			const targets = (isType: boolean) => imports.filter((found) => found.isType === isType).map(({target}) => target);
+			return [file, {values: targets(false), types: targets(true)}];
+		}),
+	);
+};
+
+const roomOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
+
+const rankOf = (file: string): number => ROOMS.findIndex((room) => room === roomOf(file));
+
+/** The imports that go up, as `FILE -> FILE`. Types may go up to `services.ts` alone. */
+export const arrowsUp = (house: House): string[] =>
+	[...house].flatMap(([file, {values, types}]) => [
+		...values.filter((target) => rankOf(target) > rankOf(file)).map((target) => `${file} -> ${target}`),
+		...types
+			.filter((target) => rankOf(target) > rankOf(file) && target !== 'services.ts')
+			.map((target) => `${file} -> ${target} (type)`),
+	]);
+
+const linesOf = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;
+
+/**
+ * The files of `src` that name a field of a link: by its name in the API (`utmTerm`), its column (`utm_term`) or its flag
+ * (`utm-term`). Only useful for names that are no common words.
+ */
+export const filesNaming = (field: string): string[] => {
+	const column = columnOf(field);
+	const names = new RegExp(`(?<![\\w-])(?:${field}|${column}|${column.replaceAll('_', '-')})(?![\\w-])`);
+	return [...readHouse().keys()].filter((name) => names.test(readFileSync(path.join(src, name), 'utf8')));
+};
+
+const print = (): void => {
+	const house = readHouse();
+	for (const name of ROOMS) {
+		const files = [...house.keys()].filter((file) => roomOf(file) === name);
+		const lines = files.reduce((sum, file) => sum + linesOf(path.join(src, file)), 0);
+		console.log(
+			`${(name || 'the top of src').padEnd(16)}${String(lines).padStart(7)} lines${String(files.length).padStart(5)} files`,
+		);
+	}
+
+	const up = arrowsUp(house);
+	console.log(`entries of src: ${readdirSync(src).length}`);
+	console.log(`imports that go up: ${up.length}`);
+	for (const arrow of up) {
+		console.log(`  ${arrow}`);
+	}
+
+	const named = filesNaming('utmTerm');
+	console.log(`files that name the link field utmTerm: ${named.length}`);
+	for (const file of named) {
+		console.log(`  ${file}`);
+	}
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+	print();
+}
