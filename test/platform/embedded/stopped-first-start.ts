@@ -3,31 +3,38 @@ import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 
+const readProc = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+
 /** Command lines of all living processes that name the folder, or are given it in a variable as initdb's PostgreSQL is. */
 const processesOf = async (dataDir: string): Promise<string[]> => {
 	const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-	const read = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
 	const found = await Promise.all(
-		pids.map(async (pid) => [await read(pid, 'cmdline'), await read(pid, 'environ')] as const),
+		pids.map(async (pid) => [await readProc(pid, 'cmdline'), await readProc(pid, 'environ')] as const),
 	);
 	return found
 		.filter(([command, variables]) => command !== '' && `${command}${variables}`.includes(dataDir))
 		.map(([command]) => command.replaceAll('\0', ' '));
 };
 
-/** Polls until the processes of the folder are as the condition says. */
-const until = async (dataDir: string, isSo: (commands: string[]) => boolean): Promise<void> => {
-	while (!isSo(await processesOf(dataDir))) {
-		await delay(5);
-	}
+/** Command lines of the descendants of a process: a few small files, so that no short life is missed. */
+const descendantsOf = async (pid: string): Promise<string[]> => {
+	const children = (await readProc(pid, `task/${pid}/children`)).split(' ').filter(Boolean);
+	const found = await Promise.all(
+		children.map(async (child) => [
+			(await readProc(child, 'cmdline')).replaceAll('\0', ' '),
+			...(await descendantsOf(child)),
+		]),
+	);
+	return found.flat();
 };
 
-const isInitdb = (command: string) => /^\S+\/bin\/initdb -D /.test(command);
-
-/** A first start, once its initdb runs; or once that runs PostgreSQL, which initializes the tables. */
-const startedWith = async (t: ExecutionContext, dataDir: string, isRunning: (command: string) => boolean) => {
+/** A first start, at the moment when it has such a descendant. */
+const startedWith = async (t: ExecutionContext, dataDir: string, moment: RegExp) => {
 	const server = oplink(t, ['serve'], {PORT: '0', DATA_DIR: dataDir});
-	await until(dataDir, (commands) => commands.some(isRunning));
+	while (!(await descendantsOf(String(server.child.pid))).some((command) => moment.test(command))) {
+		await delay(1);
+	}
+
 	return server;
 };
 
@@ -38,19 +45,20 @@ const nextStartWorks = async (t: ExecutionContext, dataDir: string): Promise<num
 	return next.ended;
 };
 
-const moments: Array<[string, (command: string) => boolean]> = [
-	['while initdb begins', isInitdb],
-	['while initdb runs PostgreSQL', (command) => /^\S+\/bin\/postgres (?:--boot|--single) /.test(command)],
-];
+const INITDB = /^\S+\/bin\/initdb -D /;
+const moments = [
+	['while initdb begins', INITDB],
+	['while initdb runs PostgreSQL', /^\S+\/bin\/postgres (?:--boot|--single) /],
+] as const;
 
 for (const [signal, exitCode] of [
 	['SIGTERM', 0],
 	['SIGINT', 130],
 ] as const) {
-	for (const [moment, isRunning] of moments) {
-		test(`${signal} ${moment} ends it with the server, and leaves no folder`, async (t) => {
+	for (const [title, moment] of moments) {
+		test(`${signal} ${title} ends it with the server, and leaves no folder`, async (t) => {
 			const dataDir = await dataDirectory(t);
-			const {child, ended, stderr} = await startedWith(t, dataDir, isRunning);
+			const {child, ended, stderr} = await startedWith(t, dataDir, moment);
 			child.kill(signal);
 			t.is(await ended, exitCode);
 			t.deepEqual(await processesOf(dataDir), []);
@@ -64,10 +72,13 @@ for (const [signal, exitCode] of [
 
 test('SIGKILL of the server ends its initdb as well, and the next start removes the folder', async (t) => {
 	const dataDir = await dataDirectory(t);
-	const {child, ended} = await startedWith(t, dataDir, isInitdb);
+	const {child, ended} = await startedWith(t, dataDir, INITDB);
 	child.kill('SIGKILL');
 	t.is(await ended, null);
-	await until(dataDir, (commands) => commands.length === 0);
+	while ((await processesOf(dataDir)).length > 0) {
+		await delay(5);
+	}
+
 	t.false((await readdir(dataDir)).includes('postgres'));
 	t.is(await nextStartWorks(t, dataDir), 0);
 	t.deepEqual(
