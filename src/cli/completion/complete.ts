@@ -1,3 +1,4 @@
+import type {EventEmitter} from 'node:events';
 import {type Argument, type Command, Option} from 'commander';
 import {createContext} from '../command.ts';
 import {isOrganization, takesOrganization} from '../leading-organization.ts';
@@ -15,9 +16,9 @@ type Position = {
 	takesOptions: boolean;
 	wanted: Option | Argument | null;
 	/** Values of options before the cursor, by commander's names. */
-	options: Record<string, string>;
-	/** Options before the cursor, with a value or without. */
-	used: ReadonlySet<Option>;
+	options: Record<string, string | undefined>;
+	/** Long names of the options before the cursor; a command may have one of a command above it, too. */
+	used: ReadonlySet<string | undefined>;
 	/** Arguments before the cursor, by their names. */
 	args: Record<string, string>;
 	/** The part of the wanted value typed so far. */
@@ -26,100 +27,97 @@ type Position = {
 	prefix: string;
 };
 
-const programOf = (command: Command): Command => (command.parent === null ? command : programOf(command.parent));
-
 /** Options that a command accepts: its own and the program's. */
-const optionsOf = (command: Command): Option[] => {
-	const program = programOf(command);
-	return [...(command === program ? [] : command.options), ...program.options].filter(({hidden}) => !hidden);
-};
-
-const optionNamed = (command: Command, flag: string): Option | null =>
-	optionsOf(command).find(({short, long}) => flag === short || flag === long) ?? null;
+const optionsOf = ({parent, options}: Command, own = true): Option[] => [
+	...(own || parent === null ? options.filter(({hidden}) => !hidden) : []),
+	...(parent === null ? [] : optionsOf(parent, false)),
+];
 
 /** Bash splits `--org=Ab` into three words. */
 const joined = (words: readonly string[]): string[] => {
-	const kept: string[] = [];
-	for (const [index, word] of words.entries()) {
-		const isSeparator = word === '=' && (words[index - 1] ?? '').startsWith('--');
-		if (!isSeparator) {
-			kept.push(word);
-		} else if (index === words.length - 1) {
-			kept.push('');
-		}
-	}
-
-	return kept;
+	const isSeparator = (index: number) => words[index] === '=' && (words[index - 1] ?? '').startsWith('--');
+	return words.flatMap((word, index) => (isSeparator(index) ? (index === words.length - 1 ? [''] : []) : [word]));
 };
 
 /** The argument at an index; the last one of a command may be variadic, and ORG is one only where it is given. */
-const argumentAt = (command: Command, index: number, first: string | undefined): Argument | null => {
+const argumentAt = (command: Command, index: number, first: string): Argument | null => {
 	const args = command.registeredArguments;
 	const last = args.at(-1);
-	const skipped = takesOrganization(command) && args.length > 1 && !isOrganization(first ?? '') ? 1 : 0;
+	const skipped = takesOrganization(command) && args.length > 1 && !isOrganization(first) ? 1 : 0;
 	return args[index + skipped] ?? (last?.variadic ? last : null);
 };
 
-/** Parses the words after `oplink` up to the cursor; the last one is being typed. */
-const positionOf = (program: Command, given: readonly string[]): Position => {
-	const words = joined(given);
-	const current = words.pop() ?? '';
-	const options: Record<string, string> = {};
-	const args: Record<string, string> = {};
-	const used = new Set<Option>();
-	let command = program;
-	let pending: Option | null = null;
-	let count = 0;
-	let first: string | undefined;
-	let isPlain = false;
-	for (const word of words) {
-		if (pending !== null) {
-			options[pending.attributeName()] = word;
-			pending = null;
-		} else if (!isPlain && word === '--') {
-			isPlain = true;
-		} else if (!isPlain && word.startsWith('-')) {
-			const [flag = '', ...value] = word.split('=');
-			const option = optionNamed(command, flag);
-			if (option) {
-				used.add(option);
-			}
+/** Stands for the word at the cursor: where commander puts it is what is completed. The second is for an option. */
+const CURSOR = '\0';
+const OPTION_CURSOR = `-${CURSOR}`;
 
-			if (option && value.length > 0) {
-				options[option.attributeName()] = value.join('=');
-			} else {
-				pending = option?.required ? option : null;
-			}
-		} else {
-			const inner: Command | undefined = count === 0 ? command.commands.find((one) => one.name() === word) : undefined;
-			if (inner) {
-				command = inner;
-			} else {
-				first ??= word;
-				args[argumentAt(command, count, first)?.name() ?? ''] = word;
-				count += 1;
-			}
+type Given = {option: Option; value: string | undefined};
+
+/** A command line as commander reads it, without a check, a parser of values, or an action. */
+const parsed = (program: Command, words: readonly string[]): {command: Command; args: string[]; given: Given[]} => {
+	const given: Given[] = [];
+	const parse = (command: Command, rest: string[]) => {
+		for (const option of command.options) {
+			const event = `option:${option.name()}`;
+			(command as Command & EventEmitter).removeAllListeners(event);
+			command.on(event, (value?: string) => given.push({option, value}));
 		}
-	}
 
-	const position = {command, options, used, args, takesCommands: false, takesOptions: false, wanted: null, prefix: ''};
-	if (pending !== null) {
-		return {...position, wanted: pending, typed: current};
-	}
-
-	const [, prefix, flag = '', typed = ''] = /^((--[^=]+)=)(.*)$/s.exec(current) ?? [];
-	if (!isPlain && prefix !== undefined) {
-		return {...position, wanted: optionNamed(command, flag), typed, prefix};
-	}
-
-	const takesOptions = !isPlain && current.startsWith('-');
-	return {
-		...position,
-		takesOptions,
-		takesCommands: !takesOptions && !isPlain && count === 0,
-		wanted: takesOptions ? null : argumentAt(command, count, first),
-		typed: current,
+		return command.parseOptions(rest);
 	};
+	let command = program;
+	let {operands, unknown} = parse(program, [...words]);
+	for (;;) {
+		const inner = command.commands.find((one) => one.name() === operands[0]);
+		if (inner === undefined) {
+			return {command, args: [...operands, ...unknown.filter((word) => !word.startsWith('-'))], given};
+		}
+
+		const rest = parse(inner, unknown);
+		operands = [...operands.slice(1), ...rest.operands];
+		unknown = rest.unknown;
+		command = inner;
+	}
+};
+
+/** Parses the words after `oplink` up to the cursor; the last one is being typed. */
+const positionOf = (program: Command, line: readonly string[]): Position => {
+	const words = joined(line);
+	const current = words.pop() ?? '';
+	const isOption = current.startsWith('-') && !words.includes('--');
+	const cursor = isOption ? OPTION_CURSOR : CURSOR;
+	const {command, args: all, given} = parsed(program, [...words, cursor]);
+	const args = all.filter((word) => word !== cursor);
+	const [first = ''] = args;
+	const position = {
+		command,
+		options: Object.fromEntries(given.map(({option, value}) => [option.attributeName(), value])),
+		used: new Set(given.map(({option}) => option.long)),
+		args: Object.fromEntries(args.map((word, index) => [argumentAt(command, index, first)?.name() ?? '', word])),
+		takesCommands: false,
+		takesOptions: isOption,
+		wanted: null,
+		typed: current,
+		prefix: '',
+	};
+	const pending = given.find(({value}) => value === cursor);
+	if (pending) {
+		return {...position, takesOptions: false, wanted: pending.option};
+	}
+
+	const [, prefix, flag, typed = ''] = (isOption && /^((--[^=]+)=)(.*)$/s.exec(current)) || [];
+	if (prefix !== undefined) {
+		const wanted = optionsOf(command).find(({long}) => long === flag) ?? null;
+		return {...position, takesOptions: false, wanted, typed, prefix};
+	}
+
+	return isOption
+		? position
+		: {
+				...position,
+				takesCommands: args.length === 0 && !words.includes('--'),
+				wanted: argumentAt(command, args.length, first),
+			};
 };
 
 /** Longest that a request may delay the answer to Tab. */
@@ -147,7 +145,7 @@ const optionsAt = ({command, takesOptions, used}: Position): Candidate[] =>
 	takesOptions
 		? optionsOf(command)
 				// Only options with a parser may collect several values.
-				.filter((option) => !used.has(option) || option.parseArg !== undefined)
+				.filter((option) => !used.has(option.long) || option.parseArg !== undefined)
 				.map(({long, short, description}) => ({value: long ?? short ?? '', description}))
 		: [];
 
