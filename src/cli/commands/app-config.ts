@@ -6,6 +6,7 @@ import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {isObject} from '../import/formats/import-row.ts';
 import {givesPlatforms, type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
+import {resource} from '../resource.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
 
@@ -24,15 +25,12 @@ export const appConfigCommands: CommandGroup = {
 	name: 'app-config',
 	summary: "Manage an organization's app configuration",
 	commands: [
-		command({
+		resource({path: 'app-config'}).request({
 			usage: 'show [org]',
+			route: 'GET',
 			summary: 'Print the app configuration as JSON, in the form that set accepts',
 			examples: ['show', 'show --org Ab12 > app-config.json'],
-			run: async (context) => {
-				const {client, path: organization} = await chosenPath(context);
-				const config = await client.get<object>(`${organization}/app-config`);
-				await context.show.answer(config, () => JSON.stringify(config, null, 2));
-			},
+			text: (config) => JSON.stringify(config, null, 2),
 		}),
 
 		command({

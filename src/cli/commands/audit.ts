@@ -1,13 +1,12 @@
 import type {AuditRecord} from '../../accounts/audit/audit-log.ts';
 import {timeText} from '../match-trace.ts';
-import {listCommand} from '../organization-rows.ts';
+import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 
-export const auditCommand = listCommand<Json<AuditRecord>>({
+export const auditCommand = resource<Json<AuditRecord>>({path: 'audit-log'}).list({
 	usage: 'audit [org]',
 	summary: 'Show who changed what in an organization, newest first',
 	examples: ['audit', 'audit --org Ab12 --all --json'],
-	path: 'audit-log',
 	columns: [
 		{title: 'AT (UTC)', value: ({at}) => timeText(at)},
 		{title: 'ACTION', value: ({action}) => action},

@@ -1,21 +1,19 @@
 import type {DeviceJson} from '../../visits/devices/device-store.ts';
 import type {EventJson} from '../../visits/sdk/sdk-store.ts';
-import {type CommandGroup, command} from '../command.ts';
+import type {CommandGroup} from '../command.ts';
 import {timeText} from '../match-trace.ts';
-import {listCommand} from '../organization-rows.ts';
+import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
 
-type Device = Json<DeviceJson>;
+const devices = resource<Json<DeviceJson>>({path: 'devices'});
 
 export const deviceCommands: CommandGroup = {
 	name: 'devices',
 	summary: 'Look at the devices that run the app; privacy exports or erases their data',
 	commands: [
-		listCommand<Device>({
+		devices.list({
 			summary: 'List devices, newest first',
 			examples: ['list', 'list --org Ab12 --all --json'],
-			path: 'devices',
 			columns: [
 				{title: 'FIRST SEEN (UTC)', value: ({firstSeenAt}) => timeText(firstSeenAt)},
 				{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
@@ -25,15 +23,11 @@ export const deviceCommands: CommandGroup = {
 			],
 			empty: 'have the app report its devices, with the CLIENT key (docs/sdk.md)',
 		}),
-
-		command({
+		devices.request({
 			usage: 'show [org] <device>',
+			route: 'GET :row',
 			summary: 'Show a device, by the id that the app gave it',
 			examples: ['show 0b7e9f12'],
-			run: async (context, device: string) => {
-				const {client, path} = await chosenPath(context);
-				await context.show.fields(await client.get<Device>(`${path}/devices/${encodeURIComponent(device)}`));
-			},
 		}),
 	],
 };
@@ -42,10 +36,9 @@ export const eventCommands: CommandGroup = {
 	name: 'events',
 	summary: 'Look at the events that the app sends',
 	commands: [
-		listCommand<Json<EventJson>>({
+		resource<Json<EventJson>>({path: 'events'}).list({
 			summary: 'List events, newest first',
 			examples: ['list', "list --org Ab12 --json | jq '.data[].properties'"],
-			path: 'events',
 			columns: [
 				{title: 'AT (UTC)', value: ({occurredAt}) => timeText(occurredAt)},
 				{title: 'EVENT', value: ({eventName}) => eventName, flexible: true},

@@ -3,13 +3,14 @@ import type {domainJson} from '../../links/domains/domain.ts';
 import {counted} from '../../platform/counted.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {usageError} from '../cli-errors.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
+import {given, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
 import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
-import {namedRow, pathOfNamed} from '../server/named-row.ts';
+import {namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
@@ -67,8 +68,7 @@ const listUnknownCodes = async (
 };
 
 /** The question before a removal, with the number of links that move to the shared domain. */
-const removalQuestion = async (context: Context, domain: string): Promise<string> => {
-	const {client, path, org} = await chosenPath(context);
+const removalQuestion = async ({client, path, org}: Chosen, domain: string): Promise<string> => {
 	const {id, hostname} = await namedRow<Domain>({client, path}, 'domain', domain);
 	const {total} = await client.get<Page<unknown>>(`${path}/links`, {domainId: id, limit: 1});
 	const moved =
@@ -76,17 +76,15 @@ const removalQuestion = async (context: Context, domain: string): Promise<string
 	return `Remove domain ${hostname} of ${org}? ${moved}`;
 };
 
+const domains = resource<Domain>({path: 'domains', kind: 'domain', fields: domainFields});
+
 /** Verify, approve, reject and default are a POST each. */
 const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string, otherExamples: string[] = []) =>
-	command({
+	domains.request({
 		usage: `${word} [org] <domain>`,
+		route: `POST :row/${word}`,
 		summary,
 		examples: [`${word} go.acme.example`, ...otherExamples],
-		run: async (context, domain: string) => {
-			const chosen = await chosenPath(context);
-			const changed = await chosen.client.post<Domain>(`${await pathOfNamed(chosen, 'domain', domain)}/${word}`);
-			await context.show.fields(changed, domainFields);
-		},
 	});
 
 export const domainCommands: CommandGroup = {
@@ -129,8 +127,9 @@ export const domainCommands: CommandGroup = {
 			},
 		}),
 
-		command({
+		domains.request({
 			usage: 'set [org] <domain>',
+			route: 'PATCH :row',
 			summary: 'Change where the old addresses of a domain lead',
 			examples: [
 				'set go.acme.example --path-prefix promos --path-prefix links/share',
@@ -142,16 +141,8 @@ export const domainCommands: CommandGroup = {
 				new Option('--unknown-codes <url>', 'where unknown codes are redirected; {code} stands for the code'),
 				new Option('--clear <setting>', `empty a setting: ${clearable.join(', ')}`).argParser(collect),
 			],
-			run: async (context: Context<SetOptions>, domain: string) => {
-				const changes = changesOf(context.options);
-				if (Object.keys(changes).length === 0) {
-					throw usageError('Nothing to set', 'Give --path-prefix, --root-url, --unknown-codes or --clear');
-				}
-
-				const chosen = await chosenPath(context);
-				const changed = await chosen.client.patch<Domain>(await pathOfNamed(chosen, 'domain', domain), changes);
-				await context.show.fields(changed, domainFields);
-			},
+			body: (options: SetOptions) =>
+				given(changesOf(options), 'Give --path-prefix, --root-url, --unknown-codes or --clear', 'set'),
 		}),
 
 		command({
@@ -161,11 +152,11 @@ export const domainCommands: CommandGroup = {
 			options: pageOptions(),
 			run: async (context, domain?: string) => {
 				const chosen = await chosenPath(context);
-				const domains =
+				const all =
 					domain === undefined
 						? await allAt<Domain>(chosen.client, `${chosen.path}/domains`)
 						: [await namedRow<Domain>(chosen, 'domain', domain)];
-				const own = domains.filter(({verification}) => verification);
+				const own = all.filter(({verification}) => verification);
 				await context.show.page(
 					await listUnknownCodes(chosen, own, context.options),
 					[
@@ -209,7 +200,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['remove go.acme.example --yes'],
 			options: [yesOption()],
 			run: async (context, domain: string) => {
-				await requireConsent(context, () => removalQuestion(context, domain));
+				await requireConsent(context, async () => removalQuestion(await chosenPath(context), domain));
 				const chosen = await chosenPath(context);
 				const found = isUuid(domain) ? null : await namedRow<Domain>(chosen, 'domain', domain);
 				if (found !== null && !found.verification) {

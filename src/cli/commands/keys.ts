@@ -2,6 +2,7 @@ import type {allKeyCards} from '../../accounts/api-keys/rotation.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
+import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {keyValues} from '../terminal/output.ts';
@@ -42,14 +43,12 @@ export const keyCommands: CommandGroup = {
 	name: 'keys',
 	summary: "Manage an organization's API keys",
 	commands: [
-		command({
+		resource<KeyCards>({path: 'api-keys'}).request({
 			usage: 'show [org]',
+			route: 'GET',
 			summary: 'Show both keys in full, and the earlier ones that are still accepted',
 			examples: ['show', 'show --org Ab12 --json | jq -r .serverKey.displayKey'],
-			run: async (context) => {
-				const {client, path} = await chosenPath(context);
-				await context.show.answer(await client.get<KeyCards>(`${path}/api-keys`), cardsText);
-			},
+			text: cardsText,
 		}),
 
 		command({

@@ -7,7 +7,7 @@ import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import {type Attempt, outcomeWords} from '../match-words.ts';
-import {listCommand} from '../organization-rows.ts';
+import {resource} from '../resource.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {chosenPath, organizationPath} from '../server/link-surface.ts';
 import {linkOfId, namedAdminLink, queryOf} from '../server/named-link.ts';
@@ -80,11 +80,10 @@ export const matchCommands: CommandGroup = {
 			},
 		}),
 
-		listCommand<Json<MatchAttempt>>({
+		resource<Json<MatchAttempt>>({path: 'matches'}).list({
 			summary:
 				'List first opens of the app and whether they matched a tap, newest first; match explain shows one in full',
 			examples: ['list', 'list --org Ab12 --all --json'],
-			path: 'matches',
 			columns: [
 				{title: 'AT (UTC)', value: ({at}) => timeText(at)},
 				{title: 'ID', value: ({id}) => id},

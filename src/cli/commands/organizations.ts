@@ -2,14 +2,13 @@ import {Option} from 'commander';
 import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import type {Usage} from '../../links/usage/organization-routes.ts';
 import {counted} from '../../platform/counted.ts';
-import {usageError} from '../cli-errors.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
-import {pageOptions, yesOption} from '../common-options.ts';
+import {type CommandGroup, command} from '../command.ts';
+import {pageOptions} from '../common-options.ts';
+import {given, resource} from '../resource.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
-import {listAt, listPages, type Page} from '../server/list-pages.ts';
+import type {Page} from '../server/list-pages.ts';
 import {flattened} from '../terminal/output.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 import type {KeyCards} from './keys.ts';
 
 type Organization = Json<ReturnType<typeof organizationJson>>;
@@ -44,38 +43,32 @@ const deletionQuestion = async (client: ApiClient, org: string): Promise<string>
 	return `Delete ${title}: ${counted(links.total, 'link')}, ${counted(keys.length, 'key')}, ${counted(stats.totals.clicks, 'click')}?`;
 };
 
+const organizations = resource<Organization>({path: 'organizations', ofServer: true});
+
 export const organizationCommands: CommandGroup = {
 	name: 'orgs',
 	summary: 'Manage organizations',
 	commands: [
-		command({
-			usage: 'list',
+		organizations.list({
 			summary: 'List organizations, newest first',
 			examples: ['list', 'list --search acme --json'],
 			options: [
 				...pageOptions(),
 				new Option('--search <text>', 'only organizations whose name or orgKey contains this'),
 			],
-			run: async ({connection, options, show}: Context<{search?: string}>) => {
-				const page = await listPages(listAt<Organization>(connection.admin(), '/admin/organizations'), options, {
-					q: options.search,
-				});
-				await show.page(
-					page,
-					[
-						{title: 'ID', value: ({id}) => id},
-						{title: 'ORGKEY', value: ({orgKey}) => orgKey},
-						{title: 'NAME', value: ({name}) => name, flexible: true},
-						{title: 'PLAN', value: ({plan}) => plan},
-						{title: 'STATUS', value: ({status}) => status},
-					],
-					options.search === undefined ? 'oplink orgs create --name NAME' : undefined,
-				);
-			},
+			query: ({search}: {search?: string}) => ({q: search}),
+			columns: [
+				{title: 'ID', value: ({id}) => id},
+				{title: 'ORGKEY', value: ({orgKey}) => orgKey},
+				{title: 'NAME', value: ({name}) => name, flexible: true},
+				{title: 'PLAN', value: ({plan}) => plan},
+				{title: 'STATUS', value: ({status}) => status},
+			],
+			empty: (isFiltered) => (isFiltered ? undefined : 'oplink orgs create --name NAME'),
 		}),
-
-		command({
+		organizations.request({
 			usage: 'create',
+			route: 'POST',
 			summary: 'Create an organization',
 			examples: ['create --name Acme', 'create --name Acme --contact-email ops@acme.example --plan GROWTH'],
 			options: [
@@ -83,14 +76,8 @@ export const organizationCommands: CommandGroup = {
 				emailOption(),
 				new Option('--plan <plan>', 'plan to set, without checkout'),
 			],
-			run: async ({connection, options, show}: Context<Fields & {plan?: string}>) => {
-				const {name, contactEmail, plan} = options;
-				await show.fields(
-					await connection.admin().post<Organization>('/admin/organizations', {name, contactEmail, plan}),
-				);
-			},
+			body: ({name, contactEmail, plan}: Fields & {plan?: string}) => ({name, contactEmail, plan}),
 		}),
-
 		command({
 			usage: 'show <org>',
 			summary: 'Show an organization and how much of its plan it uses',
@@ -102,55 +89,38 @@ export const organizationCommands: CommandGroup = {
 				await show.fields(organization, (shown) => [...flattened(shown), ...usageFields(usage)]);
 			},
 		}),
-
-		command({
+		organizations.request({
 			usage: 'update <org>',
+			route: 'PATCH :row',
 			summary: 'Change name or contact of an organization',
 			examples: ['update Ab12 --name "Acme Ltd"', 'update Ab12 --contact-email ""'],
 			options: [nameOption(), emailOption()],
-			run: async ({connection, options: {name, contactEmail}, show}: Context<Fields>, org: string) => {
-				if (name === undefined && contactEmail === undefined) {
-					throw usageError('Nothing to change', 'Give --name or --contact-email');
-				}
-
-				const changes = {name, contactEmail: contactEmail === '' ? null : contactEmail};
-				await show.fields(await connection.admin().patch<Organization>(organizationPath(org), changes));
-			},
+			body: ({name, contactEmail}: Fields) =>
+				given({name, contactEmail: contactEmail === '' ? null : contactEmail}, 'Give --name or --contact-email'),
 		}),
-
-		command({
+		organizations.request({
 			usage: 'suspend <org>',
+			route: 'POST :row/suspend',
 			summary: 'Suspend an organization: its links answer 410, its keys 401',
 			examples: ['suspend Ab12', 'suspend Ab12 --yes'],
-			options: [yesOption()],
-			run: async (context, org: string) => {
-				const client = context.connection.admin();
-				await requireConsent(context, async () => {
-					const {title} = await named(client, org);
-					return `Suspend ${title}: its links answer 410 and its keys 401 until it is activated?`;
-				});
-				await context.show.fields(await client.post<Organization>(`${organizationPath(org)}/suspend`));
+			question: async (org, place) => {
+				const {title} = await named((await place()).client, org);
+				return `Suspend ${title}: its links answer 410 and its keys 401 until it is activated?`;
 			},
 		}),
-
-		command({
+		organizations.request({
 			usage: 'activate <org>',
+			route: 'POST :row/activate',
 			summary: 'Activate a suspended organization',
 			examples: ['activate Ab12'],
-			run: async ({connection, show}, org: string) =>
-				show.fields(await connection.admin().post<Organization>(`${organizationPath(org)}/activate`)),
 		}),
-
-		command({
+		organizations.request({
 			usage: 'delete <org>',
+			route: 'DELETE :row',
 			summary: 'Delete an organization with its links, keys and clicks',
 			examples: ['delete Ab12', 'delete Ab12 --yes'],
-			options: [yesOption()],
-			run: async (context, org: string) => {
-				const client = context.connection.admin();
-				await requireConsent(context, () => deletionQuestion(client, org));
-				await context.show.answer(await client.delete(organizationPath(org)), () => `Deleted organization ${org}`);
-			},
+			question: async (org, place) => deletionQuestion((await place()).client, org),
+			text: (_, org) => `Deleted organization ${org}`,
 		}),
 	],
 };

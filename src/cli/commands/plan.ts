@@ -1,7 +1,7 @@
 import type {planPrices} from '../../accounts/billing/plan-for-sale.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {resource} from '../resource.ts';
 import type {Column} from '../terminal/output.ts';
 
 type ListedPlan = ReturnType<typeof planPrices>[number];
@@ -34,16 +34,12 @@ export const planCommands: CommandGroup = {
 					show.table(planColumns, plans),
 				),
 		}),
-
-		command({
+		resource({path: 'plan'}).request({
 			usage: 'set [org] <plan>',
+			route: 'PUT',
 			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
 			examples: ['set GROWTH', 'set none --org Ab12'],
-			run: async (context, plan: string) => {
-				const {client, path} = await chosenPath(context);
-				const body = {plan: plan.toLowerCase() === 'none' ? null : plan};
-				await context.show.fields(await client.put<object>(`${path}/plan`, body));
-			},
+			body: (_, plan) => ({plan: plan.toLowerCase() === 'none' ? null : plan}),
 		}),
 	],
 };

@@ -1,12 +1,9 @@
 import {Option} from 'commander';
 import type {Template} from '../../links/templates/template.ts';
-import {usageError} from '../cli-errors.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import type {CommandGroup} from '../command.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {deleteCommand, listCommand} from '../organization-rows.ts';
+import {given, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
-import {namedRow, pathOfNamed} from '../server/named-row.ts';
 
 const CLIENT_CREATE = 'clientCreate';
 
@@ -28,34 +25,31 @@ const clientCreateOf = ({openField: fields = [], openPath: pathPrefix}: OpenOpti
 		? undefined
 		: {fields, ...(pathPrefix === undefined ? {} : {pathPrefix})};
 
-/** Sends the body that the options make, with a note of what was mended. */
-const write = async (
-	{options, show}: Context<LinkFieldOptions & OpenOptions & {name?: string}>,
-	send: (body: Record<string, unknown>) => Promise<Template>,
-): Promise<void> => {
-	const {clear = [], name} = options;
-	const {body: shared, note} = linkBody({...options, clear: clear.filter((field) => field !== CLIENT_CREATE)});
-	const clientCreate = clear.includes(CLIENT_CREATE) ? null : clientCreateOf(options);
-	const template = await send({
-		...shared,
-		...(name === undefined ? {} : {name}),
-		...(clientCreate === undefined ? {} : {[CLIENT_CREATE]: clientCreate}),
-	});
-	if (note !== null) {
-		await show.note(note);
-	}
+type TemplateOptions = LinkFieldOptions & OpenOptions & {name?: string};
 
-	await show.fields(template);
+/** The fields that templates share with links. */
+const shared = (options: TemplateOptions) =>
+	linkBody({...options, clear: options.clear?.filter((field) => field !== CLIENT_CREATE) ?? []});
+
+const bodyOf = (options: TemplateOptions): Record<string, unknown> => {
+	const clientCreate = options.clear?.includes(CLIENT_CREATE) ? null : clientCreateOf(options);
+	return {
+		...shared(options).body,
+		...(options.name === undefined ? {} : {name: options.name}),
+		...(clientCreate === undefined ? {} : {[CLIENT_CREATE]: clientCreate}),
+	};
 };
+
+const templates = resource<Json<Template>>({path: 'templates', kind: 'template'});
+const note = (options: TemplateOptions) => shared(options).note;
 
 export const templateCommands: CommandGroup = {
 	name: 'templates',
 	summary: 'Manage templates, which give their links what these leave out',
 	commands: [
-		listCommand<Json<Template>>({
+		templates.list({
 			summary: 'List templates, newest first',
 			examples: ['list', 'list --org Ab12 --json'],
-			path: 'templates',
 			columns: [
 				{title: 'NAME', value: ({name}) => name, flexible: true},
 				{title: 'PATH', value: ({path}) => path, flexible: true},
@@ -63,53 +57,43 @@ export const templateCommands: CommandGroup = {
 			],
 			empty: 'oplink templates create NAME --path /sale',
 		}),
-
-		command({
+		templates.request({
 			usage: 'show [org] <template>',
+			route: 'GET :row',
 			summary: 'Show a template, by its name or id',
 			examples: ['show Spring'],
-			run: async (context, template: string) =>
-				context.show.fields(await namedRow<Template>(await chosenPath(context), 'template', template)),
 		}),
-
-		command({
+		templates.request({
 			usage: 'create [org] <name>',
+			route: 'POST',
 			summary: 'Create a template',
 			examples: [
 				'create Spring --path /sale --channel email --utm-campaign spring',
 				'create invite --path /invite --open-field params --open-field title --open-path /invite',
 			],
 			options: templateOptions(),
-			run: async (context: Context<LinkFieldOptions>, name: string) => {
-				const {client, path} = await chosenPath(context);
-				await write(context, (body) => client.post(`${path}/templates`, {...body, name}));
-			},
+			body: (options: TemplateOptions, name) => ({...bodyOf(options), name}),
+			note,
 		}),
-
-		command({
+		templates.request({
 			usage: 'update [org] <template>',
+			route: 'PATCH :row',
 			summary: 'Change the given fields of a template, and so of its links',
 			examples: [
 				'update Spring --path /sale/2027',
 				'update invite --name invitation --clear channel --clear clientCreate',
 			],
 			options: [new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
-			run: async (context: Context<LinkFieldOptions & {name?: string}>, template: string) => {
-				const chosen = await chosenPath(context);
-				const path = await pathOfNamed(chosen, 'template', template);
-				await write(context, (body) => {
-					if (Object.keys(body).length === 0) {
-						throw usageError('Nothing to change', 'Give at least one field');
-					}
-
-					return chosen.client.patch(path, body);
-				});
-			},
+			body: (options: TemplateOptions) => given(bodyOf(options), 'Give at least one field'),
+			note,
 		}),
-
-		deleteCommand('template', {
+		templates.request({
+			usage: 'delete [org] <template>',
+			route: 'DELETE :row',
 			summary: 'Delete a template that no link uses',
 			examples: ['delete Spring --yes'],
+			question: (name) => `Delete template ${name}?`,
+			text: (_, name) => `Deleted template ${name}`,
 		}),
 	],
 };

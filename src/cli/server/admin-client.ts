@@ -89,6 +89,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
  */
 export type ApiClient = {
 	baseUrl: string;
+	request: <T>(method: HttpRequest['method'], path: string, body?: unknown) => Promise<T>;
 	get: <T>(path: string, query?: Query) => Promise<T>;
 	post: <T>(path: string, body?: unknown) => Promise<T>;
 	put: <T>(path: string, body: unknown) => Promise<T>;
@@ -156,6 +157,7 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 
 	return {
 		baseUrl,
+		request: (method, path, body) => json(method, path, {body}),
 		get: (path, query = {}) => json('GET', path, {query}),
 		post: (path, body) => json('POST', path, {body}),
 		put: (path, body) => json('PUT', path, {body}),

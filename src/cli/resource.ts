@@ -1,0 +1,125 @@
+import type {Option} from 'commander';
+import {usageError} from './cli-errors.ts';
+import {type AnyCommand, type CommandSpec, type Context, command} from './command.ts';
+import {pageOptions, yesOption} from './common-options.ts';
+import type {Query} from './server/admin-client.ts';
+import {type Chosen, chosenPath} from './server/link-surface.ts';
+import {listAt, listPages} from './server/list-pages.ts';
+import {type Kind, namedRow, pathOfNamed} from './server/named-row.ts';
+import type {Column} from './terminal/output.ts';
+import {requireConsent} from './terminal/require-consent.ts';
+
+type Words = Pick<CommandSpec, 'summary' | 'examples' | 'options'>;
+
+/** What the admin API has many of, or one: where it is, and how people see it. */
+type Resource<Row> = {
+	/** Its path below the organization's or, with `ofServer`, below `/admin`. */
+	path: string;
+	ofServer?: true;
+	/** What rows are called that a name stands for, too; others are named by their ids. */
+	kind?: Kind;
+	/** How a row is shown; by default, as the API answers it. */
+	fields?: (row: Row) => Array<[string, unknown]>;
+};
+
+type ListVerb<Row> = Words & {
+	usage?: string;
+	columns: Array<Column<Row>>;
+	query?: (options: never) => Query;
+	/** Advice where the list is empty; as a function, with whether the query has any value. */
+	empty: string | ((isFiltered: boolean) => string | undefined);
+};
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One request. `args` are the arguments after ORG; the first one names the row if the route has `:row`. */
+type RequestVerb<Row> = Words & {
+	usage: string;
+	route: Method | `${Method} :row${'' | `/${string}`}`;
+	/** @throws OperatorError for options that make no request. */
+	body?: (options: never, ...args: string[]) => object;
+	/** What the operator has to confirm; it makes `--yes` an option. */
+	question?: (name: string, place: () => Promise<Chosen>) => string | Promise<string>;
+	/** What standard error says before the answer. */
+	note?: (options: never) => string | null;
+	/** What people read instead of the fields. */
+	text?: (answer: Row, name: string) => string;
+};
+
+/** The changes of an update. @throws OperatorError for none. */
+export const given = <Changes extends object>(changes: Changes, hint: string, verb = 'change'): Changes => {
+	if (Object.values(changes).every((value) => value === undefined)) {
+		throw usageError(`Nothing to ${verb}`, hint);
+	}
+
+	return changes;
+};
+
+/** The commands of a resource: each is one request, declared by its usage, its route and its words. */
+export const resource = <Row extends object>({path, ofServer, kind, fields}: Resource<Row>) => {
+	const placeIn = async (context: Context): Promise<Chosen> =>
+		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : chosenPath(context);
+
+	/** A list as a table, page by page. */
+	const list = ({columns, query, empty, usage, options = pageOptions(), ...words}: ListVerb<Row>): AnyCommand =>
+		command({
+			usage: usage ?? (ofServer ? 'list' : 'list [org]'),
+			...words,
+			options,
+			run: async (context) => {
+				const place = await placeIn(context);
+				const filters = query?.(context.options as never) ?? {};
+				const rows = await listPages(listAt<Row>(place.client, `${place.path}/${path}`), context.options, filters);
+				const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+				await context.show.page(rows, columns, typeof empty === 'string' ? empty : empty(isFiltered));
+			},
+		});
+
+	const request = (verb: RequestVerb<Row>): AnyCommand => {
+		const {route, body, question, note, text, options = [], ...words} = verb;
+		const [method = '', target = ''] = route.split(' ');
+		const allOptions: Option[] = [...options, ...(question ? [yesOption()] : [])];
+		const send = async (place: Chosen, name: string, content: object | undefined): Promise<Row> => {
+			if (route === 'GET :row' && kind !== undefined) {
+				return namedRow<Row & {id: string}>(place, kind, name);
+			}
+
+			const all = `${place.path}/${path}`;
+			const row = async () =>
+				kind === undefined ? `${all}/${encodeURIComponent(name)}` : pathOfNamed(place, kind, name);
+			const at = target === '' ? all : (await row()) + target.slice(':row'.length);
+			return place.client.request<Row>(method as Method, at, content);
+		};
+		return command({
+			...words,
+			options: allOptions,
+			run: async (context, ...args: string[]) => {
+				const [name = ''] = args;
+				const content = body?.(context.options as never, ...args);
+				let chosen: Promise<Chosen> | null = null;
+				const place = () => {
+					chosen ??= placeIn(context);
+					return chosen;
+				};
+				// A missing token comes before the question; whatever needs a request comes after it.
+				if (ofServer) {
+					await place();
+				}
+
+				if (question) {
+					await requireConsent(context, async () => question(name, place));
+				}
+
+				const answer = await send(await place(), name, content);
+				const said = note?.(context.options as never) ?? null;
+				if (said !== null) {
+					await context.show.note(said);
+				}
+
+				await (text ? context.show.answer(answer, () => text(answer, name)) : context.show.fields(answer, fields));
+			},
+		});
+	};
+
+	return {list, request};
+};
