@@ -140,6 +140,10 @@ CREATE TABLE counted_phones (
 	timezone text,
 	-- how its first open matched: the more came by token, the less one without a token came from a tap
 	matched text CONSTRAINT counted_phones_matched_check CHECK (matched IN ('token', 'guess')),
+	-- whether another person's click was at its place (0 or 1), and the share of those clicks with an equal phone, less what
+	-- chance gives: families and firms buy the same phones
+	neighbours smallint NOT NULL DEFAULT 0,
+	equal_neighbours real NOT NULL DEFAULT 0,
 	CONSTRAINT counted_phones_pkey PRIMARY KEY (organization_id, slot)
 );
 CREATE INDEX counted_phones_day_idx ON counted_phones (day);

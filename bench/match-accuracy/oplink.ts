@@ -1,8 +1,9 @@
 import type {Candidate} from '../../src/visits/match/candidate.ts';
-import {guessClick} from '../../src/visits/match/guess.ts';
+import {type Guess, guessClick} from '../../src/visits/match/guess.ts';
 import {matchPolicy} from '../../src/visits/match/match-policy.ts';
 import type {MatchSignals} from '../../src/visits/match/match-signals.ts';
 import type {Nearness, PhoneCount} from '../../src/visits/match/posterior.ts';
+
 import {createClickStore, type Stored} from './click-store.ts';
 import {type ReadClick, readClick, readOpen} from './reading.ts';
 import type {Open} from './story.ts';
@@ -46,7 +47,7 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 	/** The last first opens of each organization. */
 	const phones = new Map<string, PhoneCount[]>();
 
-	const byGuess = (open: Open): Answer => {
+	const weigh = (open: Open) => {
 		const {at: now, ip, net} = open;
 		const {candidates: limit, windowSeconds} = matchPolicy;
 		const organizationId = key ? open.organizationId : null;
@@ -60,41 +61,52 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 		];
 		const signals = readOpen(open);
 		const hasToken = tokens && open.proof !== null;
-		const weigh = (count: number) => {
+		const choose = (count: number) => {
 			const [owner, ...others] = new Set(candidates.map((one) => one.organizationId));
 			const known = owner === undefined || others.length > 0 ? [] : (phones.get(owner) ?? []);
 			return guessClick(candidates, signals, {now, isConfined: key, made: count, phones: known, hasToken}, matchPolicy);
 		};
-		let weighing = weigh(made);
+		let weighing = choose(made);
 		if (weighing.guess === null) {
 			const since = before(now, windowSeconds.FINGERPRINT_SCORED);
 			const wider = store
 				.find({near: 'net', value: net, organizationId, since, limit: limit.network})
 				.filter(({click}) => candidates.every(({id}) => id !== click.id));
 			candidates.push(...wider.map((stored) => candidateOf(stored, 'network')));
-			weighing = weigh(made + wider.length);
+			weighing = choose(made + wider.length);
 		}
 
-		const {guess} = weighing;
+		return weighing;
+	};
+
+	const byGuess = (open: Open, guess: Guess | null): Answer => {
 		const winner = guess && store.byId(guess.candidate.id);
-		return guess && winner && store.claim(winner, now)
+		return guess && winner && store.claim(winner, open.at)
 			? {click: winner.click, confidence: guess.confidence, probability: guess.probability}
 			: null;
 	};
 
-	const matched = (open: Open): Answer => {
+	const matched = (open: Open, guess: Guess | null): Answer => {
 		const proven = tokens && open.proof ? store.byId(open.proof.clickId) : null;
 		return proven && store.claim(proven, open.at)
 			? {click: proven.click, confidence: 'exact', probability: null}
-			: byGuess(open);
+			: byGuess(open, guess);
 	};
 
 	return {
 		record: store.record,
 		match: (open) => {
-			const answer = matched(open);
+			// A match by token makes its guess afterwards, with all clicks as they were before it.
+			const {guess, neighbours} = weigh(open);
+			const answer = matched(open, guess);
 			const byToken = Number(answer?.confidence === 'exact');
-			const phone = {signals: readOpen(open), count: 1, byToken, byGuess: Number(answer !== null) - byToken};
+			const phone = {
+				signals: readOpen(open),
+				count: 1,
+				byToken,
+				byGuess: Number(answer !== null) - byToken,
+				neighbours,
+			};
 			phones.set(open.organizationId, [...(phones.get(open.organizationId) ?? []), phone].slice(-300));
 			return answer;
 		},

@@ -9,19 +9,17 @@ import type {Weighted} from './random.ts';
 /** The first is for whoever changes the product; the second confirms (docs/match-accuracy.md). */
 export const seeds = {
 	development: [1, 2, 3, 4, 5, 6],
-	confirmation: [
-		6001, 6002, 6003, 6004, 6005, 6006, 6007, 6008, 6009, 6010, 6011, 6012, 6013, 6014, 6015, 6016, 6017, 6018, 6019,
-		6020,
-	],
+	confirmation: [7001, 7002, 7003, 7004, 7005, 7006],
 } as const;
 
 /** What the issue asks of the product, over all scenarios and seeds. */
 export const criteria = {
 	guessPrecision: 0.95,
-	guessRecall: 0.61,
+	guessRecall: 0.64,
 	highAlone: 0.995,
 	highWhole: 0.99,
-	highPerScenario: 0.98,
+	/** What each word promises in each scenario that has so many such answers. */
+	perScenario: {high: 0.985, medium: 0.8, low: 0.5, answers: 50},
 	medium: 0.9,
 	/** Between what is predicted and what is seen, in each bin of at least so many guesses. */
 	calibration: {within: 0.02, guesses: 200},
@@ -57,6 +55,19 @@ export const markets = {
 			[{zone: 'America/Denver'}, 7],
 			[{zone: 'America/Los_Angeles'}, 17],
 		],
+	),
+	// A part of it with one clock.
+	newYork: market(
+		0.6,
+		[
+			['en-US', 80],
+			['es-US', 11],
+			['zh-CN', 3],
+			['ko-KR', 2],
+			['fr-FR', 2],
+			['ru-US', 2],
+		],
+		[[{zone: 'America/New_York'}, 1]],
 	),
 	germany: market(
 		0.4,
@@ -133,9 +144,10 @@ export type Scenario = {
 	reused: number;
 	/** Share of carriers' phones and of homes with IPv6 (Google, April 2026: half of all users). */
 	ipv6: number;
-	/** Housemates who take part beside one who does; a housemate's phone of the same model has the same version half the time. */
+	/** Housemates who take part beside one who does; shares of their phones with the same model, and of those with the same version. */
 	housemates: Weighted<number>;
 	housemateSameModel: number;
+	housemateSameVersion: number;
 	/** All phones of the scenario are of so many models per system. */
 	models: number;
 	/** Shared places that hand out one phone to all. */
@@ -174,6 +186,7 @@ const plain: Scenario = {
 		[2, 3],
 	],
 	housemateSameModel: 0.15,
+	housemateSameVersion: 0.5,
 	models: Number.POSITIVE_INFINITY,
 	equalPhones: 0,
 	inApp: 0.3,
@@ -238,6 +251,34 @@ export const scenarios = {
 		],
 		housemateSameModel: 0.4,
 		models: 8,
+	},
+	// One address for a whole campus: hundreds of taps a day, and two in five opens without one.
+	'campus of one zone': {
+		...plain,
+		people: 6000,
+		markets: [['newYork', 1]],
+		whereabouts: {home: 0.05, carrier: 0.05, shared: 0.9, vpn: 0},
+		peoplePer: {...plain.peoplePer, shared: 3000},
+		organic: 0.4,
+		medianMinutes: 3,
+		gathers: 0.2,
+		ipv6: 0,
+	},
+	// Families whose members have equal phones, as one contract or one employer gives them.
+	'equal phones': {
+		...plain,
+		people: 6000,
+		whereabouts: {home: 0.9, carrier: 0.05, shared: 0.05, vpn: 0},
+		organic: 0.4,
+		converts: 0.4,
+		housemates: [
+			[0, 20],
+			[1, 40],
+			[2, 25],
+			[3, 15],
+		],
+		housemateSameModel: 0.9,
+		housemateSameVersion: 0.9,
 	},
 	// They tap on the way and install where they arrive: more than half of the taps are made elsewhere.
 	commuters: {

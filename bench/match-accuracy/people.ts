@@ -52,7 +52,8 @@ export const createPeople = (random: Random, world: World, scenario: Scenario, c
 		}
 
 		const like = first !== null && isSame(scenario.housemateSameModel) ? first.phone : null;
-		const version = like && (random.chance(0.5) ? like.version : phones.version(like.platform));
+		const version =
+			like && (random.chance(scenario.housemateSameVersion) ? like.version : phones.version(like.platform));
 		const phone = handedOut.get(shared.v4) ?? (like && version ? {...like, version} : own);
 		const language =
 			first !== null && isSame(behaviour.housemateSameLanguage) ? first.language : random.pick(languages);

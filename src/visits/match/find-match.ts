@@ -137,7 +137,7 @@ const claimByToken = async (
 	});
 	if (found !== null) {
 		const {organizationId} = found.link;
-		followUp(services, {...request.fields, organizationId, matched: 'token', at: firstOpen.now}, () =>
+		followUp(services, {...request.fields, organizationId, matched: 'token', at: firstOpen.now, neighbours: null}, () =>
 			gradeGuess(services, firstOpen, request, {tokens, clickId, attemptId}),
 		);
 	}
@@ -192,9 +192,9 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 
 		const weighing = await weighNearby(services, firstOpen, around);
 		const sightings = sightingsOf(tokens, around);
-		const {guess} = weighing;
+		const {guess, neighbours} = weighing;
 		if (guess === null) {
-			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null});
+			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null, neighbours});
 			await noteMiss(services, firstOpen, request, {refused: refusedToken(tokens, around), sightings, weighing});
 			return {matched: false, matchMethod: 'NONE'};
 		}
@@ -205,7 +205,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 		const notes = notesOfMatch(firstOpen, request, {clickId: candidate.id, link, answer, sightings, weighing});
 		const found = await claim(services, firstOpen, {clickId: candidate.id, answer, notesOf: () => notes});
 		if (found !== null) {
-			followUp(services, {...phone, organizationId: candidate.organizationId, matched: 'guess'});
+			followUp(services, {...phone, organizationId: candidate.organizationId, matched: 'guess', neighbours});
 			return toAnswer(found);
 		}
 

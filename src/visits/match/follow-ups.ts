@@ -30,14 +30,16 @@ export const createFollowUps = (
 ): FollowUps => {
 	const many = async (items: readonly FollowUp[]): Promise<readonly FollowUp[]> => {
 		const grades: Graded[] = [];
-		for (const {guess} of items) {
+		const phones: FirstPhone[] = [];
+		for (const {phone, guess} of items) {
 			const graded = guess === null ? null : await guess();
+			phones.push(graded === null ? phone : {...phone, neighbours: graded.neighbours});
 			if (graded !== null) {
 				grades.push(graded);
 			}
 		}
 
-		await phoneBook.note(items.map(({phone}) => phone));
+		await phoneBook.note(phones);
 		await gradeAttempts(db, grades);
 		for (const {organizationId, silentGuess, isCorrect} of grades) {
 			if (silentGuess !== null) {

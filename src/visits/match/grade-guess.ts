@@ -27,7 +27,7 @@ export const gradeGuess = async (
 
 	const weighing = await weighNearby(services, firstOpen, around, click);
 	const {organizationId, linkId} = click;
-	const {guess} = weighing;
+	const {guess, neighbours} = weighing;
 	return {
 		id: attemptId,
 		organizationId,
@@ -43,5 +43,6 @@ export const gradeGuess = async (
 			linkId: guess.candidate.linkId,
 		},
 		isCorrect: guess?.candidate.linkId === linkId,
+		neighbours,
 	};
 };

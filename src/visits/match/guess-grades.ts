@@ -2,6 +2,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
 import type {GuessConfidence} from './match-policy.ts';
+import type {Neighbours} from './posterior.ts';
 
 /** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
 export type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
@@ -11,6 +12,7 @@ export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | '
 	organizationId: string;
 	silentGuess: SilentGuess | null;
 	isCorrect: boolean;
+	neighbours: Neighbours;
 };
 
 // A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
@@ -40,7 +42,7 @@ export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<
 		return;
 	}
 
-	const rows = grades.map(({organizationId, deviceId, at, silentGuess, isCorrect, ...attempt}) => ({
+	const rows = grades.map(({organizationId, deviceId, at, silentGuess, isCorrect, neighbours: _, ...attempt}) => ({
 		...attempt,
 		organization_id: organizationId,
 		device_id: deviceId,

@@ -3,7 +3,8 @@ import {byProbability, type Candidate, isWithin, ruledOutBy, type Weighed} from 
 import {likenessOf} from './likeness.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
-import {type OpenAt, offsetsAt, posterior} from './posterior.ts';
+import {offsetsAt} from './phone-comparison.ts';
+import {type Neighbours, type OpenAt, posterior} from './posterior.ts';
 
 export type Guess = {
 	method: GuessMethod;
@@ -34,6 +35,7 @@ export type Weighing = {
 	nobody: number;
 	/** The part that is left of every click because no token came with the open. */
 	tokenless: number;
+	neighbours: Neighbours;
 	/** All clicks of the place in the last 24 h. */
 	made: number;
 };
@@ -108,10 +110,18 @@ export const guessClick = (
 	const contending = compared.filter(isContender).map(({candidate}) => candidate);
 	const others = compared.map(({candidate}) => candidate).filter((one) => !one.isConsumed && !contending.includes(one));
 	const open = {...circumstances, app, clicks: contending, others};
-	const {clicks, links, nobody, tokenless} = posterior(open, policy.beliefs);
+	const {clicks, links, nobody, tokenless, neighbours} = posterior(open, policy.beliefs);
 	const weighed = compared.map((one) => ({...one, ...clicks.get(one.candidate.id)})).toSorted(byProbability);
 	const contenders = weighed.filter(isContender);
-	const missed = (reason: MissReason): Weighing => ({guess: null, reason, weighed, nobody, tokenless, made});
+	const missed = (reason: MissReason): Weighing => ({
+		guess: null,
+		reason,
+		weighed,
+		nobody,
+		tokenless,
+		neighbours,
+		made,
+	});
 
 	const likelihood = ({candidate}: Weighed) => links.get(candidate.linkId) ?? 0;
 	const [likeliest] = contenders.toSorted((one, other) => likelihood(other) - likelihood(one));
@@ -165,6 +175,7 @@ export const guessClick = (
 		weighed: [winner, ...weighed.filter((one) => one !== winner)],
 		nobody,
 		tokenless,
+		neighbours,
 		made,
 	};
 };

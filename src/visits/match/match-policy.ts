@@ -28,15 +28,18 @@ export type Beliefs = {
 	/**
 	 * First opens that no tap led to. `share`: of all first opens, at any hour of a day; 20 to 45 % are published. They
 	 * grow with the clicks that others made at the place in the day, and `unseen` more: about one a week, as in a home.
+	 * `dayAsHours`: the day's average weighs as so many hours beside the last one.
 	 * `heard`: per click, people nearby who heard of the app from who tapped. Hearing takes its time, so half of them
 	 * install after more than `medianMinutes`. `equal`: share of people nearby with an equal phone, as in a family or a
-	 * firm, before the last `shown` clicks of the place are looked at.
+	 * firm, before `equalOpens` first opens have shown others, and the last `shown` clicks of the place are looked at.
 	 */
 	organic: {
 		share: number;
 		unseen: number;
+		dayAsHours: number;
 		heard: {share: number; medianMinutes: number};
 		equal: number;
+		equalOpens: number;
 		shown: number;
 	};
 	/**
@@ -76,7 +79,15 @@ export const matchPolicy: MatchPolicy = {
 		movesWithin: 0.2,
 		signalAccuracy: 0.9,
 		unlike: {language: 0.1, perDay: 0.02},
-		organic: {share: 0.3, unseen: 0.15, heard: {share: 0.02, medianMinutes: 45}, equal: 0.05, shown: 20},
+		organic: {
+			share: 0.3,
+			unseen: 0.15,
+			dayAsHours: 0.5,
+			heard: {share: 0.02, medianMinutes: 45},
+			equal: 0.05,
+			equalOpens: 5,
+			shown: 20,
+		},
 		tokenless: 10,
 		general: 20,
 	},

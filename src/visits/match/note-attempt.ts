@@ -11,7 +11,8 @@ import {likenessOf} from './likeness.ts';
 import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
-import {type Nearness, offsetsAt} from './posterior.ts';
+import {offsetsAt} from './phone-comparison.ts';
+import type {Nearness} from './posterior.ts';
 import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
 
 /** Stands for an id that the statement takes from the click. */

@@ -2,10 +2,15 @@ import {LRUCache} from 'lru-cache';
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
-import type {PhoneCount} from './posterior.ts';
+import type {Neighbours, PhoneCount} from './posterior.ts';
 
-/** The phone of a first open. `matched`: how, or null for a miss. */
-export type FirstPhone = DeviceFields & {organizationId: string; matched: 'token' | 'guess' | null; at: Date};
+/** The phone of a first open. `matched`: how, or null for a miss. `neighbours`: null where no guess was made. */
+export type FirstPhone = DeviceFields & {
+	organizationId: string;
+	matched: 'token' | 'guess' | null;
+	at: Date;
+	neighbours: Neighbours | null;
+};
 
 /** The phones of each organization's recent first opens, which show how common a phone is. */
 export type PhoneBook = {
@@ -30,6 +35,8 @@ type Row = {
 	count: number;
 	by_token: number;
 	by_guess: number;
+	neighbours: number;
+	equal_neighbours: number;
 };
 
 const statements = {
@@ -37,7 +44,8 @@ const statements = {
 		name: 'count phones of an organization',
 		text: `SELECT platform, os_version, device_model, language, timezone, CAST(count(*) AS integer) AS count,
 				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS by_token,
-				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess
+				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess,
+				CAST(sum(neighbours) AS integer) AS neighbours, sum(equal_neighbours) AS equal_neighbours
 			FROM counted_phones WHERE organization_id = $1 GROUP BY 1, 2, 3, 4, 5`,
 	},
 	// A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In
@@ -46,7 +54,8 @@ const statements = {
 		name: 'count phones',
 		text: `WITH made AS MATERIALIZED (
 				SELECT *, row_number() OVER (PARTITION BY organization_id) - 1 AS number FROM json_to_recordset($1) AS made
-					(organization_id uuid, day date, platform text, os_version text, device_model text, language text, timezone text, matched text)
+					(organization_id uuid, day date, platform text, os_version text, device_model text, language text, timezone text, matched text,
+					neighbours smallint, equal_neighbours real)
 			), taken AS MATERIALIZED (
 				SELECT organization_id, (SELECT count(*) FROM counted_phones AS known WHERE known.organization_id = made.organization_id) AS count
 				FROM made GROUP BY 1
@@ -54,12 +63,15 @@ const statements = {
 				SELECT made.*, CASE WHEN count + number < ${KEPT} THEN count + number ELSE floor(random() * ${KEPT}) END AS slot
 				FROM made JOIN taken USING (organization_id)
 			)
-			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched)
-			SELECT DISTINCT ON (organization_id, slot) organization_id, slot, day, platform, os_version, device_model, language, timezone, matched
+			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched,
+				neighbours, equal_neighbours)
+			SELECT DISTINCT ON (organization_id, slot) organization_id, slot, day, platform, os_version, device_model, language, timezone, matched,
+				neighbours, equal_neighbours
 			FROM placed ORDER BY organization_id, slot
 			ON CONFLICT (organization_id, slot) DO UPDATE SET day = excluded.day, platform = excluded.platform,
 				os_version = excluded.os_version, device_model = excluded.device_model, language = excluded.language,
-				timezone = excluded.timezone, matched = excluded.matched`,
+				timezone = excluded.timezone, matched = excluded.matched,
+				neighbours = excluded.neighbours, equal_neighbours = excluded.equal_neighbours`,
 	},
 } satisfies Record<string, Prepared>;
 
@@ -75,11 +87,14 @@ const read = async (db: Db, organizationId: string): Promise<PhoneCount[]> => {
 			count,
 			by_token: byToken,
 			by_guess: byGuess,
+			neighbours: seen,
+			equal_neighbours: equal,
 		}) => ({
 			signals: signalsOfApp({platform, osVersion, deviceModel, language, timezone}),
 			count,
 			byToken,
 			byGuess,
+			neighbours: {seen, equal},
 		}),
 	);
 };
@@ -103,7 +118,7 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 		note: async (phones) => {
 			const rows = phones
 				.filter(({platform}) => platform != null)
-				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at}) => ({
+				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at, neighbours}) => ({
 					organization_id: organizationId,
 					day: at,
 					platform,
@@ -112,6 +127,8 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 					language,
 					timezone,
 					matched,
+					neighbours: neighbours?.seen ?? 0,
+					equal_neighbours: neighbours?.equal ?? 0,
 				}));
 			if (rows.length > 0) {
 				await runPrepared(db, statements.note, [JSON.stringify(rows)]);

@@ -1,8 +1,9 @@
 import {HOUR_MS} from '../../platform/clock.ts';
-import {utcOffset} from '../../platform/timezone.ts';
-import {type Likeness, likenessOf, type Offsets} from './likeness.ts';
+import {type Likeness, likenessOf} from './likeness.ts';
+
 import {type Beliefs, matchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
+import {type Compared, comparison, equalShare, lastClicksOf, neighboursOf, offsetsAt} from './phone-comparison.ts';
 
 /**
  * Where a click was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later
@@ -23,8 +24,21 @@ export type PossibleClick = {
 	visitor: string | null;
 };
 
+/**
+ * What a first open shows of equal phones at one place. `seen`: 1 where another person's click was there, or else 0.
+ * `equal`: the share of such clicks that are alike, less what chance gives.
+ */
+export type Neighbours = {seen: number; equal: number};
+
 /** A kind of phone among an organization's recent first opens: how many there were, and how many of them matched. */
-export type PhoneCount = {signals: MatchSignals; count: number; byToken: number; byGuess: number};
+export type PhoneCount = {
+	signals: MatchSignals;
+	count: number;
+	byToken: number;
+	byGuess: number;
+	/** The sum of what these first opens showed. */
+	neighbours: Neighbours;
+};
 
 export type OpenAt = {
 	now: Date;
@@ -56,6 +70,7 @@ export type Posterior = {
 	nobody: number;
 	/** The part that is left of every click because no token came with the open; 1 where one did. */
 	tokenless: number;
+	neighbours: Neighbours;
 	/** By link: clicks of one link count together. */
 	links: ReadonlyMap<string, number>;
 	/** By click. */
@@ -74,75 +89,6 @@ const logNormal = (hours: number, medianMinutes: number, sigma: number): number 
 const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
 	const later = hours >= 1 && hours <= HOURS_OF_DAY ? day / (hours * Math.log(HOURS_OF_DAY)) : 0;
 	return soon * logNormal(hours, medianMinutes, sigma) + later;
-};
-
-/** Offsets of zones at a time, each computed once. */
-export const offsetsAt = (now: Date): Offsets => {
-	const known = new Map<string, string | null>();
-	return (timezone) => {
-		const offset = known.has(timezone) ? known.get(timezone) : utcOffset(timezone, now);
-		known.set(timezone, offset ?? null);
-		return offset ?? null;
-	};
-};
-
-const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {count}) => sum + count, 0);
-
-const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean =>
-	platform !== null && other.platform !== null && platform !== other.platform;
-
-type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
-
-/**
- * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
- * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
- * of phones in general. Families and firms have equal phones: the last clicks of the place show whether more are alike
- * than by chance, apart from the click itself and a second tap of its visitor. Computed once per distinct set of signals.
- */
-const comparison = ({app, now, clicks, others, phones}: OpenAt, {general, organic: {equal, shown}}: Beliefs) => {
-	const offsetOf = offsetsAt(now);
-	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
-	const ofZone = phones.filter(isOfZone);
-	const abroad = phones
-		.filter((phone) => !isOfZone(phone))
-		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
-	const lastClicks = [...clicks, ...others]
-		.filter(({nearness}) => nearness === 'ip')
-		.toSorted((one, other) => other.clickedAt.getTime() - one.clickedAt.getTime())
-		.slice(0, shown);
-	const beside = Math.max(0, lastClicks.length - 1);
-	const known = new Map<string, Compared>();
-	return (signals: MatchSignals): Compared => {
-		const key = JSON.stringify(signals);
-		const before = known.get(key);
-		if (before !== undefined) {
-			return before;
-		}
-
-		const likeness = likenessOf(signals, app, offsetOf);
-		const isAlike = (phone: {signals: MatchSignals}): boolean => {
-			// Half of the phones need no closer look.
-			if (isOtherPlatform(signals, phone.signals)) {
-				return false;
-			}
-
-			const other = likenessOf(signals, phone.signals, offsetOf);
-			return other.contradiction === null && other.sum >= likeness.sum;
-		};
-		const [alikeOfZone, alikeAbroad] = [total(ofZone.filter(isAlike)), total(abroad.filter(isAlike))];
-		const expected = (alikeAbroad + general * likeness.share) / (total(abroad) + general);
-		const share = (alikeOfZone + general * expected) / (total(ofZone) + general);
-		const more = Math.max(0, lastClicks.filter(isAlike).length - 2 - beside * share);
-		const twins = (equal + more) / (1 + beside);
-		const result = {
-			likeness,
-			alike: alikeOfZone + alikeAbroad,
-			compared: total(phones),
-			asLike: twins + (1 - twins) * share,
-		};
-		known.set(key, result);
-		return result;
-	};
 };
 
 /**
@@ -190,6 +136,23 @@ const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean =>
 	);
 };
 
+/**
+ * First opens per hour at the place to which no tap led. There are as many as people are active, now and not on the average
+ * of the day: the clicks of the last hour say it, with those of the day. The click that is judged shows nobody else.
+ */
+const untapped = ({now, clicks, others, made}: OpenAt, {installs, organic}: Beliefs): number => {
+	const near = [...clicks, ...others].filter(({nearness}) => nearness !== 'elsewhere');
+	const within = (hours: number): number =>
+		near.filter(({clickedAt}) => now.getTime() - clickedAt.getTime() < hours * HOUR_MS).length;
+	// Of used clicks only the number is known; they are spread over the day.
+	const usedPerHour = Math.max(0, made - Math.max(1, within(HOURS_OF_DAY))) / HOURS_OF_DAY;
+	const lastHour = Math.max(0, within(1) - 1) + usedPerHour;
+	const hourly = Math.max(0, made - 1) / HOURS_OF_DAY;
+	const clicksPerHour =
+		(lastHour + organic.dayAsHours * hourly) / (1 + organic.dayAsHours) + organic.unseen / HOURS_OF_DAY;
+	return ((installs * organic.share) / (1 - organic.share)) * clicksPerHour;
+};
+
 /** Oldest first; of two at one time that with the lower id. */
 const byAge = (one: PossibleClick, other: PossibleClick): number =>
 	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
@@ -203,7 +166,9 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, made} = open;
-	const compareTo = comparison(open, believed);
+	const lastClicks = lastClicksOf(open, believed);
+	const equal = equalShare(open, believed);
+	const compareTo = comparison(open, believed, lastClicks, equal);
 	const offsetOf = offsetsAt(now);
 	const tokenless = tokenlessShare(open, believed);
 	const clicks = open.clicks.toSorted(byAge).map((click) => {
@@ -230,16 +195,16 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 		older.weight *= 1 - taken;
 	}
 
-	const {installs, delay, organic} = believed;
-	const perClick = (installs * organic.share) / (1 - organic.share) / HOURS_OF_DAY;
+	const {delay, organic} = believed;
 	const heardAfter = (clickedAt: Date): number =>
 		organic.heard.share * logNormal(ageOf(clickedAt, now, believed), organic.heard.medianMinutes, delay.sigma);
 	const heard = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
-		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + organic.equal * (1 / asLike - 1)))
+		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / asLike - 1)))
 		.reduce((sum, one) => sum + one, 0);
-	// The click that is judged says nothing of how many others are here.
-	const nobody = perClick * (Math.max(0, made - 1) + organic.unseen) + heard;
+	const nobody = untapped(open, believed) + heard;
+	const [first, ...rest] = clicks;
+	const likeliest = first && rest.reduce((best, one) => (one.weight > best.weight ? one : best), first);
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
 	const links = new Map<string, number>();
 	for (const {click, weight} of clicks) {
@@ -249,6 +214,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 	return {
 		nobody: nobody / all,
 		tokenless,
+		neighbours: likeliest ? neighboursOf(likeliest.click, likeliest.compared, lastClicks) : {seen: 0, equal: 0},
 		links,
 		clicks: new Map(
 			clicks.map(({click, compared: {likeness, alike, compared}, weight}) => [

@@ -49,7 +49,16 @@ export const weighNearby = async (
 	const {now, organizationId, signals, hasToken} = firstOpen;
 	const clicks = new Map<string, MatchClick>();
 	if (!firstOpen.allowsGuesses) {
-		return {guess: null, reason: 'guesses_off', weighed: [], nobody: 1, tokenless: 1, made: 0, clicks};
+		return {
+			guess: null,
+			reason: 'guesses_off',
+			weighed: [],
+			nobody: 1,
+			tokenless: 1,
+			neighbours: {seen: 0, equal: 0},
+			made: 0,
+			clicks,
+		};
 	}
 
 	const candidates: Candidate[] = [];

@@ -33,7 +33,7 @@ test('a match is kept with its signals, and with the probability of every candid
 		matched: true,
 		method: 'FINGERPRINT_EXACT',
 		confidence: 'medium',
-		score: 93,
+		score: 92,
 		linkId: sale.id,
 		reason: null,
 		signals: {
@@ -47,7 +47,7 @@ test('a match is kept with its signals, and with the probability of every candid
 			{
 				linkId: sale.id,
 				clickedAt: at,
-				score: 93,
+				score: 92,
 				probability: probabilities[0],
 				alike: 0,
 				compared: 0,

@@ -1,5 +1,6 @@
 import {createHmac, randomBytes} from 'node:crypto';
 import test from 'ava';
+
 import {canonicalTimezone, utcOffset} from '../../../src/platform/timezone.ts';
 import {networkKeysOf} from '../../../src/visits/clicks/network-keys.ts';
 import {type Contradiction, likenessOf} from '../../../src/visits/match/likeness.ts';
@@ -7,7 +8,7 @@ import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/matc
 import {modelCode, sameModel} from '../../../src/visits/match/normalize-device-model.ts';
 import {languageOf} from '../../../src/visits/match/normalize-language.ts';
 import {osVersionOf} from '../../../src/visits/match/normalize-os-version.ts';
-import {offsetsAt} from '../../../src/visits/match/posterior.ts';
+import {offsetsAt} from '../../../src/visits/match/phone-comparison.ts';
 import {androidVersion, iosVersion} from '../../../src/visits/resolution/visit/user-agent.ts';
 
 test('names of one timezone are equal, whatever system they come from', (t) => {

@@ -47,8 +47,14 @@ const click = ({
 
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
 const among = (count: number) => [
-	{signals: normalize(reported), count, byToken: 0, byGuess: 0},
-	{signals: normalize({...reported, platform: 'android', osVersion: null}), count: 100 - count, byToken: 0, byGuess: 0},
+	{signals: normalize(reported), count, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
+	{
+		signals: normalize({...reported, platform: 'android', osVersion: null}),
+		count: 100 - count,
+		byToken: 0,
+		byGuess: 0,
+		neighbours: {seen: 0, equal: 0},
+	},
 ];
 
 const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, opened = app) =>
@@ -121,7 +127,15 @@ test('a click of which nothing but the address is known is IP_FUZZY and low', (t
 
 test('each method has its window', (t) => {
 	const alone = {
-		phones: [{signals: normalize({...reported, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}],
+		phones: [
+			{
+				signals: normalize({...reported, platform: 'android'}),
+				count: 300,
+				byToken: 0,
+				byGuess: 0,
+				neighbours: {seen: 0, equal: 0},
+			},
+		],
 	};
 	const iPhone = {...app, model: 'iphone15,2'};
 	const ofModel = {...reported, deviceModel: 'iPhone15,2'};
@@ -185,7 +199,17 @@ test('without a key, clicks of several organizations keep a guess from high, and
 });
 
 test('`high` is for clicks of the last ten minutes', (t) => {
-	const rare = {phones: [{signals: normalize({...reported, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
+	const rare = {
+		phones: [
+			{
+				signals: normalize({...reported, platform: 'android'}),
+				count: 300,
+				byToken: 0,
+				byGuess: 0,
+				neighbours: {seen: 0, equal: 0},
+			},
+		],
+	};
 	const verdictAt = (age: number) =>
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');

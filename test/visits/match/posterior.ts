@@ -31,8 +31,8 @@ const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?:
 
 /** 100 phones, of which so many are like the app's. */
 const among = (count: number) => [
-	{signals: alike, count, byToken: 0, byGuess: 0},
-	{signals: unlike, count: 100 - count, byToken: 0, byGuess: 0},
+	{signals: alike, count, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
+	{signals: unlike, count: 100 - count, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
 ];
 
 const weigh = (clicks: PossibleClick[], rest: Partial<OpenAt> = {}) =>
@@ -97,7 +97,7 @@ test('the click that is judged is no sign of others, and a click of another is',
 });
 
 test('another language counts a tenth, another timezone or system version a fiftieth for each day', (t) => {
-	const phones = [{signals: alike, count: 100_000, byToken: 0, byGuess: 0}];
+	const phones = [{signals: alike, count: 100_000, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}}];
 	const odds = (signals: PossibleClick['signals'], age: number) => {
 		const {nobody, links} = weigh([click('a', {signals, age})], {phones});
 		return (links.get('sale') ?? 0) / nobody;
@@ -177,34 +177,74 @@ test('the later tap of a visitor wins, wherever it was and however many click he
 
 test('where most taps leave a token, an open without one more often comes from nobody', (t) => {
 	const openOf = (byToken: number, rest: Partial<OpenAt> = {}) =>
-		weigh([click('a', {age: 600})], {phones: [{signals: alike, count: 100, byToken, byGuess: 10}], ...rest}).nobody;
+		weigh([click('a', {age: 600})], {
+			phones: [{signals: alike, count: 100, byToken, byGuess: 10, neighbours: {seen: 0, equal: 0}}],
+			...rest,
+		}).nobody;
 	t.true(openOf(90) > 4 * openOf(0), `${openOf(90)} ${openOf(0)}`);
 	t.is(openOf(90, {hasToken: true}), openOf(0));
 });
 
 test('some taps of one phone by token, as in a test, do not end its guesses', (t) => {
-	const phones = [{signals: alike, count: 20, byToken: 20, byGuess: 0}];
+	const phones = [{signals: alike, count: 20, byToken: 20, byGuess: 0, neighbours: {seen: 0, equal: 0}}];
 	const sale = chance([click('a', {age: 30})], {phones})['sale'] ?? 0;
 	t.true(sale > 0.7, String(sale));
 });
 
 test('a phone that nobody else has may still be that of who heard of the app nearby', (t) => {
-	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0}];
+	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}}];
 	const {nobody} = weigh([click('a', {age: 600})], {phones});
 	t.true(nobody > 0.001 && nobody < 0.01, String(nobody));
 });
 
 test('equal phones among the clicks of a place show that more people have one, others that fewer do', (t) => {
-	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0}];
-	const oddsBeside = (...signals: Array<PossibleClick['signals']>) => {
-		const others = signals.map((one, index) => click(`b${index}`, {signals: one, age: 7200 + index}));
+	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}}];
+	const odds = (nearness: 'ip' | 'network', signals: Array<PossibleClick['signals']>) => {
+		const others = signals.map((one, index) => click(`b${index}`, {signals: one, age: 7200 + index, nearness}));
 		const {nobody} = weigh([click('a', {age: 3600})], {phones, others, made: 7});
 		return nobody / (1 - nobody);
 	};
-	const none = oddsBeside();
-	t.true(oddsBeside(unlike, unlike, unlike, unlike, unlike, unlike) < none / 2);
-	t.true(oddsBeside(alike, alike, alike, alike, alike, alike) > 10 * none);
-	t.true(oddsBeside(alike) <= none, 'a second tap of the same person');
+	// The network's clicks show as much of how many are here, and nothing of their phones.
+	const change = (...signals: Array<PossibleClick['signals']>) => odds('ip', signals) / odds('network', signals);
+	t.true(change(unlike, unlike, unlike, unlike, unlike, unlike) < 1 / 2);
+	t.true(change(alike, alike, alike, alike, alike, alike) > 10);
+	t.true(change(alike) <= 1, 'a second tap of the same person');
+});
+
+test('the more people click now, the more install now without a click: the last hour says more than the day', (t) => {
+	const nobodyAt = (age: number) => {
+		const others = Array.from({length: 30}, (_, index) => click(`b${index}`, {signals: unlike, age: age + index}));
+		return weigh([click('a', {age: 600})], {others, made: 31, phones: among(50)}).nobody;
+	};
+	t.true(nobodyAt(900) > 3 * nobodyAt(12 * 3600), `${nobodyAt(900)} ${nobodyAt(12 * 3600)}`);
+});
+
+test('clicks of one browser with different cookies are of two people, and show whether neighbours have equal phones', (t) => {
+	const own = click('a', {browser: 'Safari', visitor: 'a'});
+	const other = (rest: Partial<PossibleClick>) =>
+		weigh([own], {others: [click('b', {browser: 'Safari', visitor: 'b', age: 900, ...rest})]}).neighbours;
+	const {seen, equal} = other({});
+	t.true(seen === 1 && equal > 0.9, `${equal}`);
+	t.true(other({signals: unlike}).equal < 0);
+	for (const rest of [
+		{browser: 'Chrome'},
+		{browser: null},
+		{visitor: 'a'},
+		{visitor: null},
+		{nearness: 'network'},
+	] as const) {
+		t.deepEqual(other(rest), {seen: 0, equal: 0}, JSON.stringify(rest));
+	}
+});
+
+test('where first opens showed neighbours with equal phones, an old click is more often not the reason', (t) => {
+	const nobodyWith = (equal: number) => {
+		const [one, ...rest] = among(1);
+		return weigh([click('a', {age: 3600})], {
+			phones: [...(one ? [{...one, neighbours: {seen: 20, equal}}] : []), ...rest],
+		}).nobody;
+	};
+	t.true(nobodyWith(18) > 3 * nobodyWith(0), `${nobodyWith(18)} ${nobodyWith(0)}`);
 });
 
 test('a tap elsewhere counts for nothing of itself', (t) => {
@@ -228,8 +268,8 @@ test('phones of the timezone decide how common a phone is; while few are counted
 	const likelihood = (here: number, abroad: number, phone = reported) => {
 		const elsewhere = normalize({...phone, timezone: 'Europe/Paris'});
 		const phones = [
-			{signals: alike, count: here, byToken: 0, byGuess: 0},
-			{signals: elsewhere, count: abroad, byToken: 0, byGuess: 0},
+			{signals: alike, count: here, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
+			{signals: elsewhere, count: abroad, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
 		];
 		return weigh([click('a', {age: 3600})], {phones, made: 20});
 	};

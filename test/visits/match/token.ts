@@ -243,6 +243,28 @@ test('a match of an organization that is deleted meanwhile keeps no other match 
 	t.is((await db('counted_phones').where({organization_id: acme.id})).length, 1);
 });
 
+test('a first open shows whether its neighbours have equal phones, by token and by guess', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	for (const withToken of [true, false]) {
+		const address = network()(1);
+		await clicked(own, acme, address);
+		const {token} = await clicked(own, acme, address);
+		await open(own, address, {...iPhoneApp, ...(withToken ? {clipboardToken: token} : {})}, acme);
+	}
+
+	await own.services.background.settle();
+	const rows = await own.services.db('counted_phones').where({organization_id: acme.id}).orderBy('slot');
+	t.deepEqual(
+		rows.map(({matched, neighbours}) => ({matched, neighbours})),
+		[
+			{matched: 'token', neighbours: 1},
+			{matched: 'guess', neighbours: 1},
+		],
+	);
+	t.true(rows.every(({equal_neighbours: equal}) => equal > 0.5));
+});
+
 test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
 	const own = await ownService(t);
 	const acme = await organization(own);

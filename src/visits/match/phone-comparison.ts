@@ -1,0 +1,120 @@
+import {utcOffset} from '../../platform/timezone.ts';
+import {likenessOf, type Offsets} from './likeness.ts';
+import type {Beliefs} from './match-policy.ts';
+import type {MatchSignals} from './match-signals.ts';
+import type {ClickChance, Neighbours, OpenAt, PhoneCount, PossibleClick} from './posterior.ts';
+
+/** Offsets of zones at a time, each computed once. */
+export const offsetsAt = (now: Date): Offsets => {
+	const known = new Map<string, string | null>();
+	return (timezone) => {
+		const offset = known.has(timezone) ? known.get(timezone) : utcOffset(timezone, now);
+		known.set(timezone, offset ?? null);
+		return offset ?? null;
+	};
+};
+
+const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {count}) => sum + count, 0);
+
+const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean =>
+	platform !== null && other.platform !== null && platform !== other.platform;
+
+/** A click's phone beside the app's, and how common such phones are. */
+export type Compared = Omit<ClickChance, 'probability'> & {
+	asLike: number;
+	share: number;
+	isAlike: (phone: {signals: MatchSignals}) => boolean;
+};
+
+/** The share of people at one place with an equal phone, as far as the organization's recent first opens show it. */
+export const equalShare = ({phones}: OpenAt, {organic: {equal, equalOpens}}: Beliefs): number => {
+	const seen = phones.reduce((sum, {neighbours}) => sum + neighbours.seen, equalOpens);
+	const found = phones.reduce((sum, {neighbours}) => sum + neighbours.equal, equalOpens * equal);
+	return Math.min(0.9, Math.max(0.01, found / seen));
+};
+
+/** The newest clicks of the address itself, whatever their phones. */
+export const lastClicksOf = ({clicks, others}: OpenAt, {organic: {shown}}: Beliefs): PossibleClick[] =>
+	[...clicks, ...others]
+		.filter(({nearness}) => nearness === 'ip')
+		.toSorted((one, other) => other.clickedAt.getTime() - one.clickedAt.getTime())
+		.slice(0, shown);
+
+/**
+ * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
+ * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
+ * of phones in general. Families and firms have equal phones: the last clicks of the place show whether more are alike
+ * than by chance, apart from the click itself and a second tap of its visitor. Computed once per distinct set of signals.
+ */
+export const comparison = (
+	{app, now, phones}: OpenAt,
+	{general}: Beliefs,
+	lastClicks: PossibleClick[],
+	equal: number,
+) => {
+	const offsetOf = offsetsAt(now);
+	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
+	const ofZone = phones.filter(isOfZone);
+	const abroad = phones
+		.filter((phone) => !isOfZone(phone))
+		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
+	const beside = Math.max(0, lastClicks.length - 1);
+	const known = new Map<string, Compared>();
+	return (signals: MatchSignals): Compared => {
+		const key = JSON.stringify(signals);
+		const before = known.get(key);
+		if (before !== undefined) {
+			return before;
+		}
+
+		const likeness = likenessOf(signals, app, offsetOf);
+		const isAlike = (phone: {signals: MatchSignals}): boolean => {
+			// Half of the phones need no closer look.
+			if (isOtherPlatform(signals, phone.signals)) {
+				return false;
+			}
+
+			const other = likenessOf(signals, phone.signals, offsetOf);
+			return other.contradiction === null && other.sum >= likeness.sum;
+		};
+		const [alikeOfZone, alikeAbroad] = [total(ofZone.filter(isAlike)), total(abroad.filter(isAlike))];
+		const expected = (alikeAbroad + general * likeness.share) / (total(abroad) + general);
+		const share = (alikeOfZone + general * expected) / (total(ofZone) + general);
+		const more = Math.max(0, lastClicks.filter(isAlike).length - 2 - beside * share);
+		const twins = (equal + more) / (1 + beside);
+		const result = {
+			likeness,
+			alike: alikeOfZone + alikeAbroad,
+			compared: total(phones),
+			asLike: twins + (1 - twins) * share,
+			share,
+			isAlike,
+		};
+		known.set(key, result);
+		return result;
+	};
+};
+
+/**
+ * How many of the last clicks that are surely other people's are as alike as the likeliest one. A browser has one cookie,
+ * so that two clicks of one browser with different cookies are of two phones.
+ */
+export const neighboursOf = (
+	likeliest: PossibleClick,
+	{share, isAlike}: Compared,
+	lastClicks: PossibleClick[],
+): Neighbours => {
+	const {browser, visitor} = likeliest;
+	const others = lastClicks.filter(
+		(one) =>
+			browser !== null &&
+			one.browser === browser &&
+			visitor !== null &&
+			one.visitor !== null &&
+			one.visitor !== visitor &&
+			one.signals.platform !== 'desktop',
+	);
+	return others.length === 0
+		? {seen: 0, equal: 0}
+		: {seen: 1, equal: others.filter(isAlike).length / others.length - share};
+};
