@@ -36,7 +36,7 @@ const merged = (reported: MatchSignals, before: MatchSignals | undefined): Match
 	timezone: reported.timezone ?? before?.timezone ?? null,
 });
 
-/** The server's match: its own code over `createClickStore`, in the steps of `findMatch` and `weighNearby`. */
+/** The server's match: its own code over `createClickStore`, in the steps of `findMatch` and `scoreCandidates`. */
 export const createOplink = ({tokens, key}: Mode): Matcher => {
 	const store = createClickStore<ReadClick>((click, before) => {
 		const {signals, browser} = readClick(click);
@@ -54,7 +54,7 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 		const here = {near: 'ip', value: ip, organizationId} as const;
 		const found = store.find({...here, since: before(now, WINDOW_MS / 1000), limit: limit.address});
 		const day = before(now, windowSeconds.FINGERPRINT_EXACT);
-		const made = store.find({...here, since: day, limit: 2 * limit.address, orUsed: true}).length;
+		const clicksLast24h = store.find({...here, since: day, limit: 2 * limit.address, orUsed: true}).length;
 		const candidates = [
 			...found.map((stored) => candidateOf(stored, 'ip')),
 			...store.findLater(found).map((stored) => candidateOf(stored, 'elsewhere')),
@@ -64,16 +64,21 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 		const choose = (count: number) => {
 			const [owner, ...others] = new Set(candidates.map((one) => one.organizationId));
 			const known = owner === undefined || others.length > 0 ? [] : (phones.get(owner) ?? []);
-			return guessClick(candidates, signals, {now, isConfined: key, made: count, phones: known, hasToken}, matchPolicy);
+			return guessClick(
+				candidates,
+				signals,
+				{now, isConfined: key, clicksLast24h: count, phones: known, hasToken},
+				matchPolicy,
+			);
 		};
-		let weighing = choose(made);
+		let weighing = choose(clicksLast24h);
 		if (weighing.guess === null) {
 			const since = before(now, windowSeconds.FINGERPRINT_SCORED);
 			const wider = store
 				.find({near: 'net', value: net, organizationId, since, limit: limit.network})
 				.filter(({click}) => candidates.every(({id}) => id !== click.id));
 			candidates.push(...wider.map((stored) => candidateOf(stored, 'network')));
-			weighing = choose(made + wider.length);
+			weighing = choose(clicksLast24h + wider.length);
 		}
 
 		return weighing;

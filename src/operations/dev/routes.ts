@@ -20,8 +20,8 @@ const attempt = unkeptAttemptAnswer.allow(null);
 
 /** The answer of `/match` and its explanation. */
 const dryRunAnswer = Joi.alternatives(
-	answerOf('RehearsedMatch', {...hitFields, attempt}),
-	answerOf('RehearsedNoMatch', {...missFields, attempt}),
+	answerOf('DryRunMatch', {...hitFields, attempt}),
+	answerOf('DryRunNoMatch', {...missFields, attempt}),
 );
 
 const sessionAnswer = answerOf('ResolvedSession', {
@@ -103,7 +103,7 @@ export const devRoutes = [
 	route({
 		method: 'POST',
 		path: '/dev/match',
-		summary: 'Rehearse a match',
+		summary: 'Dry-run a match',
 		headers: {'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.'},
 		answer: dryRunAnswer,
 		credential: 'ops',

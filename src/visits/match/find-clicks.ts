@@ -180,7 +180,7 @@ const select = async (
 type Token = Omit<SentToken, 'method'>;
 
 /** The clicks that may have led to a first open. */
-export type Surroundings = {
+export type AddressClicks = {
 	/** The clicks of the tokens that it sent, open or not. */
 	tokens: MatchClick[];
 	/** The click that the device claimed within the last 30 seconds. */
@@ -190,11 +190,11 @@ export type Surroundings = {
 	/** The last click of each of their visitors, if it is later and from elsewhere. */
 	later: MatchClick[];
 	/** The number of clicks from its address in the last 24 h, open or used, up to the limits of the statement. */
-	made: number;
+	clicksLast24h: number;
 };
 
 /** The clicks that are read if those of the address give no guess. */
-export type Outskirts = {
+export type NetworkClicks = {
 	/** The newest open clicks from the network, at most 50. */
 	inNetwork: MatchClick[];
 	/** The last matched clicks from the address, which explain a miss. */
@@ -202,7 +202,11 @@ export type Outskirts = {
 };
 
 /** Reads the clicks of the app's tokens, device and address, with one statement. */
-export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly Token[]): Promise<Surroundings> => {
+export const clicksAtAddress = async (
+	db: Db,
+	firstOpen: FirstOpen,
+	tokens: readonly Token[],
+): Promise<AddressClicks> => {
 	const {rows, by} = await select(db, clickStatements.around, firstOpen, tokens);
 	const atAddress = by('address');
 	const since = firstOpen.now.getTime() - DAY_SECONDS * 1000;
@@ -212,12 +216,12 @@ export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly 
 		lastOfDevice: by('device')[0] ?? null,
 		atAddress,
 		later: by('later'),
-		made: open.length + (rows[0]?.used_at_address ?? 0),
+		clicksLast24h: open.length + (rows[0]?.used_at_address ?? 0),
 	};
 };
 
 /** Reads the other clicks near the app, with one statement. */
-export const findFurther = async (db: Db, firstOpen: FirstOpen): Promise<Outskirts> => {
+export const clicksInNetwork = async (db: Db, firstOpen: FirstOpen): Promise<NetworkClicks> => {
 	const {by} = await select(db, clickStatements.further, firstOpen);
 	return {inNetwork: by('network'), consumed: by('consumed')};
 };

@@ -5,7 +5,7 @@ import type {Services} from '../../services.ts';
 import {findLiveLink} from '../resolution/visit/resolve-link.ts';
 import {type AppData, appDataOf} from '../resolution/visit/tap-query.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
-import {findAround, type Surroundings} from './find-clicks.ts';
+import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
 import type {FollowUp} from './follow-ups.ts';
 import {gradeGuess} from './grade-guess.ts';
@@ -14,7 +14,7 @@ import {matchPolicy} from './match-policy.ts';
 import {type SentToken, tokensOf} from './match-request.ts';
 import {noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
 import type {FirstPhone} from './phone-book.ts';
-import {weighNearby} from './weigh-nearby.ts';
+import {scoreCandidates} from './score-candidates.ts';
 
 export type MatchDeps = PlanDeps &
 	Pick<
@@ -165,10 +165,10 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
 	const phone = {...request.fields, at: firstOpen.now};
-	await services.clickJournal.flushed({mentioned: keysOf(firstOpen, tokens)});
-	const look = (): Promise<Surroundings> => findAround(services.db, firstOpen, tokens);
+	await services.clickJournal.settled(...keysOf(firstOpen, tokens));
+	const look = (): Promise<AddressClicks> => clicksAtAddress(services.db, firstOpen, tokens);
 
-	let around: Surroundings | null = null;
+	let around: AddressClicks | null = null;
 	for (const token of tokens) {
 		const found = await claimByToken(services, firstOpen, request, tokens, token);
 		if (found !== null) {
@@ -190,7 +190,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 			return toAnswer(repeated);
 		}
 
-		const weighing = await weighNearby(services, firstOpen, around);
+		const weighing = await scoreCandidates(services, firstOpen, around);
 		const sightings = sightingsOf(tokens, around);
 		const {guess, neighbours} = weighing;
 		if (guess === null) {

@@ -1,10 +1,20 @@
+<<<<<<< HEAD:src/visits/match/grade-guess.ts
+
 import type {Services} from '../../services.ts';
 import {findAround} from './find-clicks.ts';
+
+=======
+
+import type {Services} from '../services.ts';
+import {clicksAtAddress} from './find-clicks.ts';
+
+>>>>>>> 9c2a2b2 (Name the clicks of an address, of a network and their scores as they are):src/match/grade-guess.ts
+
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import type {Graded} from './guess-grades.ts';
 import type {SentToken} from './match-request.ts';
 import {nobodyOf, sightingsOf, signalsOf, tracesOf} from './note-attempt.ts';
-import {weighNearby} from './weigh-nearby.ts';
+import {scoreCandidates} from './score-candidates.ts';
 
 /** A match by token: the click that the token proved, and the attempt that recorded it. */
 type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string};
@@ -19,13 +29,13 @@ export const gradeGuess = async (
 	request: MatchRequest,
 	{tokens, clickId, attemptId}: Proven,
 ): Promise<Graded | null> => {
-	const around = await findAround(services.db, firstOpen, tokens);
+	const around = await clicksAtAddress(services.db, firstOpen, tokens);
 	const click = around.tokens.find(({id}) => id === clickId);
 	if (click === undefined) {
 		return null;
 	}
 
-	const weighing = await weighNearby(services, firstOpen, around, click);
+	const weighing = await scoreCandidates(services, firstOpen, around, click);
 	const {organizationId, linkId} = click;
 	const {guess, neighbours} = weighing;
 	return {

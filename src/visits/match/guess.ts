@@ -37,10 +37,10 @@ export type Weighing = {
 	tokenless: number;
 	neighbours: Neighbours;
 	/** All clicks of the place in the last 24 h. */
-	made: number;
+	clicksLast24h: number;
 };
 
-export type Circumstances = Pick<OpenAt, 'now' | 'made' | 'phones' | 'hasToken'> & {
+export type Circumstances = Pick<OpenAt, 'now' | 'clicksLast24h' | 'phones' | 'hasToken'> & {
 	/** A key has confined the candidates to one organization. */
 	isConfined: boolean;
 };
@@ -100,7 +100,7 @@ export const guessClick = (
 	{isConfined, ...circumstances}: Circumstances,
 	policy: MatchPolicy,
 ): Weighing => {
-	const {now, made} = circumstances;
+	const {now, clicksLast24h} = circumstances;
 	const offsetOf = offsetsAt(now);
 	const compared = candidates.map((candidate) => {
 		const likeness = likenessOf(candidate.signals, app, offsetOf);
@@ -120,7 +120,7 @@ export const guessClick = (
 		nobody,
 		tokenless,
 		neighbours,
-		made,
+		clicksLast24h,
 	});
 
 	const likelihood = ({candidate}: Weighed) => links.get(candidate.linkId) ?? 0;
@@ -176,6 +176,6 @@ export const guessClick = (
 		nobody,
 		tokenless,
 		neighbours,
-		made,
+		clicksLast24h,
 	};
 };

@@ -98,7 +98,7 @@ export const attemptFields = {
 };
 
 export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});
-export const unkeptAttemptAnswer = answerOf('RehearsedAttempt', attemptFields);
+export const unkeptAttemptAnswer = answerOf('DryRunAttempt', attemptFields);
 
 /** The result that `oplink match simulate` prints. */
 export const simulationAnswer = answerOf('Simulation', {

@@ -4,7 +4,7 @@ import type {Services} from '../../services.ts';
 import {type DeviceRegistration, registerDevice} from '../devices/device-store.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
 import type {MatchNotes} from './claim-click.ts';
-import type {Surroundings} from './find-clicks.ts';
+import type {AddressClicks} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import {type MissReason, scoreOf} from './guess.ts';
 import {likenessOf} from './likeness.ts';
@@ -13,7 +13,7 @@ import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import type {Nearness} from './posterior.ts';
-import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
+import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
 
 /** Stands for an id that the statement takes from the click. */
 const OF_CLICK = '00000000-0000-0000-0000-000000000000';
@@ -21,14 +21,14 @@ const OF_CLICK = '00000000-0000-0000-0000-000000000000';
 /** Most candidates that a trace keeps. */
 const TRACED = 20;
 
-type Evidence = {sightings: TokenSighting[]; weighing: NearbyWeighing | null};
+type Evidence = {sightings: TokenSighting[]; weighing: ScoredCandidates | null};
 
 /** Which of the tokens are of clicks that were found. */
-export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: Surroundings): TokenSighting[] =>
+export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): TokenSighting[] =>
 	tokens.map(({method, clickId}) => ({method, isKnown: found.some(({id}) => id === clickId)}));
 
 /** The click of the first token that is known, which led nowhere. */
-export const refusedToken = (tokens: readonly SentToken[], {tokens: found}: Surroundings): MatchClick | null =>
+export const refusedToken = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): MatchClick | null =>
 	tokens.flatMap(({clickId}) => found.find(({id}) => id === clickId) ?? [])[0] ?? null;
 
 export const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSighting[]): AttemptSignals => {
@@ -72,7 +72,7 @@ const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: 
 const traceOfToken = (
 	click: MatchClick,
 	{now, signals}: FirstOpen,
-	{weighed}: NearbyWeighing,
+	{weighed}: ScoredCandidates,
 	ruledOut: RuledOut | null,
 ): CandidateTrace => {
 	const own = weighed.find(({candidate}) => candidate.id === click.id) ?? {
@@ -88,7 +88,7 @@ const traceOfToken = (
 /** The trace, without what belongs to other organizations than the one that will read it. */
 export const tracesOf = (
 	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
-	weighing: NearbyWeighing,
+	weighing: ScoredCandidates,
 	firstOpen: FirstOpen,
 	reader: string | null,
 ): CandidateTrace[] => {
@@ -105,11 +105,11 @@ export const tracesOf = (
 /** The case for an install without a click. Only a caller with a key sees how many clicked. */
 export const nobodyOf = (
 	{organizationId}: FirstOpen,
-	{nobody, tokenless, made}: NearbyWeighing,
+	{nobody, tokenless, clicksLast24h}: ScoredCandidates,
 ): MatchAttempt['nobody'] => ({
 	probability: nobody,
 	tokenless,
-	made: organizationId === null ? null : made,
+	made: organizationId === null ? null : clicksLast24h,
 });
 
 /** Best effort: a record must not cost the answer. */
@@ -198,7 +198,7 @@ export const noteMiss = async (
 		refused: click,
 		sightings,
 		weighing,
-	}: {refused: MatchClick | null; sightings: TokenSighting[]; weighing: NearbyWeighing},
+	}: {refused: MatchClick | null; sightings: TokenSighting[]; weighing: ScoredCandidates},
 ): Promise<void> => {
 	const refused = click && {click, ...refusalOf(click, firstOpen.now)};
 	const organizationId = firstOpen.organizationId ?? click?.organizationId ?? null;

@@ -21,7 +21,7 @@ const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean
 
 /** A click's phone beside the app's, and how common such phones are. */
 export type Compared = Omit<ClickChance, 'probability'> & {
-	asLike: number;
+	tailShare: number;
 	share: number;
 	isAlike: (phone: {signals: MatchSignals}) => boolean;
 };
@@ -55,7 +55,7 @@ export const comparison = (
 	const offsetOf = offsetsAt(now);
 	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
 	const ofZone = phones.filter(isOfZone);
-	const abroad = phones
+	const otherZones = phones
 		.filter((phone) => !isOfZone(phone))
 		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
 	const beside = Math.max(0, lastClicks.length - 1);
@@ -77,16 +77,16 @@ export const comparison = (
 			const other = likenessOf(signals, phone.signals, offsetOf);
 			return other.contradiction === null && other.sum >= likeness.sum;
 		};
-		const [alikeOfZone, alikeAbroad] = [total(ofZone.filter(isAlike)), total(abroad.filter(isAlike))];
-		const expected = (alikeAbroad + general * likeness.share) / (total(abroad) + general);
+		const [alikeOfZone, alikeOfOtherZones] = [total(ofZone.filter(isAlike)), total(otherZones.filter(isAlike))];
+		const expected = (alikeOfOtherZones + general * likeness.share) / (total(otherZones) + general);
 		const share = (alikeOfZone + general * expected) / (total(ofZone) + general);
 		const more = Math.max(0, lastClicks.filter(isAlike).length - 2 - beside * share);
 		const twins = (equal + more) / (1 + beside);
 		const result = {
 			likeness,
-			alike: alikeOfZone + alikeAbroad,
+			alike: alikeOfZone + alikeOfOtherZones,
 			compared: total(phones),
-			asLike: twins + (1 - twins) * share,
+			tailShare: twins + (1 - twins) * share,
 			share,
 			isAlike,
 		};

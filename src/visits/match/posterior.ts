@@ -48,7 +48,7 @@ export type OpenAt = {
 	/** Open clicks that are ruled out, whose phones show how alike those of the place are. */
 	others: readonly PossibleClick[];
 	/** All clicks of the place in the last 24 h, open or used. */
-	made: number;
+	clicksLast24h: number;
 	/** The organization's recent first opens, without this one. */
 	phones: readonly PhoneCount[];
 	/** Whether the app sent a token, of whatever click. */
@@ -109,7 +109,7 @@ const ageOf = (clickedAt: Date, now: Date, {leastMinutes}: Beliefs): number =>
 	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
 
 /** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
-const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, now: Date, believed: Beliefs) => {
+const weightOf = (click: PossibleClick, {likeness: {points}, tailShare}: Compared, now: Date, believed: Beliefs) => {
 	const {nearness} = click;
 	if (nearness === 'elsewhere') {
 		return 0;
@@ -121,7 +121,7 @@ const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, 
 	const {unlike} = believed;
 	const changed = points.timezone < 0 || points.osVersion < 0 ? (unlike.perDay * Math.max(1, hours)) / HOURS_OF_DAY : 1;
 	const signalShare = believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * Math.min(1, changed);
-	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / asLike;
+	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / tailShare;
 };
 
 /** Whether two clicks are of one browser and show different languages, which one phone's browser does not. */
@@ -140,14 +140,14 @@ const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean =>
  * First opens per hour at the place to which no tap led. There are as many as people are active, now and not on the average
  * of the day: the clicks of the last hour say it, with those of the day. The click that is judged shows nobody else.
  */
-const untapped = ({now, clicks, others, made}: OpenAt, {installs, organic}: Beliefs): number => {
+const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organic}: Beliefs): number => {
 	const near = [...clicks, ...others].filter(({nearness}) => nearness !== 'elsewhere');
 	const within = (hours: number): number =>
 		near.filter(({clickedAt}) => now.getTime() - clickedAt.getTime() < hours * HOUR_MS).length;
 	// Of used clicks only the number is known; they are spread over the day.
-	const usedPerHour = Math.max(0, made - Math.max(1, within(HOURS_OF_DAY))) / HOURS_OF_DAY;
+	const usedPerHour = Math.max(0, clicksLast24h - Math.max(1, within(HOURS_OF_DAY))) / HOURS_OF_DAY;
 	const lastHour = Math.max(0, within(1) - 1) + usedPerHour;
-	const hourly = Math.max(0, made - 1) / HOURS_OF_DAY;
+	const hourly = Math.max(0, clicksLast24h - 1) / HOURS_OF_DAY;
 	const clicksPerHour =
 		(lastHour + organic.dayAsHours * hourly) / (1 + organic.dayAsHours) + organic.unseen / HOURS_OF_DAY;
 	return ((installs * organic.share) / (1 - organic.share)) * clicksPerHour;
@@ -165,7 +165,7 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  * others tap: at any hour of the day, or within hours of a tap that they heard of.
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
-	const {now, made} = open;
+	const {now, clicksLast24h} = open;
 	const lastClicks = lastClicksOf(open, believed);
 	const equal = equalShare(open, believed);
 	const compareTo = comparison(open, believed, lastClicks, equal);
@@ -190,7 +190,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 			continue;
 		}
 
-		const taken = own === undefined ? 1 / (1 + Math.max(0, made - 1) * next.compared.asLike) : 1;
+		const taken = own === undefined ? 1 / (1 + Math.max(0, clicksLast24h - 1) * next.compared.tailShare) : 1;
 		next.weight += older.weight * taken;
 		older.weight *= 1 - taken;
 	}
@@ -200,7 +200,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 		organic.heard.share * logNormal(ageOf(clickedAt, now, believed), organic.heard.medianMinutes, delay.sigma);
 	const heard = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
-		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / asLike - 1)))
+		.map(({click, compared: {tailShare}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / tailShare - 1)))
 		.reduce((sum, one) => sum + one, 0);
 	const nobody = untapped(open, believed) + heard;
 	const [first, ...rest] = clicks;

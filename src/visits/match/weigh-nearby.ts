@@ -1,7 +1,7 @@
 import type {Services} from '../../services.ts';
 import {isOfRelay} from '../clicks/network-keys.ts';
 import type {Candidate} from './candidate.ts';
-import {findFurther, type Surroundings} from './find-clicks.ts';
+import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
@@ -25,7 +25,7 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 });
 
 /** A weighing, with the clicks that were looked at by their ids. */
-export type NearbyWeighing = Weighing & {clicks: Map<string, MatchClick>};
+export type ScoredCandidates = Weighing & {clicks: Map<string, MatchClick>};
 
 /** The organization whose app asks, as far as key and clicks say; null where there are clicks of several. */
 const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): string | null => {
@@ -40,12 +40,12 @@ const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): s
  * where the address itself gives no guess, and consumed clicks only to say why there is no match.
  * @param claimed a click to weigh as if it were still open, after it has answered the request; null while there is no answer.
  */
-export const weighNearby = async (
+export const scoreCandidates = async (
 	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
 	firstOpen: FirstOpen,
-	{atAddress, later, made}: Surroundings,
+	{atAddress, later, clicksLast24h}: AddressClicks,
 	claimed: MatchClick | null = null,
-): Promise<NearbyWeighing> => {
+): Promise<ScoredCandidates> => {
 	const {now, organizationId, signals, hasToken} = firstOpen;
 	const clicks = new Map<string, MatchClick>();
 	if (!firstOpen.allowsGuesses) {
@@ -56,7 +56,7 @@ export const weighNearby = async (
 			nobody: 1,
 			tokenless: 1,
 			neighbours: {seen: 0, equal: 0},
-			made: 0,
+			clicksLast24h: 0,
 			clicks,
 		};
 	}
@@ -74,28 +74,28 @@ export const weighNearby = async (
 			candidates.push(candidateOf(click, nearness));
 		}
 	};
-	const weigh = async (count: number): Promise<NearbyWeighing> => {
+	const weigh = async (count: number): Promise<ScoredCandidates> => {
 		const owner = organizationOf(firstOpen, candidates);
 		const phones = owner === null ? [] : await phoneBook.of(owner, now);
-		const circumstances = {now, isConfined: organizationId !== null, made: count, phones, hasToken};
+		const circumstances = {now, isConfined: organizationId !== null, clicksLast24h: count, phones, hasToken};
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
 	};
 
 	add([...claimedAt('ipKey'), ...atAddress], 'ip');
 	add(later, 'elsewhere');
-	const near = await weigh(made);
+	const near = await weigh(clicksLast24h);
 	if (near.guess !== null) {
 		return near;
 	}
 
-	const {inNetwork, consumed} = await findFurther(db, firstOpen);
+	const {inNetwork, consumed} = await clicksInNetwork(db, firstOpen);
 	const around = [...claimedAt('netKey'), ...inNetwork];
 	add(around, 'network');
-	const wider = await weigh(made + around.length);
+	const wider = await weigh(clicksLast24h + around.length);
 	if (wider.guess !== null || claimed !== null) {
 		return wider;
 	}
 
 	add(consumed, 'ip');
-	return weigh(made + around.length);
+	return weigh(clicksLast24h + around.length);
 };

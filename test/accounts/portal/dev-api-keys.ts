@@ -20,16 +20,16 @@ const traces = async () => {
 	return rows[0];
 };
 
-test.serial('a rehearsed match answers as /match would, with the trace, and consumes nothing', async (t) => {
+test.serial('a dry run of a match answers as /match would, with the trace, and consumes nothing', async (t) => {
 	const {organization: acme} = await member(portal);
 	const place = network();
 	const {link, token} = await clicked(portal, acme, place(1), {params: {sku: '7'}});
 	const body = {...iPhoneApp, clipboardToken: token, deviceId: 'device-0001'};
 	const before = await traces();
 	for (let count = 0; count < 2; count++) {
-		const {status, body: rehearsed} = await ops(portal).caller.post('/dev/match', body);
+		const {status, body: dryRun} = await ops(portal).caller.post('/dev/match', body);
 		t.is(status, 200);
-		const {attempt, ...answer} = rehearsed;
+		const {attempt, ...answer} = dryRun;
 		t.deepEqual(answer, {
 			matched: true,
 			matchMethod: 'CLIPBOARD',
@@ -77,7 +77,7 @@ test.serial('a repeated answer is not a new attempt', async (t) => {
 	t.is(attempt, null);
 });
 
-test('a rehearsed match is validated as a match is', async (t) => {
+test('a dry run of a match is validated as a match is', async (t) => {
 	const {caller} = ops(portal);
 	const bad = await caller.post('/dev/match', {platform: 'Symbian', deviceId: 'short', unknown: true});
 	t.is(bad.status, 400);

@@ -61,7 +61,7 @@ const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, 
 	guessClick(
 		clicks,
 		opened,
-		{now, isConfined: true, made: clicks.length, phones: among(3), hasToken: false, ...circumstances},
+		{now, isConfined: true, clicksLast24h: clicks.length, phones: among(3), hasToken: false, ...circumstances},
 		matchPolicy,
 	);
 
@@ -95,17 +95,23 @@ test('two exact fingerprints on different links are scored, and where few people
 });
 
 test('confidence follows the probability', (t) => {
-	const levels = [1, 100, 1000].map((made) => guess([click({age: 480})], {made, phones: among(60)}).guess?.confidence);
+	const levels = [1, 100, 1000].map(
+		(made) => guess([click({age: 480})], {clicksLast24h: made, phones: among(60)}).guess?.confidence,
+	);
 	t.deepEqual(levels, ['medium', 'low', undefined]);
 	for (const made of [1, 5, 15, 30]) {
-		const {guess: found} = guess([click({age: 480})], {made, phones: among(40)});
+		const {guess: found} = guess([click({age: 480})], {clicksLast24h: made, phones: among(40)});
 		const from = {high: 99, medium: 80, low: 50}[found?.confidence ?? 'high'];
 		t.true((found?.score ?? 0) >= from, `${made} ${found?.score}`);
 	}
 });
 
 test('the probability of a link is that of its clicks together, and all add up with nobody', (t) => {
-	const {weighed, nobody, guess: made} = guess([click({age: 60}), click({age: 90}), click({linkId: 'b'})], {made: 40});
+	const {
+		weighed,
+		nobody,
+		guess: made,
+	} = guess([click({age: 60}), click({age: 90}), click({linkId: 'b'})], {clicksLast24h: 40});
 	t.true(Math.abs(weighed.reduce((sum, {probability}) => sum + probability, nobody) - 1) < 1e-9);
 	t.is(made?.candidate.linkId, 'sale');
 	const ofLink = weighed.filter(({candidate}) => candidate.linkId === 'sale');
@@ -114,8 +120,8 @@ test('the probability of a link is that of its clicks together, and all add up w
 
 test('where many click with common phones, several links share the probability: ambiguous', (t) => {
 	const clicks = Array.from({length: 30}, (_, index) => click({linkId: `link ${index}`, age: 100 + index}));
-	t.is(verdict(clicks, {made: 30, phones: among(60)}), 'ambiguous');
-	t.is(verdict([click({age: 3 * HOUR})], {made: 100, phones: among(60)}), 'below_threshold');
+	t.is(verdict(clicks, {clicksLast24h: 30, phones: among(60)}), 'ambiguous');
+	t.is(verdict([click({age: 3 * HOUR})], {clicksLast24h: 100, phones: among(60)}), 'below_threshold');
 });
 
 test('a click of which nothing but the address is known is IP_FUZZY and low', (t) => {
@@ -224,7 +230,7 @@ test('a click whose organization allows no guesses is a rival all the same', (t)
 test('the later tap of a visitor elsewhere is the answer', (t) => {
 	const here = click({visitor: 'v', age: 300});
 	const there = click({visitor: 'v', linkId: 'later', nearness: 'elsewhere', age: 60});
-	t.is(verdict([here, there], {made: 1}), 'FINGERPRINT_SCORED high later');
+	t.is(verdict([here, there], {clicksLast24h: 1}), 'FINGERPRINT_SCORED high later');
 });
 
 test('the network is at most enough for low, and never for an exact fingerprint or the address', (t) => {

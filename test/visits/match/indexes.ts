@@ -1,13 +1,13 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
-import type {Prepared} from '../../../src/platform/db/prepared.ts';
-import {clicksOfVisitor} from '../../../src/visits/clicks/clicks-of-visitor.ts';
-import {claimStatements} from '../../../src/visits/match/claim-click.ts';
-import {clickStatements, findAround, findFurther} from '../../../src/visits/match/find-clicks.ts';
-import type {FirstOpen} from '../../../src/visits/match/first-open.ts';
-import {normalize} from '../../../src/visits/match/match-signals.ts';
-import {organization} from '../../helpers/builders.ts';
-import {serviceOf} from '../../helpers/service.ts';
+import {clicksOfVisitor} from '../../src/clicks/clicks-of-visitor.ts';
+import type {Prepared} from '../../src/db/prepared.ts';
+import {claimStatements} from '../../src/match/claim-click.ts';
+import {clickStatements, clicksAtAddress, clicksInNetwork} from '../../src/match/find-clicks.ts';
+import type {FirstOpen} from '../../src/match/first-open.ts';
+import {normalize} from '../../src/match/match-signals.ts';
+import {organization} from '../helpers/builders.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {clicked, network} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -91,7 +91,7 @@ test.serial('a connection keeps one plan of the look-up, and plans no more after
 			for (let asked = 0; asked < 8; asked += 1) {
 				const token = {clickId: randomUUID()};
 				const places: FirstOpen['places'] = [{ipKey: randomBytes(16), netKey: randomBytes(16)}];
-				await findAround(trx, {...firstOpen(service.clock.now()), places, organizationId}, [token]);
+				await clicksAtAddress(trx, {...firstOpen(service.clock.now()), places, organizationId}, [token]);
 			}
 		}
 
@@ -116,7 +116,7 @@ test.serial('of all addresses of a network the newest clicks of the last 6 hours
 	const rows = await db('match_clicks').where({organization_id: acme.id}).orderBy('created_at', 'desc');
 	const now = new Date(rows[0].created_at.getTime() + 6 * 3600 * 1000 - 180_000);
 	const [place] = [{ipKey: randomBytes(16), netKey: rows[0].net_key}];
-	const {inNetwork: found} = await findFurther(db, {...firstOpen(now), places: [place]});
+	const {inNetwork: found} = await clicksInNetwork(db, {...firstOpen(now), places: [place]});
 	t.deepEqual(
 		found.map(({id}) => id),
 		rows.slice(0, 4).map(({id}) => id),
@@ -128,7 +128,7 @@ test.serial('the newest of an address are found, of one organization where it is
 	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
 	const {ip_key: ipKey, net_key: netKey, organization_id: organizationId} = row;
 	const around = (confinedTo: string | null) =>
-		findAround(db, {...firstOpen(clock.now()), places: [{ipKey, netKey}], organizationId: confinedTo}, []);
+		clicksAtAddress(db, {...firstOpen(clock.now()), places: [{ipKey, netKey}], organizationId: confinedTo}, []);
 	const {atAddress} = await around(organizationId);
 	t.true(atAddress.length > 0);
 	t.true(atAddress.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));

@@ -36,7 +36,7 @@ const among = (count: number) => [
 ];
 
 const weigh = (clicks: PossibleClick[], rest: Partial<OpenAt> = {}) =>
-	posterior({now, app, clicks, others: [], made: clicks.length, phones: among(1), hasToken: false, ...rest});
+	posterior({now, app, clicks, others: [], clicksLast24h: clicks.length, phones: among(1), hasToken: false, ...rest});
 
 const chance = (...given: Parameters<typeof weigh>) => {
 	const {nobody, links} = weigh(...given);
@@ -82,14 +82,16 @@ test('an open within the same second is as likely as one a minute and a half lat
 });
 
 test('the more people clicked at a place, the likelier an install without a click', (t) => {
-	const nobody = [1, 30, 300].map((made) => weigh([click('a', {age: 120})], {made, phones: among(30)}).nobody);
+	const nobody = [1, 30, 300].map(
+		(made) => weigh([click('a', {age: 120})], {clicksLast24h: made, phones: among(30)}).nobody,
+	);
 	const [one = 0, some = 0, many = 0] = nobody.map((probability) => probability / (1 - probability));
 	t.true(one < 0.03 && some > 3 * one && many > 7 * some, nobody.join());
 });
 
 test('the click that is judged is no sign of others, and a click of another is', (t) => {
 	const [none = 0, alone = 0, two = 0, three = 0] = [0, 1, 2, 3].map((made) => {
-		const {nobody} = weigh([click('a', {age: 12 * 3600})], {made, phones: among(30)});
+		const {nobody} = weigh([click('a', {age: 12 * 3600})], {clicksLast24h: made, phones: among(30)});
 		return nobody / (1 - nobody);
 	});
 	t.is(none, alone);
@@ -144,7 +146,7 @@ test('where few people click, the newest click on another link is the same perso
 
 test('where many click with common phones, an older click on another link keeps its weight', (t) => {
 	const links = chance([click('a', {age: 300}), click('b', {linkId: 'later', age: 240})], {
-		made: 200,
+		clicksLast24h: 200,
 		phones: among(50),
 	});
 	t.true((links['sale'] ?? 0) > 0.5 * (links['later'] ?? 1), JSON.stringify(links));
@@ -170,7 +172,7 @@ test('the later tap of a visitor wins, wherever it was and however many click he
 		click('a', {visitor: 'v', age: 300}),
 		click('b', {visitor: 'v', linkId: 'elsewhere', nearness: 'elsewhere', age: 60}),
 	];
-	const links = chance(clicks, {made: 200});
+	const links = chance(clicks, {clicksLast24h: 200});
 	t.is(links['sale'], 0);
 	t.true((links['elsewhere'] ?? 0) > 0.5, JSON.stringify(links));
 });
@@ -201,7 +203,7 @@ test('equal phones among the clicks of a place show that more people have one, o
 	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}}];
 	const odds = (nearness: 'ip' | 'network', signals: Array<PossibleClick['signals']>) => {
 		const others = signals.map((one, index) => click(`b${index}`, {signals: one, age: 7200 + index, nearness}));
-		const {nobody} = weigh([click('a', {age: 3600})], {phones, others, made: 7});
+		const {nobody} = weigh([click('a', {age: 3600})], {phones, others, clicksLast24h: 7});
 		return nobody / (1 - nobody);
 	};
 	// The network's clicks show as much of how many are here, and nothing of their phones.
@@ -214,7 +216,7 @@ test('equal phones among the clicks of a place show that more people have one, o
 test('the more people click now, the more install now without a click: the last hour says more than the day', (t) => {
 	const nobodyAt = (age: number) => {
 		const others = Array.from({length: 30}, (_, index) => click(`b${index}`, {signals: unlike, age: age + index}));
-		return weigh([click('a', {age: 600})], {others, made: 31, phones: among(50)}).nobody;
+		return weigh([click('a', {age: 600})], {others, clicksLast24h: 31, phones: among(50)}).nobody;
 	};
 	t.true(nobodyAt(900) > 3 * nobodyAt(12 * 3600), `${nobodyAt(900)} ${nobodyAt(12 * 3600)}`);
 });
@@ -252,8 +254,8 @@ test('a tap elsewhere counts for nothing of itself', (t) => {
 });
 
 test('clicks of one link count together', (t) => {
-	const two = chance([click('a'), click('b', {age: 130})], {made: 50, phones: among(50)})['sale'] ?? 0;
-	const one = chance([click('a')], {made: 50, phones: among(50)})['sale'] ?? 0;
+	const two = chance([click('a'), click('b', {age: 130})], {clicksLast24h: 50, phones: among(50)})['sale'] ?? 0;
+	const one = chance([click('a')], {clicksLast24h: 50, phones: among(50)})['sale'] ?? 0;
 	t.true(two > one, `${one} ${two}`);
 });
 
@@ -271,7 +273,7 @@ test('phones of the timezone decide how common a phone is; while few are counted
 			{signals: alike, count: here, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
 			{signals: elsewhere, count: abroad, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
 		];
-		return weigh([click('a', {age: 3600})], {phones, made: 20});
+		return weigh([click('a', {age: 3600})], {phones, clicksLast24h: 20});
 	};
 	t.like(likelihood(10, 40).clicks.get('a'), {alike: 50, compared: 50});
 	const foreign = {...reported, language: 'fr-FR'};

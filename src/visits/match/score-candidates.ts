@@ -1,0 +1,101 @@
+import type {Services} from '../../services.ts';
+import {isOfRelay} from '../clicks/network-keys.ts';
+import type {Candidate} from './candidate.ts';
+import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
+import type {FirstOpen} from './first-open.ts';
+import {guessClick, type Weighing} from './guess.ts';
+import type {MatchClick} from './match-click-store.ts';
+import {matchPolicy} from './match-policy.ts';
+import type {Nearness} from './posterior.ts';
+
+export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
+	id: click.id,
+	organizationId: click.organizationId,
+	linkId: click.linkId,
+	clickedAt: click.clickedAt,
+	expiresAt: click.expiresAt,
+	nearness,
+	signals: click.signals,
+	browser: click.browser,
+	isConsumed: click.consumedAt !== null,
+	isLive: click.isLive,
+	isRelay: isOfRelay(click),
+	visitor: click.visitor?.toString('hex') ?? null,
+	rules: click.rules,
+});
+
+/** A weighing, with the clicks that were looked at by their ids. */
+export type ScoredCandidates = Weighing & {clicks: Map<string, MatchClick>};
+
+/** The organization whose app asks, as far as key and clicks say; null where there are clicks of several. */
+const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): string | null => {
+	const [only, ...others] = new Set(
+		organizationId === null ? candidates.map((one) => one.organizationId) : [organizationId],
+	);
+	return others.length > 0 ? null : (only ?? null);
+};
+
+/**
+ * Which open click near the app's address it came from, if a guess is sure enough. The wider network is searched only
+ * where the address itself gives no guess, and consumed clicks only to say why there is no match.
+ * @param claimed a click to weigh as if it were still open, after it has answered the request; null while there is no answer.
+ */
+export const scoreCandidates = async (
+	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
+	firstOpen: FirstOpen,
+	{atAddress, later, clicksLast24h}: AddressClicks,
+	claimed: MatchClick | null = null,
+): Promise<ScoredCandidates> => {
+	const {now, organizationId, signals, hasToken} = firstOpen;
+	const clicks = new Map<string, MatchClick>();
+	if (!firstOpen.allowsGuesses) {
+		return {
+			guess: null,
+			reason: 'guesses_off',
+			weighed: [],
+			nobody: 1,
+			tokenless: 1,
+			neighbours: {seen: 0, equal: 0},
+			clicksLast24h: 0,
+			clicks,
+		};
+	}
+
+	const candidates: Candidate[] = [];
+	const claimedAt = (key: 'ipKey' | 'netKey'): MatchClick[] =>
+		claimed !== null && firstOpen.places.some((place) => claimed[key] !== null && place[key].equals(claimed[key]))
+			? [{...claimed, consumedAt: null}]
+			: [];
+	// After the answer others may have clicked, too.
+	const isInTime = ({clickedAt}: MatchClick) => claimed === null || clickedAt <= now;
+	const add = (more: MatchClick[], nearness: Nearness) => {
+		for (const click of more.filter((one) => !clicks.has(one.id) && isInTime(one))) {
+			clicks.set(click.id, click);
+			candidates.push(candidateOf(click, nearness));
+		}
+	};
+	const weigh = async (count: number): Promise<ScoredCandidates> => {
+		const owner = organizationOf(firstOpen, candidates);
+		const phones = owner === null ? [] : await phoneBook.of(owner, now);
+		const circumstances = {now, isConfined: organizationId !== null, clicksLast24h: count, phones, hasToken};
+		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
+	};
+
+	add([...claimedAt('ipKey'), ...atAddress], 'ip');
+	add(later, 'elsewhere');
+	const near = await weigh(clicksLast24h);
+	if (near.guess !== null) {
+		return near;
+	}
+
+	const {inNetwork, consumed} = await clicksInNetwork(db, firstOpen);
+	const around = [...claimedAt('netKey'), ...inNetwork];
+	add(around, 'network');
+	const wider = await weigh(clicksLast24h + around.length);
+	if (wider.guess !== null || claimed !== null) {
+		return wider;
+	}
+
+	add(consumed, 'ip');
+	return weigh(clicksLast24h + around.length);
+};
