@@ -13,148 +13,151 @@ const {candidates, graceSeconds, windowSeconds} = matchPolicy;
 /** The longest of the windows: older clicks of a place do not show how many people tap there now. */
 const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 
-// The parameters of every statement here, in this order. Each statement names all of them, so that PostgreSQL knows the
-// types. Keys come in pairs, under this week's secret and last week's: with an array of unknown length PostgreSQL would
-// plan the statement anew each time.
-const NOW = '$1';
-const IP_KEYS = 'ARRAY[$2::bytea, $3::bytea]';
-const NET_KEYS = 'ARRAY[$4::bytea, $5::bytea]';
-const TOKENS = 'ARRAY[$6::uuid, $7::uuid]';
-const DEVICES = 'ARRAY[$8::bytea, $9::bytea]';
-const ORGANIZATION = '$10::uuid';
-const GIVEN = `WITH given AS (
-	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${DEVICES}, ${ORGANIZATION}
-)`;
-/** A subquery hides the time from the planner, which would otherwise make a custom plan for each value. */
-const ago = (seconds: number): string => `(SELECT ${NOW}::timestamptz - interval '${seconds} seconds')`;
+/**
+ * The values of both statements, in the order of `$1` to `$10`. Keys come in pairs, under this week's secret and last
+ * week's: with an array of unknown length PostgreSQL would plan the statement anew each time.
+ */
+const bindings = [
+	'now',
+	'ip',
+	'last_ip',
+	'net',
+	'last_net',
+	'token',
+	'other_token',
+	'device',
+	'last_device',
+	'organization',
+] as const;
+
+/** A text with `:name` for each value, as PostgreSQL takes it. */
+const bound = (text: string): string =>
+	text.replace(/(?<!:):([a-z_]+)/g, (_, name) => `$${(bindings as readonly string[]).indexOf(name) + 1}`);
+
+/** Each statement names all values, so that PostgreSQL knows their types. */
+const given = `given AS (
+		SELECT :now::timestamptz, ARRAY[:ip::bytea, :last_ip::bytea], ARRAY[:net::bytea, :last_net::bytea],
+			ARRAY[:token::uuid, :other_token::uuid], ARRAY[:device::bytea, :last_device::bytea], :organization::uuid
+	)`;
 
 /** The app's address and network, under either secret. */
-const PLACES = `unnest(${IP_KEYS}, ${NET_KEYS}) AS place (ip_key, net_key)`;
-/** Open clicks have one index, by network and address, so a search for an address names its network, too. */
-const OPEN_IN_NETWORK = 'net_key = place.net_key AND consumed_at IS NULL';
+const PLACES =
+	'unnest(ARRAY[:ip::bytea, :last_ip::bytea], ARRAY[:net::bytea, :last_net::bytea]) AS place (ip_key, net_key)';
 
-/** At most so many of the clicks of each place that meet a condition, in an order: one index scan per place. */
-const nearest = (condition: string, order: string, limit: number, from = PLACES): string => `
-	SELECT click.* FROM ${from} CROSS JOIN LATERAL (
-		SELECT * FROM match_clicks WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
-	) AS click ORDER BY click.${order} LIMIT ${limit}`;
-
-/** A guess within one organization ignores the clicks of others. */
-const confined = (isConfined: boolean): string => (isConfined ? ` AND organization_id = ${ORGANIZATION}` : '');
-
-const openAtAddress = (isConfined: boolean): string =>
-	nearest(`${OPEN_IN_NETWORK} AND ip_key = place.ip_key${confined(isConfined)}`, 'created_at DESC', candidates.address);
-
-/** The first address of the network, in the order of keys, that has an open click and meets a condition. */
-const firstAddress = (where: string): string => `(
-	SELECT ip_key FROM match_clicks WHERE ${OPEN_IN_NETWORK} AND ${where} ORDER BY ip_key LIMIT 1
-)`;
-
-/** Address by address, of which a network has 256 at most: however many clicks it has, few of them are read. */
-const openInNetwork = (isConfined: boolean): string =>
-	nearest(
-		`${OPEN_IN_NETWORK} AND ip_key = host.ip_key
-			AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${confined(isConfined)}`,
-		'created_at DESC',
-		candidates.network,
-		`${PLACES} CROSS JOIN LATERAL (
-			WITH RECURSIVE hosts AS (
-				SELECT ${firstAddress('true')} AS ip_key
-				UNION ALL
-				SELECT ${firstAddress('ip_key > hosts.ip_key')} FROM hosts WHERE hosts.ip_key IS NOT NULL
-			)
-			SELECT ip_key FROM hosts WHERE ip_key IS NOT NULL
-		) AS host`,
-	);
-
-const consumedAtAddress = (isConfined: boolean): string =>
-	nearest(
-		`ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}`,
-		'consumed_at DESC',
-		CONSUMED_SHOWN,
-	);
-
-/** Clicks of the address that were made within a day and are used, counted as far as it matters. */
-const usedAtAddress = (isConfined: boolean): string => `
-	SELECT CAST(count(*) AS integer) FROM ${PLACES} CROSS JOIN LATERAL (
-		SELECT FROM match_clicks
-		WHERE ip_key = place.ip_key AND consumed_at >= ${ago(DAY_SECONDS)} AND created_at >= ${ago(DAY_SECONDS)}${confined(isConfined)}
-		ORDER BY consumed_at DESC LIMIT ${candidates.address}
-	) AS click`;
+/** A subquery hides the time from the planner, which would otherwise make a custom plan for each value. */
+const ago = (seconds: number): string => `(SELECT :now::timestamptz - interval '${seconds} seconds')`;
 
 /**
- * The last click of each visitor who tapped at the address, where it is a later one: wherever it was. Its browser sent the
- * cookie, so that the index of visitors has it.
+ * What a click needs besides its row: its organization's rules, whose defaults are those of an app configuration, and
+ * whether its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
  */
-const laterOfVisitors = `
-	SELECT later.* FROM (
-		SELECT visitor, organization_id, max(created_at) AS created_at FROM address
-		WHERE visitor IS NOT NULL GROUP BY 1, 2
-	) AS here CROSS JOIN LATERAL (
-		SELECT * FROM match_clicks
-		WHERE visitor = here.visitor AND created_at > here.created_at AND organization_id = here.organization_id
-			AND consumed_at IS NULL AND is_returning
-		ORDER BY created_at DESC LIMIT 1
-	) AS later`;
-
-/**
- * Clicks with their organizations' rules, whose defaults are those of an app configuration. What belongs to a click is
- * looked up by its id, however many there are; a click whose link is gone is as one of a link that does not resolve.
- */
-const described = (source: string, more = ''): string => `
-	SELECT ${matchClickColumns('click')}${more},
-		coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
-		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live
-	FROM ${source} AS click LEFT JOIN LATERAL (
+const rules = `coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
+		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live`;
+const joins = `LEFT JOIN LATERAL (
 		SELECT probabilistic_matching, minimum_confidence FROM app_configs
 		WHERE organization_id = click.organization_id LIMIT 1
 	) AS rules ON true LEFT JOIN LATERAL (
-		SELECT ${isLiveSql(NOW)} AS is_live FROM links CROSS JOIN LATERAL (
+		SELECT ${isLiveSql(':now')} AS is_live FROM links CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id LIMIT 1
 		) AS organizations
 		WHERE links.id = click.link_id LIMIT 1
 	) AS link ON true`;
 
-/** How a click was found. */
-type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
-
-/** Clicks of several common table expressions, each with the name of its own. */
-const union = (...names: FoundBy[]): string =>
-	`(${names.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`).join(' UNION ALL ')})`;
-
-const lookAround = (isConfined: boolean): string => `
-	${GIVEN}, token AS MATERIALIZED (
-		SELECT * FROM match_clicks WHERE id = ANY(${TOKENS})
+/**
+ * Clicks by token and by device; the newest open ones of the address, by one index scan per place; and the last click of
+ * each of their visitors, if it is later, wherever it was. Open clicks have one index, by network and address, so a
+ * search for an address names its network, too. A visitor's browser sent the cookie, so that the index of visitors has it.
+ * @param own a condition that confines guesses to one organization, or ''.
+ */
+const around = (own: string): string => `
+	WITH ${given}, token AS MATERIALIZED (
+		SELECT * FROM match_clicks WHERE id = ANY(ARRAY[:token::uuid, :other_token::uuid])
 	), device AS MATERIALIZED (
 		SELECT * FROM match_clicks
-		WHERE consumed_by = ANY(${DEVICES}) AND consumed_at > ${ago(graceSeconds)}
+		WHERE consumed_by = ANY(ARRAY[:device::bytea, :last_device::bytea]) AND consumed_at > ${ago(graceSeconds)}
 		ORDER BY consumed_at DESC LIMIT 1
-	), address AS MATERIALIZED (${openAtAddress(isConfined)}
-	), later AS MATERIALIZED (${laterOfVisitors}
+	), address AS MATERIALIZED (
+		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+			SELECT * FROM match_clicks
+			WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key = place.ip_key${own}
+			ORDER BY created_at DESC LIMIT ${candidates.address}
+		) AS click ORDER BY click.created_at DESC LIMIT ${candidates.address}
+	), later AS MATERIALIZED (
+		SELECT later.* FROM (
+			SELECT visitor, organization_id, max(created_at) AS created_at FROM address
+			WHERE visitor IS NOT NULL GROUP BY 1, 2
+		) AS here CROSS JOIN LATERAL (
+			SELECT * FROM match_clicks
+			WHERE visitor = here.visitor AND created_at > here.created_at AND organization_id = here.organization_id
+				AND consumed_at IS NULL AND is_returning
+			ORDER BY created_at DESC LIMIT 1
+		) AS later
 	)
-	${described(
-		union('token', 'device', 'address', 'later'),
-		`, click.found_by, CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
-		(${usedAtAddress(isConfined)}) AS used_at_address`,
-	)}`;
+	SELECT ${matchClickColumns('click')}, click.found_by,
+		CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
+		(
+			SELECT CAST(count(*) AS integer) FROM ${PLACES} CROSS JOIN LATERAL (
+				SELECT FROM match_clicks
+				WHERE ip_key = place.ip_key AND consumed_at >= ${ago(DAY_SECONDS)} AND created_at >= ${ago(DAY_SECONDS)}${own}
+				ORDER BY consumed_at DESC LIMIT ${candidates.address}
+			) AS click
+		) AS used_at_address, ${rules}
+	FROM (
+		SELECT 'token' AS found_by, * FROM token UNION ALL SELECT 'device' AS found_by, * FROM device
+		UNION ALL SELECT 'address' AS found_by, * FROM address UNION ALL SELECT 'later' AS found_by, * FROM later
+	) AS click ${joins}`;
 
-const lookFurther = (isConfined: boolean): string => `
-	${GIVEN}, network AS MATERIALIZED (${openInNetwork(isConfined)}
-	), consumed AS MATERIALIZED (${consumedAtAddress(isConfined)}
+/**
+ * The newest open clicks of the network, and matched ones of the address. The network is searched address by address, of
+ * which it has 256 at most: however many clicks it has, few of them are read.
+ */
+const further = (own: string): string => `
+	WITH ${given}, network AS MATERIALIZED (
+		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+			WITH RECURSIVE hosts AS (
+				SELECT (
+					SELECT ip_key FROM match_clicks WHERE net_key = place.net_key AND consumed_at IS NULL
+					ORDER BY ip_key LIMIT 1
+				) AS ip_key
+				UNION ALL
+				SELECT (
+					SELECT ip_key FROM match_clicks
+					WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key > hosts.ip_key ORDER BY ip_key LIMIT 1
+				) FROM hosts WHERE hosts.ip_key IS NOT NULL
+			)
+			SELECT ip_key FROM hosts WHERE ip_key IS NOT NULL
+		) AS host CROSS JOIN LATERAL (
+			SELECT * FROM match_clicks
+			WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key = host.ip_key
+				AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${own}
+			ORDER BY created_at DESC LIMIT ${candidates.network}
+		) AS click ORDER BY click.created_at DESC LIMIT ${candidates.network}
+	), consumed AS MATERIALIZED (
+		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+			SELECT * FROM match_clicks
+			WHERE ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${own}
+			ORDER BY consumed_at DESC LIMIT ${CONSUMED_SHOWN}
+		) AS click ORDER BY click.consumed_at DESC LIMIT ${CONSUMED_SHOWN}
 	)
-	${described(union('network', 'consumed'), ', click.found_by')}`;
+	SELECT ${matchClickColumns('click')}, click.found_by, ${rules}
+	FROM (
+		SELECT 'network' AS found_by, * FROM network UNION ALL SELECT 'consumed' AS found_by, * FROM consumed
+	) AS click ${joins}`;
 
 /** By whether an organization is named. */
-const pair = (name: string, text: (isConfined: boolean) => string): Record<'any' | 'one', Prepared> => ({
-	any: {name, text: text(false)},
-	one: {name: `${name} of an organization`, text: text(true)},
+const pair = (name: string, text: (own: string) => string): Record<'any' | 'one', Prepared> => ({
+	any: {name, text: bound(text(''))},
+	one: {name: `${name} of an organization`, text: bound(text(' AND organization_id = :organization::uuid'))},
 });
 
 /** The statements of this file, for who wants to see their plans. */
 export const clickStatements = {
-	around: pair('clicks around an app', lookAround),
-	further: pair('clicks further from an app', lookFurther),
+	around: pair('clicks around an app', around),
+	further: pair('clicks further from an app', further),
 };
+
+/** How a click was found. */
+type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
 
 type Row = MatchClickRow & {found_by: FoundBy; used_at_address?: number};
 
@@ -165,15 +168,25 @@ const select = async (
 	tokens: readonly Token[] = [],
 ): Promise<{rows: Row[]; by(wanted: FoundBy): MatchClick[]}> => {
 	const {now, places, organizationId, devices} = firstOpen;
-	const two = <T>(keys: T[]): Array<T | null> => [keys[0] ?? null, keys[1] ?? null];
-	const rows = await runPrepared<Row>(db, organizationId === null ? statement.any : statement.one, [
+	const [place, lastPlace] = places;
+	const [device, lastDevice] = devices;
+	const values: Record<(typeof bindings)[number], unknown> = {
 		now,
-		...two(places.map(({ipKey}) => ipKey)),
-		...two(places.map(({netKey}) => netKey)),
-		...two(tokens.map(({clickId}) => clickId)),
-		...two(devices),
-		organizationId,
-	]);
+		ip: place.ipKey,
+		last_ip: lastPlace?.ipKey,
+		net: place.netKey,
+		last_net: lastPlace?.netKey,
+		token: tokens[0]?.clickId,
+		other_token: tokens[1]?.clickId,
+		device,
+		last_device: lastDevice,
+		organization: organizationId,
+	};
+	const rows = await runPrepared<Row>(
+		db,
+		organizationId === null ? statement.any : statement.one,
+		bindings.map((name) => values[name] ?? null),
+	);
 	return {rows, by: (wanted) => rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick)};
 };
 
