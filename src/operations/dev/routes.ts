@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import Joi from 'joi';
 import type {Caller} from '../../accounts/audit/audit-log.ts';
 import {createAccessStore} from '../../accounts/auth/access-store.ts';
@@ -9,11 +8,9 @@ import {route} from '../../accounts/route.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
-import {dryRun, type RunDeps} from '../../visits/match/dry-run.ts';
-import {findMatch, type MatchAnswer} from '../../visits/match/find-match.ts';
+import {dryRun, dryRunMatch} from '../../visits/match/dry-run.ts';
 import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/match/match-answer.ts';
-import {findAttempt, type MatchAttempt} from '../../visits/match/match-attempt-store.ts';
-import {type MatchFields, matchBody} from '../../visits/match/match-request.ts';
+import {matchBody} from '../../visits/match/match-request.ts';
 import {organizationOfKey} from '../../visits/match/organization-of-key.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
@@ -39,36 +36,6 @@ const sessionAnswer = answerOf('ResolvedSession', {
 	user: partOf({id: uuid, email: textOrNull, name: textOrNull}).allow(null),
 	isMember: flag,
 });
-
-/**
- * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
- * earlier answer would be repeated to the device, which is not a new attempt.
- */
-type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
-
-/**
- * A dry run of POST /match: consumes no click, records no attempt and registers no device.
- * @param sent the body, its address, and the `X-API-Key` header.
- */
-const dryRunMatch = (
-	services: RunDeps,
-	sent: {fields: MatchFields; ip: string; rawKey: string | string[] | undefined},
-): Promise<DryRunMatch> =>
-	dryRun(services, async (dry) => {
-		const {fields, ip} = sent;
-		const attemptId = randomUUID();
-		const organization = await organizationOfKey(dry, sent.rawKey);
-		const answer = await findMatch(dry, {fields, ip, organization, attemptId});
-		// A match by token gets its candidates after the answer.
-		await dry.background.settle();
-		const recorded = await findAttempt(dry.db, attemptId);
-		if (recorded === null) {
-			return {...answer, attempt: null};
-		}
-
-		const {id: _, ...attempt} = recorded;
-		return {...answer, attempt};
-	});
 
 /**
  * The contents of a session token and the records it resolves to: the actor of audit records, and the mirrored
@@ -109,7 +76,12 @@ export const devRoutes = [
 		credential: 'ops',
 		limit: limits.portal,
 		body: matchBody,
+		// Consumes no click, records no attempt and registers no device.
 		handler: ({services, request, body}) =>
-			dryRunMatch(services, {fields: body, ip: request.ip, rawKey: request.headers['x-api-key']}),
+			dryRun(services, async (dry) => {
+				const organization = await organizationOfKey(dry, request.headers['x-api-key']);
+				const {answer, attempt} = await dryRunMatch(dry, {fields: body, ip: request.ip, organization});
+				return {...answer, attempt};
+			}),
 	}),
 ];

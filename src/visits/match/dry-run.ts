@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {createBackground} from '../../platform/background.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {createMetrics} from '../../platform/metrics/metrics.ts';
@@ -5,8 +6,10 @@ import type {Services} from '../../services.ts';
 import {postgresClicks} from '../clicks/postgres-clicks.ts';
 import {directly} from '../clicks/record-click.ts';
 import type {VisitDeps} from '../resolution/visit/visit-link.ts';
-import type {MatchDeps} from './find-match.ts';
+import {findMatch, type MatchAnswer, type MatchDeps} from './find-match.ts';
+import type {MatchRequest} from './first-open.ts';
 import {createFollowUps} from './follow-ups.ts';
+import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
 import {createDryPeppers} from './match-peppers.ts';
 import {createPhoneBook} from './phone-book.ts';
 
@@ -69,4 +72,25 @@ export const dryRun = async <T>(services: RunDeps, work: (dry: DryServices) => P
 		await background.settle();
 		await trx.rollback();
 	}
+};
+
+/**
+ * What `/match` would answer, and why. The attempt has no id, because it is not stored. It is null if an earlier answer
+ * would be repeated to the device, which is not a new attempt.
+ */
+export type DryRunMatch = {answer: MatchAnswer; attempt: Omit<MatchAttempt, 'id'> | null};
+
+/** A match over the services of a dry run: `/dev/match` and a simulation end with it. */
+export const dryRunMatch = async (dry: DryServices, request: MatchRequest): Promise<DryRunMatch> => {
+	const attemptId = randomUUID();
+	const answer = await findMatch(dry, {...request, attemptId});
+	// A match by token gets its candidates after the answer.
+	await dry.background.settle();
+	const recorded = await findAttempt(dry.db, attemptId);
+	if (recorded === null) {
+		return {answer, attempt: null};
+	}
+
+	const {id: _, ...attempt} = recorded;
+	return {answer, attempt};
 };

@@ -11,9 +11,7 @@ import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
 import {takeSignals} from '../resolution/visit/signals.ts';
 import {visitLink} from '../resolution/visit/visit-link.ts';
-import {type DryServices, dryRun, type RunDeps} from './dry-run.ts';
-import {findMatch, type MatchAnswer} from './find-match.ts';
-import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
+import {type DryRunMatch, type DryServices, dryRun, dryRunMatch, type RunDeps} from './dry-run.ts';
 import type {MatchFields} from './match-request.ts';
 import {browserOf, type SimulatedNetwork, type SimulatedPhone, simulatedNetworks} from './simulated-phone.ts';
 
@@ -49,8 +47,8 @@ export type Simulation = {
 		leaves: {clipboard: boolean; referrer: boolean};
 	};
 	open: {at: Date; ip: string; apiKey: boolean; body: MatchFields};
-	answer: MatchAnswer;
-	attempt: Omit<MatchAttempt, 'id'>;
+	answer: DryRunMatch['answer'];
+	attempt: NonNullable<DryRunMatch['attempt']>;
 };
 
 /** A request as the server would get it, from an address and with a body of our choosing. */
@@ -152,18 +150,14 @@ const play = async (services: DryServices, {organization, input, request}: Playe
 		...(input.clipboard && page.copies ? {clipboardToken: page.token} : {}),
 		...(input.referrer && page.referrer !== null ? {installReferrer: page.referrer} : {}),
 	};
-	const attemptId = randomUUID();
-	const answer = await findMatch(
+	const {answer, attempt} = await dryRunMatch(
 		{...services, clock: {now: () => openedAt}},
-		{fields, ip: open, organization: input.apiKey ? organization : null, attemptId},
+		{fields, ip: open, organization: input.apiKey ? organization : null},
 	);
-	await services.background.settle();
-	const recorded = await findAttempt(services.db, attemptId);
-	if (recorded === null) {
+	if (attempt === null) {
 		throw matchAttemptNotFound();
 	}
 
-	const {id: _, ...attempt} = recorded;
 	return {
 		link: {id, url: shortUrl, deferredDeepLinking},
 		tap: {

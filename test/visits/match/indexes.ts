@@ -1,13 +1,13 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
-import {clicksOfVisitor} from '../../src/clicks/clicks-of-visitor.ts';
-import type {Prepared} from '../../src/db/prepared.ts';
-import {claimStatements} from '../../src/match/claim-click.ts';
-import {clickStatements, clicksAtAddress, clicksInNetwork} from '../../src/match/find-clicks.ts';
-import type {FirstOpen} from '../../src/match/first-open.ts';
-import {normalize} from '../../src/match/match-signals.ts';
-import {organization} from '../helpers/builders.ts';
-import {serviceOf} from '../helpers/service.ts';
+import type {Prepared} from '../../../src/platform/db/prepared.ts';
+import {clicksOfVisitor} from '../../../src/visits/clicks/clicks-of-visitor.ts';
+import {claimStatements} from '../../../src/visits/match/claim-click.ts';
+import {clickStatements, clicksAtAddress, clicksInNetwork} from '../../../src/visits/match/find-clicks.ts';
+import type {FirstOpen} from '../../../src/visits/match/first-open.ts';
+import {normalize} from '../../../src/visits/match/match-signals.ts';
+import {organization} from '../../helpers/builders.ts';
+import {serviceOf} from '../../helpers/service.ts';
 import {clicked, network} from './_phones.ts';
 
 const service = serviceOf(test);
