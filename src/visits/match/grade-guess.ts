@@ -1,14 +1,5 @@
-<<<<<<< HEAD:src/visits/match/grade-guess.ts
-
-import type {Services} from '../../services.ts';
-import {findAround} from './find-clicks.ts';
-
-=======
-
 import type {Services} from '../../services.ts';
 import {clicksAtAddress} from './find-clicks.ts';
-
->>>>>>> 9c2a2b2 (Name the clicks of an address, of a network and their scores as they are):src/match/grade-guess.ts
 
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import type {Graded} from './guess-grades.ts';
