@@ -40,6 +40,24 @@ test('a binary configuration on standard input is refused', async (t) => {
 });
 
 for (const [title, file, message] of [
+	['a missing comma', '{\n"a": 1\n"b": 2}', 'expo:3: it is not valid JSON: Unexpected token String found.'],
+	['code', '{a: process.exit(9)}', 'expo:1: it is not valid JSON: Unexpected token Identifier found.'],
+	['text after it', '{}\n{}', 'expo:2: it is not valid JSON: Unexpected token LBrace found.'],
+	['nothing', '', 'expo:1: it is not valid JSON: Unexpected end of input found.'],
+	['a depth of thousands', '['.repeat(50_000), 'expo: it is nested too deeply'],
+] as const) {
+	test(`a configuration of Expo with ${title} is refused`, async (t) => {
+		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+		const {exitCode, faults} = await checkFiles(folder, env, {expo: file});
+		t.is(exitCode, 1);
+		t.deepEqual(
+			faults.map(({message: found}) => found),
+			[message],
+		);
+	});
+}
+
+for (const [title, file, message] of [
 	['entities that expand', '<!DOCTYPE a [<!ENTITY a "&b;&b;"><!ENTITY b "x">]><plist>&a;</plist>', /undefined entity/],
 	['a depth of thousands', `<plist>${'<dict>'.repeat(9000)}`, /nested too deeply/],
 	['more bytes than any', ' '.repeat(4_194_305), /more than 4194304 bytes/],
