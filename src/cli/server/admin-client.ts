@@ -108,8 +108,10 @@ export type ClientOptions = {
 	token: string;
 	/** Aborts all requests. */
 	signal: AbortSignal;
-	timeoutSeconds?: number;
 };
+
+/** A request without an answer ends after this; a stream does not. */
+export const TIMEOUT_SECONDS = 60;
 
 /** No retries: the operator repeats a failed command, and a retry could do it twice. */
 const never = {connection: false, rateLimit: false, serverFailure: false};
@@ -120,12 +122,12 @@ export const endedBy =
 	(url: string, init: RequestInit & {signal: AbortSignal}): Promise<Response> =>
 		fetch(url, {...init, signal: AbortSignal.any([signal, init.signal])});
 
-export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: ClientOptions): ApiClient => {
+export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient => {
 	const headers = {Authorization: `Bearer ${token}`};
 	const call = createApiCaller({
 		baseUrl,
 		fetch: endedBy(signal),
-		timeoutSeconds,
+		timeoutSeconds: TIMEOUT_SECONDS,
 		maxRetries: 0,
 		sleep: async () => {},
 	});
@@ -164,7 +166,7 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 		patch: (path, body) => json('PATCH', path, {body}),
 		delete: (path) => json('DELETE', path),
 		bytes: (path, query) => {
-			const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
+			const ends = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_SECONDS * 1000)]);
 			return buffer(chunksOf(path, query, {ends}));
 		},
 		stream: (path, query, more = {}) => chunksOf(path, query, {more}),

@@ -1,6 +1,6 @@
 import {type Links, Oplink} from '../../client/oplink.ts';
 import type {Io} from '../terminal/io.ts';
-import {type ApiClient, createClient, endedBy} from './admin-client.ts';
+import {type ApiClient, createClient, endedBy, TIMEOUT_SECONDS} from './admin-client.ts';
 import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-server.ts';
 
 /** The options of every command (contract/cli 2). */
@@ -11,7 +11,6 @@ export type KeyClients = {links: Links; client: ApiClient};
 
 /** Retries of the client; an import has more patience than an interactive command. */
 const MAX_RETRIES = 3;
-const TIMEOUT_SECONDS = 60;
 
 /** Clients of the two surfaces, created on demand. */
 export type Connection = {
@@ -24,13 +23,11 @@ export type Connection = {
 
 export const createConnection = (options: ConnectionOptions, io: Io): Connection => {
 	const signal = io.interruption;
-	const clientOf = (baseUrl: string, token: string) =>
-		createClient({baseUrl, token, signal, timeoutSeconds: TIMEOUT_SECONDS});
 	return {
 		server: () => chooseServer(options, io),
 		admin: () => {
 			const {baseUrl, token} = chooseServer(options, io);
-			return clientOf(baseUrl, token());
+			return createClient({baseUrl, token: token(), signal});
 		},
 		key: () => {
 			const serverKey = options.apiKey || io.env['OPLINK_API_KEY'];
@@ -47,7 +44,7 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 				timeoutSeconds: TIMEOUT_SECONDS,
 				maxRetries: MAX_RETRIES,
 			});
-			return {links, client: clientOf(baseUrl, serverKey)};
+			return {links, client: createClient({baseUrl, token: serverKey, signal})};
 		},
 	};
 };
