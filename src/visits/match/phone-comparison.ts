@@ -28,8 +28,12 @@ export type Compared = Omit<ClickChance, 'probability'> & {
 
 /** The share of people at one place with an equal phone, as far as the organization's recent first opens show it. */
 export const equalShare = ({phones}: OpenAt, {organic: {equal, equalOpens}}: Beliefs): number => {
-	const seen = phones.reduce((sum, {neighbours}) => sum + neighbours.seen, equalOpens);
-	const found = phones.reduce((sum, {neighbours}) => sum + neighbours.equal, equalOpens * equal);
+	let [seen, found] = [equalOpens, equalOpens * equal];
+	for (const {neighbours} of phones) {
+		seen += neighbours.seen;
+		found += neighbours.equal;
+	}
+
 	return Math.min(0.9, Math.max(0.01, found / seen));
 };
 

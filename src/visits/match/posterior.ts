@@ -141,12 +141,16 @@ const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean =>
  * of the day: the clicks of the last hour say it, with those of the day. The click that is judged shows nobody else.
  */
 const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organic}: Beliefs): number => {
-	const near = [...clicks, ...others].filter(({nearness}) => nearness !== 'elsewhere');
-	const within = (hours: number): number =>
-		near.filter(({clickedAt}) => now.getTime() - clickedAt.getTime() < hours * HOUR_MS).length;
+	let [ofHour, ofDay] = [0, 0];
+	for (const {nearness, clickedAt} of [...clicks, ...others]) {
+		const age = now.getTime() - clickedAt.getTime();
+		ofHour += Number(nearness !== 'elsewhere' && age < HOUR_MS);
+		ofDay += Number(nearness !== 'elsewhere' && age < HOURS_OF_DAY * HOUR_MS);
+	}
+
 	// Of used clicks only the number is known; they are spread over the day.
-	const usedPerHour = Math.max(0, clicksLast24h - Math.max(1, within(HOURS_OF_DAY))) / HOURS_OF_DAY;
-	const lastHour = Math.max(0, within(1) - 1) + usedPerHour;
+	const usedPerHour = Math.max(0, clicksLast24h - Math.max(1, ofDay)) / HOURS_OF_DAY;
+	const lastHour = Math.max(0, ofHour - 1) + usedPerHour;
 	const hourly = Math.max(0, clicksLast24h - 1) / HOURS_OF_DAY;
 	const clicksPerHour =
 		(lastHour + organic.dayAsHours * hourly) / (1 + organic.dayAsHours) + organic.unseen / HOURS_OF_DAY;
