@@ -2,7 +2,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
 import type {GuessConfidence} from './match-policy.ts';
-import type {Neighbours} from './posterior.ts';
+import type {Neighbours} from './open-at.ts';
 
 /** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
 export type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};

@@ -11,8 +11,8 @@ import {likenessOf} from './likeness.ts';
 import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
+import type {Nearness} from './open-at.ts';
 import {offsetsAt} from './phone-comparison.ts';
-import type {Nearness} from './posterior.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
 
 /** Stands for an id that the statement takes from the click. */

@@ -2,7 +2,7 @@ import {LRUCache} from 'lru-cache';
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
-import type {Neighbours, PhoneCount} from './posterior.ts';
+import type {Neighbours, PhoneCount} from './open-at.ts';
 
 /** The phone of a first open. `matched`: how, or null for a miss. `neighbours`: null where no guess was made. */
 export type FirstPhone = DeviceFields & {

@@ -2,7 +2,7 @@ import {utcOffset} from '../../platform/timezone.ts';
 import {likenessOf, type Offsets} from './likeness.ts';
 import type {Beliefs} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
-import type {ClickChance, Neighbours, OpenAt, PhoneCount, PossibleClick} from './posterior.ts';
+import type {ClickChance, Neighbours, OpenAt, PhoneCount, PossibleClick} from './open-at.ts';
 
 /** Offsets of zones at a time, each computed once. */
 export const offsetsAt = (now: Date): Offsets => {

@@ -6,7 +6,7 @@ import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import type {Nearness} from './posterior.ts';
+import type {Nearness} from './open-at.ts';
 
 export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
 	id: click.id,

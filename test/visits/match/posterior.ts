@@ -1,6 +1,7 @@
 import test from 'ava';
 import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/match/match-signals.ts';
-import {type OpenAt, type PossibleClick, posterior} from '../../../src/visits/match/posterior.ts';
+import type {OpenAt, PossibleClick} from '../../../src/visits/match/open-at.ts';
+import {posterior} from '../../../src/visits/match/posterior.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const reported: RawSignals = {
