@@ -165,7 +165,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
 	const phone = {...request.fields, at: firstOpen.now};
-	await services.clickJournal.settled(...keysOf(firstOpen, tokens));
+	await services.clickJournal.flushed({mentioned: keysOf(firstOpen, tokens)});
 	const look = (): Promise<AddressClicks> => clicksAtAddress(services.db, firstOpen, tokens);
 
 	let around: AddressClicks | null = null;
