@@ -1,10 +1,9 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {pathToFileURL} from 'node:url';
 import {columnOf} from '../src/platform/db/columns.ts';
+import {packageRoot} from '../src/platform/package-root.ts';
 
-const root = path.resolve(import.meta.dirname, '..');
-const src = path.join(root, 'src');
+const src = path.join(packageRoot, 'src');
 
 /**
  * The rooms of `src` in the order in which they may use each other: each only those before it. The client uses nothing,
@@ -92,6 +91,6 @@ const print = (): void => {
 	}
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (process.argv[1]?.endsWith('house.ts')) {
 	print();
 }
