@@ -27,7 +27,7 @@ import {createWindows} from './platform/limits/windows.ts';
 import {createMetrics} from './platform/metrics/metrics.ts';
 import {watchEventLoop} from './platform/metrics/process-metrics.ts';
 import type {Figures} from './platform/metrics/snapshot.ts';
-import {createTurns} from './platform/turns.ts';
+import {createTurns} from './platform/semaphore.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
 import type {ClickStore} from './visits/clicks/click-store.ts';
 import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';

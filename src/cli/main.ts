@@ -1,5 +1,5 @@
 import {setMaxListeners} from 'node:events';
-import {createKeyWatch} from '../platform/same-key.ts';
+import {createKeyWatch} from '../platform/npm-interrupt.ts';
 import {reported} from './reported.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 

@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import type {Config} from '../platform/config/config.ts';
 import {migrateUp} from '../platform/db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../platform/db/open-database.ts';
-import {requirePlace} from '../visits/clicks/clickhouse/place.ts';
+import {requirePlace} from '../visits/clicks/clickhouse/storage-location.ts';
 import {type Stop, stoppedEarly} from './stop-signal.ts';
 
 /** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */

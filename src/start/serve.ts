@@ -10,7 +10,7 @@ import {type OpenDatabase, openDatabase} from '../platform/db/open-database.ts';
 import {type Entrance, handedOver} from '../platform/http/entrance.ts';
 import {listenerUrl, requireFreePort} from '../platform/http/port.ts';
 import {createWindows} from '../platform/limits/windows.ts';
-import {createKeyWatch} from '../platform/same-key.ts';
+import {createKeyWatch} from '../platform/npm-interrupt.ts';
 import type {OtherWorkers} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';

@@ -12,7 +12,7 @@ import {createFaultSampler} from '../../src/start/fault-sampler.ts';
 import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
 import {clicksInFull} from '../../src/visits/clicks/click-context.ts';
-import {requirePlace} from '../../src/visits/clicks/clickhouse/place.ts';
+import {requirePlace} from '../../src/visits/clicks/clickhouse/storage-location.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 import {startedFor} from './started.ts';
 

@@ -1,5 +1,5 @@
-import {FileFault, type Located, type Place} from './located.ts';
 import {type Element, elementsOf} from './read-xml.ts';
+import {FileFault, type Located, type Place} from './source-position.ts';
 
 /** A restriction of a filter to paths: `path`, `pathPrefix`, `pathPattern` or another attribute, and its value. */
 export type PathRule = {kind: string; text: string; place: Place};

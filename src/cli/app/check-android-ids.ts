@@ -2,7 +2,7 @@ import type {AndroidConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp} from './android-app.ts';
 import {configHint} from './expected-app.ts';
-import {isPlaceholder, placeText} from './located.ts';
+import {isPlaceholder, placeText} from './source-position.ts';
 
 const {ok, fail} = findingsOf('Android');
 

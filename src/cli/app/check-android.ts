@@ -2,7 +2,7 @@ import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp, Filter, PathRule} from './android-app.ts';
 import {packageFinding} from './check-android-ids.ts';
 import {configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
-import {isPlaceholder, type Place, placeText} from './located.ts';
+import {isPlaceholder, type Place, placeText} from './source-position.ts';
 
 const {ok, warn, fail} = findingsOf('Android');
 

@@ -10,10 +10,10 @@ import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
 import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf, withPlugin} from './expo-app.ts';
 import {entitlementsOf, infoPlistOf} from './ios-app.ts';
-import {FileFault, type Located, type Place, placeText, readAppFile, readText, type Value} from './located.ts';
 import {readJson} from './read-json.ts';
 import {readPlist} from './read-plist.ts';
 import {readXml} from './read-xml.ts';
+import {FileFault, type Located, type Place, placeText, readAppFile, readText, type Value} from './source-position.ts';
 
 /** The files of an app, as the caller names them; `-` is standard input. */
 export type AppFiles = {android?: string; ios?: string; info?: string; expo?: string};

@@ -2,7 +2,7 @@ import type {IosConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import {clipDomains, configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
 import type {Entitlements, InfoPlist} from './ios-app.ts';
-import {isPlaceholder, type Located, type Place, placeText} from './located.ts';
+import {isPlaceholder, type Located, type Place, placeText} from './source-position.ts';
 
 const {ok, warn, fail} = findingsOf('iOS');
 

@@ -1,7 +1,7 @@
 import {type ExpoConfig, withOplink} from '../../client/expo.ts';
 import type {AndroidApp, Filter} from './android-app.ts';
 import {type Entitlements, entitlementsOf, type InfoPlist} from './ios-app.ts';
-import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './located.ts';
+import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './source-position.ts';
 
 /** The native app that an Expo configuration produces for each platform. */
 type ExpoApp = {android: AndroidApp; entitlements: Entitlements; info: InfoPlist};

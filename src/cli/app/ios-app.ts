@@ -1,4 +1,4 @@
-import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './located.ts';
+import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './source-position.ts';
 
 /** The form of an app's lines, for `app kit`. */
 type Kit = 'ios' | 'expo';

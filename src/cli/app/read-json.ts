@@ -1,5 +1,5 @@
 import {parse, type ValueNode} from '@humanwhocodes/momoa';
-import {FileFault, type Value} from './located.ts';
+import {FileFault, type Value} from './source-position.ts';
 
 /**
  * JSON with positions. As JSON5, which Expo reads, it may have comments, trailing commas and bare names.

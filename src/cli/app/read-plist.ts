@@ -1,5 +1,5 @@
-import {FileFault, type Value} from './located.ts';
 import {type Element, readXml} from './read-xml.ts';
+import {FileFault, type Value} from './source-position.ts';
 
 const read = ({name, children, text, place}: Element): Value => {
 	if (name === 'dict') {

@@ -1,5 +1,5 @@
 import {SaxesParser} from 'saxes';
-import {FileFault, type Located, type Place} from './located.ts';
+import {FileFault, type Located, type Place} from './source-position.ts';
 
 /** An element; names of attributes in Android's namespace begin with `android:`, whatever prefix the file has for it. */
 export type Element = {

@@ -1,6 +1,6 @@
 import {InvalidArgumentError, Option} from 'commander';
 import type {AppFiles} from '../app/check-app.ts';
-import {appKit, type Platform, platforms} from '../app/kit.ts';
+import {appKit, type Platform, platforms} from '../app/snippets.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {createReport, strictOption} from '../doctor/report.ts';

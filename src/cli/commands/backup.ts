@@ -7,9 +7,9 @@ import {Option} from 'commander';
 import type {BackupTotals} from '../../operations/backup/archive-format.ts';
 import type {Holding} from '../../operations/backup/backup-tables.ts';
 import type {Restored} from '../../operations/backup/restore-backup.ts';
-import {counted} from '../../platform/counted.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {packageVersion} from '../../platform/package-root.ts';
+import {counted} from '../../platform/plural.ts';
 import {inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
@@ -27,7 +27,7 @@ type Sink = (chunk: Uint8Array) => Promise<void>;
 /** The rows of clicks that are in ClickHouse; null: they are in the database. */
 const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
 	const [{areClicksInClickHouse}, {backupRows}] = await Promise.all([
-		import('../../visits/clicks/clickhouse/place.ts'),
+		import('../../visits/clicks/clickhouse/storage-location.ts'),
 		import('../../visits/clicks/clickhouse/backup-rows.ts'),
 	]);
 	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;

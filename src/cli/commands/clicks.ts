@@ -1,4 +1,4 @@
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';

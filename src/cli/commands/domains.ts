@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import type {domainJson} from '../../links/domains/domain.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';

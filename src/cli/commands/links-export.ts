@@ -2,7 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {guarded, textsIn} from '../import/formats/csv.ts';

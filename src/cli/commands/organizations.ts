@@ -1,7 +1,7 @@
 import {Option} from 'commander';
 import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import type {Usage} from '../../links/usage/organization-routes.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
 import {given, resource} from '../resource.ts';

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import {Option} from 'commander';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import type {Erased} from '../../visits/privacy/erasure-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';

@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
 import type {ReactNode} from 'react';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {bar, compact, type Ink} from '../terminal/bar-chart.ts';
 import {AXIS_WIDTH, columnChart} from '../terminal/column-chart.ts';
 import {cellText} from '../terminal/output.ts';

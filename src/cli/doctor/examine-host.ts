@@ -6,7 +6,7 @@ import {connect, type PeerCertificate} from 'node:tls';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {type Clock, DAY_MS} from '../../platform/clock.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {isLoopback} from '../server/chosen-server.ts';
 import {associationFiles, checkFile} from './host-files.ts';
 

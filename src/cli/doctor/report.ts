@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {type Finding, type Verdict, worstOf} from '../../operations/doctor/finding.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import type {Context} from '../command.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {isLively, print} from '../terminal/io.ts';

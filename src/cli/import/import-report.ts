@@ -1,4 +1,4 @@
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {cellText} from '../terminal/output.ts';
 import type {PrefixNeeds} from './formats/fit-row.ts';
 import {type Failure, type ImportState, type ImportSummary, reasonOf, rowsDone} from './send-rows.ts';

@@ -1,6 +1,6 @@
 import {OplinkConnectionError} from '../../client/errors.ts';
 import type {ImportAnswer} from '../../links/links/import/import-answer.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {requireInternal} from '../../accounts/auth/internal.ts';
+import {requireInternal} from '../../accounts/auth/peer-only.ts';
 import {type RequestFacts, route} from '../../accounts/route.ts';
 import {domainNotFound} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';

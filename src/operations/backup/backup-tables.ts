@@ -1,6 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migratedTables} from '../../platform/db/migrate.ts';
-import {clickHouseTables} from '../../visits/clicks/clickhouse/place.ts';
+import {clickHouseTables} from '../../visits/clicks/clickhouse/storage-location.ts';
 
 export type BackupTable = {name: string; columns: string[]};
 type ForeignKey = {table: string; name: string; definition: string};

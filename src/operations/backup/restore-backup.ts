@@ -1,7 +1,7 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {migrateDown, migrateUp, migrationStatus} from '../../platform/db/migrate.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
-import {notePlace} from '../../visits/clicks/clickhouse/place.ts';
+import {notePlace} from '../../visits/clicks/clickhouse/storage-location.ts';
 import {restartRollups} from '../../visits/clicks/rollups/rollup-store.ts';
 import {altered, BackupError, type BackupHead, type BackupTotals, MAX_MONTHS} from './archive-format.ts';
 import {

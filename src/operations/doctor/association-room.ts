@@ -1,5 +1,5 @@
 import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES} from '../../links/app-config/association-files.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import type {Services} from '../../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
 

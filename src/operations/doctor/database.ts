@@ -1,8 +1,8 @@
-import {counted} from '../../platform/counted.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts, type ServerCheck} from '../../platform/db/check-server.ts';
 import {type DatabaseFault, explainDatabaseError} from '../../platform/db/database-faults.ts';
 import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {counted} from '../../platform/plural.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn, fail} = findingsOf('Database');

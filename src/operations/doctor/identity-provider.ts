@@ -1,5 +1,5 @@
 import type {Config} from '../../platform/config/config.ts';
-import {counted} from '../../platform/counted.ts';
+import {counted} from '../../platform/plural.ts';
 import {type Finding, findingsOf} from './finding.ts';
 import {outcomeOf, type Probe, probe} from './probe.ts';
 

@@ -1,6 +1,6 @@
 import {APP_LINKS} from '../../platform/config/plans.ts';
-import {counted} from '../../platform/counted.ts';
 import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
+import {counted} from '../../platform/plural.ts';
 import type {Services} from '../../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
 

@@ -1,5 +1,5 @@
 import {AggregatorRegistry} from 'prom-client';
-import {requireInternal} from '../../accounts/auth/internal.ts';
+import {requireInternal} from '../../accounts/auth/peer-only.ts';
 import {reply, route} from '../../accounts/route.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
 import {refusalFigures} from './refusal-figures.ts';

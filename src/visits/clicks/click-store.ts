@@ -1,5 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
-import type {Turns} from '../../platform/turns.ts';
+import type {Turns} from '../../platform/semaphore.ts';
 import type {Rows} from './click-context.ts';
 import type {Range, Scope} from './stats/stats-bounds.ts';
 import type {Recent} from './stream/click-stream-recent.ts';

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test from 'ava';
-import {createTurns} from '../../../src/platform/turns.ts';
+import {createTurns} from '../../../src/platform/semaphore.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from '../../../src/visits/clicks/clickhouse/clickhouse-clicks.ts';
 import {readStats} from '../../../src/visits/clicks/stats/stats.ts';

@@ -1,7 +1,7 @@
 import {DAY_MS} from '../../../platform/clock.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
-import {createTurns, type Turns} from '../../../platform/turns.ts';
+import {createTurns, type Turns} from '../../../platform/semaphore.ts';
 import type {Rows} from '../click-context.ts';
 import type {ClickReader, ClickStore} from '../click-store.ts';
 import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
