@@ -1,15 +1,11 @@
-import {readdir, readFile} from 'node:fs/promises';
-import path from 'node:path';
 import test from 'ava';
 import type {Command} from 'commander';
 import stringWidth from 'string-width';
-import {cliPages} from '../../.build/docs/cli-pages.ts';
 import {exitCodes} from '../../src/cli/exit-codes.ts';
 import {topics} from '../../src/cli/help/topics.ts';
 import {commands, createProgram} from '../../src/cli/program.ts';
 import {processIo} from '../../src/cli/terminal/io.ts';
 import {configTable} from '../../src/platform/config/variables.ts';
-import {packageRoot} from '../../src/platform/package-root.ts';
 import {runCli} from './_run-cli.ts';
 
 /** Every command with the words that call it. */
@@ -164,26 +160,6 @@ test('--version prints the version of the package', async (t) => {
 	const {exitCode, stdout} = await runCli(['--version']);
 	t.is(exitCode, 0);
 	t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
-});
-
-const folder = path.join(packageRoot, 'docs/cli');
-
-test('docs/cli is what the program says today; otherwise run npm run docs:cli', async (t) => {
-	const pages = cliPages();
-	t.deepEqual((await readdir(folder)).toSorted(), [...pages.keys()].toSorted());
-	for (const [name, text] of pages) {
-		t.is(await readFile(path.join(folder, name), 'utf8'), text, name);
-	}
-});
-
-test('every link between the pages leads to one', (t) => {
-	const pages = cliPages();
-	const links = [...pages.values()].flatMap((text) => [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => to ?? ''));
-	t.true(links.length > 15);
-	t.deepEqual(
-		links.filter((to) => !pages.has(to)),
-		[],
-	);
 });
 
 const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];
