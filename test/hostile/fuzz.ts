@@ -4,6 +4,7 @@ import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {type FakePaymob, startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {type FakeStripe, startFakeStripe} from '../fakes/stripe/stripe.ts';
+import {isDeep} from '../helpers/deep.ts';
 import {type Portal, startPortal} from '../helpers/portal.ts';
 import {createFakeClock} from '../helpers/service.ts';
 import {checkAnswer} from '../setup/documented.ts';
@@ -15,7 +16,7 @@ import {createWorld, filled, type World} from './_world.ts';
  * Requests made up from the schemas of the document, right and wrong, over every route. `OPLINK_FUZZ_REQUESTS` says how
  * many; `OPLINK_FUZZ_SEED` begins elsewhere, and each finding names the seed of its batch.
  */
-const REQUESTS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (process.env['CI'] ? 1000 : 150));
+const REQUESTS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (isDeep ? 1000 : 150));
 const SEED = Number(process.env['OPLINK_FUZZ_SEED'] ?? 1);
 /** The SDK's limit of a minute, less what a world needs. */
 const BATCH = 50;

@@ -2,12 +2,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
+import {isDeep} from '../helpers/deep.ts';
 import {serviceOf} from '../helpers/service.ts';
 import {network, open, pathOf, userAgents, visit} from '../visits/match/_phones.ts';
 import {hostileStrings} from './_values.ts';
 
 /** As in `fuzz.ts`. */
-const TAPS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (process.env['CI'] ? 1000 : 100)) / 5;
+const TAPS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (isDeep ? 1000 : 100)) / 5;
 const SEED = Number(process.env['OPLINK_FUZZ_SEED'] ?? 1);
 
 const service = serviceOf(test);

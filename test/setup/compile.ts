@@ -9,7 +9,6 @@ import {isGone} from './run-folder.ts';
 import type {Teardown} from './teardown.ts';
 
 const NAME = /^tests-(\d+)-/;
-const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
 
 /** Packages that look for files of their own; few tests load any of them. */
 const OUTSIDE = ['@ts-morph/common', 'esbuild', 'fast-check', 'ink-testing-library', 'playwright-core', 'typescript'];
@@ -29,12 +28,6 @@ const makeFolder = async (teardown: Teardown): Promise<string> => {
 	teardown.add(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
 	return folder;
 };
-
-const testFiles = async (): Promise<string[]> =>
-	(await readdir(path.join(packageRoot, 'test'), {recursive: true}))
-		.filter((name) => /\.tsx?$/.test(name) && !NO_TESTS.test(name))
-		.map((name) => path.join('test', name))
-		.sort();
 
 const avaFolder = path.join(createRequire(import.meta.url).resolve('ava'), '../../lib/');
 
@@ -108,13 +101,13 @@ export const compileProgram = async (teardown: Teardown): Promise<string> => {
 };
 
 /**
- * Bundles all test files and sources once for all processes of a run, with AVA's part of these processes (`ava-cli.js`),
+ * Bundles these test files and the sources once for all processes of a run, with AVA's part of these processes (`ava-cli.js`),
  * each of which starts in less than half the time then.
  * @returns the folder of the compiled files, `test/…`, `setup/check-answers.js` and `ava-worker.js` among them.
  */
-export const compileTests = async (teardown: Teardown): Promise<string> => {
+export const compileTests = async (teardown: Teardown, testFiles: string[]): Promise<string> => {
 	const folder = await makeFolder(teardown);
-	const files = [...(await testFiles()), 'test/setup/check-answers.ts'].map(entryOf);
+	const files = [...testFiles, 'test/setup/check-answers.ts'].map(entryOf);
 	await Promise.all([
 		bundle(folder, [...files, {in: path.join(avaFolder, 'worker/base.js'), out: 'ava-worker'}]),
 		writeApiPage(apiPage),

@@ -7,6 +7,7 @@ import {type Outcome, runAva} from './ava.ts';
 import {checkSources} from './check-sources.ts';
 import {compileTests} from './compile.ts';
 import {prepareServers} from './servers.ts';
+import {deepOnly, filesOf, longerWhenDeep} from './suites.ts';
 import {createTeardown} from './teardown.ts';
 
 /** Compares the answers that tests received with the API document; each mismatch is a failure. */
@@ -44,18 +45,19 @@ const withChecks = async (
 
 /**
  * `npm test`: compiles all tests, starts the servers once, and runs AVA while types and style are checked. One file is run by
- * `npx ava FILE`. Everything that was started ends with the run, however it ends. The last line is 'N passed, N failed'.
+ * `npx ava FILE`. With `--deep` it runs what `npm test` leaves out, and leaves types and style to that. Everything that was started ends with the run, however it ends. The last line is 'N passed, N failed'.
  */
-const run = async (options: string[], interrupted: AbortSignal): Promise<Outcome> => {
+const run = async (isDeep: boolean, options: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
-		const preparing = [prepareServers(teardown), compileTests(teardown)] as const;
+		const preparing = [prepareServers(teardown), compileTests(teardown, filesOf(isDeep ? 'deep' : 'usual'))] as const;
 		await Promise.allSettled(preparing);
 		const [servers, compiled] = await Promise.all(preparing);
 		interrupted.throwIfAborted();
-		const env = {...process.env, ...servers, TEST_COMPILED: compiled};
+		const env = {...process.env, ...servers, TEST_COMPILED: compiled, ...(isDeep ? {TEST_DEEP: '1'} : {})};
 		const files = path.join(path.relative(packageRoot, compiled), 'test/**/*.js');
-		const outcome = await withChecks(interrupted, (ended) => runAva([...options, files], env, ended));
+		const runTests = (ended: AbortSignal) => runAva([...options, files], env, ended);
+		const outcome = await (isDeep ? runTests(interrupted) : withChecks(interrupted, runTests));
 		const check = path.join(compiled, 'test/setup/check-answers.js');
 		return await withAnswers(outcome, servers['TEST_ANSWERS'] ?? '', check);
 	} catch (error) {
@@ -71,7 +73,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 	process.on(signal, () => interruption.abort(signal));
 }
 
-const {exitCode, passed, failed} = await run(process.argv.slice(2), interruption.signal);
+const options = process.argv.slice(2);
+const isDeep = options.includes('--deep');
+const {exitCode, passed, failed} = await run(
+	isDeep,
+	options.filter((option) => option !== '--deep'),
+	interruption.signal,
+);
+if (!isDeep) {
+	const left = `${Object.values(deepOnly).join(', ')}, and more cases of ${longerWhenDeep.length} files`;
+	console.log(`left to npm run test:deep: ${left}`);
+}
+
 console.log(`${passed} passed, ${failed} failed`);
 const {aborted, reason} = interruption.signal;
 process.exitCode = aborted ? 128 + constants.signals[reason as 'SIGINT'] : exitCode;

@@ -4,6 +4,7 @@ import {runCli} from '../../cli/_run-cli.ts';
 import {finish, start} from '../../cli/_spawn-cli.ts';
 import type {WebhookEvent} from '../../fakes/identity-provider/webhooks.ts';
 import {admin} from '../../helpers/callers.ts';
+import {isDeep} from '../../helpers/deep.ts';
 import {portalOf, startPortal} from '../../helpers/portal.ts';
 import {createFakeClock} from '../../helpers/service.ts';
 import {address, mirrored, mirroredUser, orders, taken} from './_mirror.ts';
@@ -243,10 +244,10 @@ const stories: Array<{name: string; begin: () => Story; end: object}> = [
 
 /**
  * All orders of the story with a removal and a return, which says the most, and every fifth of the others where there is
- * time for them as in pipelines; else every sixth and every eighth.
+ * time for them, in `npm run test:deep`; else every sixth and every eighth.
  */
 const ordersOf = ({begin}: {begin: () => Story}): number[][] => {
-	const [most, others] = process.env['CI'] ? [1, 5] : [6, 8];
+	const [most, others] = isDeep ? [1, 5] : [6, 8];
 	const step = begin === rejoining ? most : others;
 	return orders([0, 1, 2, 3, 4]).filter((_, index) => index % step === 0);
 };

@@ -5,12 +5,13 @@ import type {JsonSchema} from '../../../src/operations/openapi/json-schema.ts';
 import type {Operation} from '../../../src/operations/openapi/operation.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous, type Caller, withKey} from '../../helpers/callers.ts';
+import {isDeep} from '../../helpers/deep.ts';
 import {member, ops, portalOf, session} from '../../helpers/portal.ts';
 import {document} from '../../setup/documented.ts';
 import {beyondSchema, fits, valuesOf} from './_fitting.ts';
 
 /** For each operation; more where time matters less. */
-const BODIES = process.env['CI'] === undefined ? 4 : 25;
+const BODIES = isDeep ? 25 : 4;
 const SEED = 1;
 
 const portal = portalOf(test);

@@ -12,6 +12,7 @@ import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts'
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, send, withKey} from '../../helpers/callers.ts';
 import {createBareDatabase, createTestDatabase, execute} from '../../helpers/database.ts';
+import {isDeep} from '../../helpers/deep.ts';
 import {dataDirectory, oplink, ready, sentencesOf} from '../../helpers/process.ts';
 import {createFakeClock, startService, storedRows, type TestService} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
@@ -190,8 +191,8 @@ const served = async (t: ExecutionContext, url: string) =>
 		LOG_FORMAT: 'json',
 	});
 
-/** A pipeline repeats the race more often. */
-const ROUNDS = process.env['CI'] === undefined ? 3 : 10;
+/** `npm run test:deep` repeats the race more often. */
+const ROUNDS = isDeep ? 10 : 3;
 
 test('of two processes that start on an empty database both become ready, every time', async (t) => {
 	for (let round = 0; round < ROUNDS; round += 1) {

@@ -11,6 +11,7 @@ import {tapQueryOf, withQuery} from '../../../src/visits/resolution/visit/tap-qu
 import {linkView} from '../../fixtures/link-view.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
+import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
 import {iPhoneApp, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
@@ -279,7 +280,7 @@ test('no query sets a scheme, a package, a fragment, an extra or a host, whateve
 				}
 			}
 		}),
-		{numRuns: process.env['CI'] ? 2000 : 60},
+		{numRuns: isDeep ? 2000 : 60},
 	);
 });
 
@@ -296,6 +297,6 @@ test('at most 50 names and 8,192 bytes reach a row, and `/match` adds of them wh
 			t.false(Object.hasOwn(kept ?? {}, 'deviceId'));
 			t.deepEqual(withQuery(params, kept ?? {}), withQuery(params, query));
 		}),
-		{numRuns: process.env['CI'] ? 2000 : 60},
+		{numRuns: isDeep ? 2000 : 60},
 	);
 });

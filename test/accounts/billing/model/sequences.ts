@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import {isDeep} from '../../../helpers/deep.ts';
 import {sequence} from './_random.ts';
 import {playSequence} from './_sequence.ts';
 import type {Step} from './_steps.ts';
@@ -8,10 +9,10 @@ import {startWorld, type World} from './_world.ts';
 /**
  * How many sequences, from which seed, and how much processor time of this process they may take, where that is limited.
  * The suite plays the same ones each time, so that a failure comes from a change; to look for more, set another
- * seed, or `random`. CI plays all 2,000 that were agreed, a developer's run as many as its patience allows.
+ * seed, or `random`. `npm run test:deep` plays all 2,000 that were agreed, `npm test` a few.
  */
 const {
-	OPLINK_MODEL_RUNS: runs = process.env['CI'] ? '2000' : '40',
+	OPLINK_MODEL_RUNS: runs = isDeep ? '2000' : '40',
 	OPLINK_MODEL_SEED: chosen = '1',
 	OPLINK_MODEL_SECONDS: budget = 'Infinity',
 } = process.env;
