@@ -3,6 +3,7 @@ import type {Logger} from 'pino';
 /** Runs work without delaying an answer. A stop waits for it. */
 export type Background = {
 	run(what: string, work: Promise<unknown>): void;
+	/** Resolves when no work runs, that included which began meanwhile. */
 	settle(): Promise<void>;
 };
 
@@ -22,7 +23,10 @@ export const createBackground = (log: Logger): Background => {
 			running.add(tracked);
 		},
 		settle: async () => {
-			await Promise.all(running);
+			// Work may begin while others end: a refund that one run claims is made by that run, and another returns without it.
+			while (running.size > 0) {
+				await Promise.all(running);
+			}
 		},
 	};
 };
