@@ -1,9 +1,18 @@
 import type {RequestListener} from 'node:http';
+import {performance} from 'node:perf_hooks';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Services} from '../services.ts';
 import {readAhead} from '../visits/resolution/visit/resolve-link.ts';
 
 /** How long loading waits without such a request, so that visitors during the start get their pages first. */
 const AFTER_MS = 250;
+
+/**
+ * Loading takes the processor for 0.2 s: it waits while pages of a cold process keep the event loop busier than this
+ * share of the time, but for so many turns of AFTER_MS at most.
+ */
+const BUSY = 0.5;
+const MOST_TURNS = 40;
 
 /** The part of the service that link pages do not need. */
 type LazyApp = {
@@ -17,6 +26,17 @@ type LazyApp = {
 	/** Stops the jobs; those not started yet never start. */
 	stop(): void;
 };
+
+/** Parts of the surfaces that take 15 to 50 ms each. Loaded one by one, they let pages be answered in between. */
+const PARTS = [
+	() => import('joi'),
+	() => import('koa'),
+	() => import('@koa/router'),
+	() => import('../accounts/organizations/organization-routes.ts'),
+	() => import('../links/links/routes.ts'),
+	() => import('../visits/match/routes.ts'),
+	() => import('../routes.ts'),
+];
 
 /** The lazily loaded modules; the build adds them to the compile cache. */
 const loadLazyModules = async () => {
@@ -53,6 +73,26 @@ export const createLazyApp = (services: Services): LazyApp => {
 		return loading;
 	};
 
+	const loadInParts = async (): Promise<void> => {
+		for (const part of PARTS) {
+			await part();
+			await nextTurn();
+		}
+
+		await rest();
+	};
+
+	const loadWhenIdle = (turns: number, before = performance.eventLoopUtilization()): void => {
+		timer = setTimeout(() => {
+			const used = performance.eventLoopUtilization();
+			if (turns > 1 && performance.eventLoopUtilization(used, before).utilization > BUSY) {
+				loadWhenIdle(turns - 1, used);
+			} else {
+				void loadInParts();
+			}
+		}, AFTER_MS);
+	};
+
 	return {
 		answer: (request, response) => {
 			if (loaded === null) {
@@ -64,7 +104,7 @@ export const createLazyApp = (services: Services): LazyApp => {
 		loadSoon: () => {
 			timer = setTimeout(() => {
 				services.background.run('read the most tapped links ahead', readAhead(services));
-				void rest();
+				loadWhenIdle(MOST_TURNS);
 			}, AFTER_MS);
 		},
 		stop: () => {

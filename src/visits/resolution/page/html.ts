@@ -8,7 +8,8 @@ type Fragment = Html | string | number | null | undefined | false | readonly Fra
 const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 
 /** The text, escaped for HTML text and quoted attributes. */
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+const escapeText = (text: string): string =>
+	/[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? '') : text;
 
 const write = (fragment: Fragment): string => {
 	if (fragment === null || fragment === undefined || fragment === false) {
@@ -23,9 +24,14 @@ const write = (fragment: Fragment): string => {
 };
 
 /** A template that escapes all values except `Html`; null, undefined and false write nothing. */
-export const html = (literals: TemplateStringsArray, ...values: Fragment[]): Html => ({
-	[markup]: literals.map((literal, index) => literal + write(values[index])).join(''),
-});
+export const html = (literals: TemplateStringsArray, ...values: Fragment[]): Html => {
+	let text = '';
+	for (const [index, literal] of literals.entries()) {
+		text += literal + write(values[index]);
+	}
+
+	return {[markup]: text};
+};
 
 /** Marks our own text as markup. Never use it for text from a tenant or a request. */
 export const trusted = (text: string): Html => ({[markup]: text});

@@ -15,15 +15,7 @@ const OWN_SHAPE = 120;
 /** The row's own fields and hidden class. */
 const ROW = 600;
 
-const isOneByte = (text: string): boolean => {
-	for (let index = 0; index < text.length; index += 1) {
-		if (text.charCodeAt(index) > 0xff) {
-			return false;
-		}
-	}
-
-	return true;
-};
+const isOneByte = (text: string): boolean => !/[\u0100-\uffff]/.test(text);
 
 const textBytes = (text: string): number =>
 	STRING_HEADER + Math.ceil((text.length * (isOneByte(text) ? 1 : 2)) / WORD) * WORD;
