@@ -34,7 +34,7 @@ USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
 	CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# A young generation that fits into the processor's cache (docs/performance.md).
+# A young generation that fits into the processor's cache (docs/measurements.md).
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/oplink/bin/oplink.js"]
 CMD ["serve"]
 

@@ -73,7 +73,7 @@ CREATE TABLE click_counts (
 	CONSTRAINT click_counts_pkey PRIMARY KEY (organization_id, month)
 );
 
--- How far each click journal of a process has been drained (docs/click-journal.md). Moved in the transaction that brings the
+-- How far each click journal of a process has been drained (docs/internals.md). Moved in the transaction that brings the
 -- clicks, so that each of them arrives once. A row for each destination: a transaction that waits for ClickHouse locks its
 -- row, and must not hold up the other.
 CREATE TABLE click_journals (

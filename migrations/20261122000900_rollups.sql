@@ -1,5 +1,5 @@
 -- migrate:up
--- Counts of clicks, matches and events, added up once and for good; docs/dashboard-speed.md says how they are read.
+-- Counts of clicks, matches and events, added up once and for good; docs/internals.md says how they are read.
 
 -- one row: which rows of clicks, match_attempts and events the rollups below hold
 CREATE TABLE rollups (

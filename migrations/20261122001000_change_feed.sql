@@ -1,6 +1,6 @@
 -- migrate:up
 -- Notifies every process of the installation of what its caches must forget, in the transaction of the write: a write that
--- is rolled back sends nothing, and notifications arrive in the order of the commits (docs/link-cache.md).
+-- is rolled back sends nothing, and notifications arrive in the order of the commits (docs/internals.md).
 
 -- A link by its address, in its old form and its new one; many at once as all of their organization's.
 CREATE FUNCTION notify_changed_links() RETURNS trigger LANGUAGE plpgsql AS $$

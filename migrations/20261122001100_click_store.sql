@@ -1,5 +1,5 @@
 -- migrate:up
--- What PostgreSQL keeps of clicks whose rows are in ClickHouse (docs/clickhouse.md). Empty without CLICKS_URL.
+-- What PostgreSQL keeps of clicks whose rows are in ClickHouse (docs/operating/scaling.md). Empty without CLICKS_URL.
 
 -- Clicks that the rollups do not hold yet, added up. Whoever rolls them up deletes them, so that a row lives for a minute
 -- and needs no index. Negative where a page's signals changed what was counted.

@@ -6,7 +6,7 @@
  */
 import type {Weighted} from './random.ts';
 
-/** The first is for whoever changes the product; the second confirms (docs/match-accuracy.md). */
+/** The first is for whoever changes the product; the second confirms (docs/measurements.md). */
 export const seeds = {
 	development: [1, 2, 3, 4, 5, 6],
 	confirmation: [7001, 7002, 7003, 7004, 7005, 7006],

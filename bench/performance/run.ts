@@ -18,7 +18,7 @@ import {twoProcesses} from './two-processes.ts';
 import {visible} from './visible.ts';
 import {createLink, events} from './writes.ts';
 
-// Beside bare servers and bare SQL on the same machine, in one run: docs/performance.md.
+// Beside bare servers and bare SQL on the same machine, in one run: docs/measurements.md.
 const measures: Measure[] = [
 	redirect,
 	latency,

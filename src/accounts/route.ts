@@ -215,7 +215,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				body: ofBody.value,
 			};
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
-			// Once a write is answered, every process must show it (docs/link-cache.md).
+			// Once a write is answered, every process must show it (docs/internals.md).
 			if (method !== 'GET' && writers.has(credential) && !settles) {
 				await services.changes.settled();
 			}

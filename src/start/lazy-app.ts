@@ -49,7 +49,7 @@ const loadLazyModules = async () => {
 
 /**
  * Loads all surfaces except the pages after these are served. Koa, joi with some hundred schemas and the features are
- * half of a start's loading (docs/performance.md).
+ * half of a start's loading (docs/measurements.md).
  */
 export const createLazyApp = (services: Services): LazyApp => {
 	let loading: Promise<RequestListener> | null = null;

@@ -107,7 +107,7 @@ const patroniOf = (node: Omit<Node, 'child'>, etcdPort: number, bin: string) => 
 	scope: 'oplink',
 	name: node.name,
 	restapi: {listen: `127.0.0.1:${node.api}`, connect_address: `127.0.0.1:${node.api}`},
-	// Not etcd3: Patroni 3.0 with that takes the lock back unasked when a primary that was frozen goes on (docs/scaling.md).
+	// Not etcd3: Patroni 3.0 with that takes the lock back unasked when a primary that was frozen goes on (docs/operating/scaling.md).
 	etcd: {host: `127.0.0.1:${etcdPort}`},
 	bootstrap: {
 		dcs: {

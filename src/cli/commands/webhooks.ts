@@ -14,6 +14,6 @@ export const webhookCommands: CommandGroup = {
 			new Option('--outcome <outcome>', 'only events with this outcome').choices(['APPLIED', 'IGNORED', 'FAILED']),
 		],
 		query: ({outcome}: {outcome?: string}) => ({outcome}),
-		empty: 'have the identity provider send its webhooks here (docs/portal.md)',
+		empty: 'have the identity provider send its webhooks here (docs/api.md)',
 	}),
 };

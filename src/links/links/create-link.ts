@@ -116,7 +116,7 @@ type Batches = (create: Create) => Promise<LinkJson | HttpError | null>;
 const batchesOf = new WeakMap<Db, Batches>();
 
 /**
- * Plain links that are created at the same time share a transaction: docs/performance.md says what that saves.
+ * Plain links that are created at the same time share a transaction: docs/measurements.md says what that saves.
  * @returns null for a link that has to be created by itself, so that the others do not wait for it.
  */
 const createTogether = (services: CreateDeps, create: Create): ReturnType<Batches> => {

@@ -1,5 +1,5 @@
 /**
- * A backup is gzip'd text, a JSON value per line (docs/backups.md): objects are rows, arrays are marks between them.
+ * A backup is gzip'd text, a JSON value per line (docs/operating/production.md): objects are rows, arrays are marks between them.
  *
  *     ["oplink backup", 1, {program, madeAt, postgres, migrations}]
  *     ["table", "links", ["id", "organization_id", …]]

@@ -34,7 +34,7 @@ export const FREE_PLAN = 'STARTER';
 
 const require = createRequire(import.meta.url);
 
-/** Loaded only if there is a file to check, because joi alone would be a tenth of a start (docs/performance.md). */
+/** Loaded only if there is a file to check, because joi alone would be a tenth of a start (docs/measurements.md). */
 const loadJoi = () => require('joi') as typeof import('joi');
 
 const DEFAULT_APP_LINK_SHARE = 0.5;

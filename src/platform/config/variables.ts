@@ -39,7 +39,7 @@ export const variables = {
 		'the same PostgreSQL without the pooler, for the one connection that listens; set: DATABASE_URL may be a pooler in transaction mode',
 		{protocols: ['postgres:', 'postgresql:'], defaultInWords: 'DATABASE_URL', secret: true},
 	),
-	clicksUrl: url('CLICKS_URL', 'ClickHouse for raw clicks (docs/clickhouse.md); unset: PostgreSQL has them', {
+	clicksUrl: url('CLICKS_URL', 'ClickHouse for raw clicks (docs/operating/scaling.md); unset: PostgreSQL has them', {
 		protocols: ['clickhouse:', 'clickhouses:'],
 		secret: true,
 	}),

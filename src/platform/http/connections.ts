@@ -17,7 +17,7 @@ const PAUSE_MS = 5;
  */
 export const watchConnections = (server: Server, {max, log}: {max: number; log: Logger}) => {
 	// Changes with each connection, not with each request: the tables that a busy Set or Map leaves behind keep what was
-	// in them alive, which cost a quarter of a page (docs/performance.md).
+	// in them alive, which cost a quarter of a page (docs/measurements.md).
 	const connections = new Map<Socket, Connection>();
 	const bodies = createBodyKeeper(connections);
 	let stopping = false;

@@ -5,7 +5,7 @@ export type GuessConfidence = 'high' | 'medium' | 'low';
 
 /**
  * Assumptions about people who tap links: round figures of published shares, and some that were tuned on simulated
- * people (docs/match-accuracy.md names them).
+ * people (docs/measurements.md names them).
  */
 export type Beliefs = {
 	/** Share of taps that lead to an install soon. */

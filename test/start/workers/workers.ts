@@ -10,7 +10,7 @@ import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {until} from '../../helpers/redis-server.ts';
 import {startWorkers} from '../../helpers/workers.ts';
 
-/** How long a process answers from memory after it last heard PostgreSQL (docs/link-cache.md). */
+/** How long a process answers from memory after it last heard PostgreSQL (docs/internals.md). */
 const TRUST_MS = 2500;
 
 const startTwo = async (t: ExecutionContext) => {

@@ -105,7 +105,7 @@ test('97 of 100 robots of every kind are recognized, and no person’s browser i
 	);
 });
 
-test('docs/crawlers.md has the table that these figures make', (t) => {
+test('docs/measurements.md has the table that these figures make', (t) => {
 	const table = [
 		...TAGS.map((tag) => row(`robots: ${tag}`, tagged(tag))),
 		row('robots: all of crawler-user-agents', seen(crawlers)),
@@ -114,7 +114,7 @@ test('docs/crawlers.md has the table that these figures make', (t) => {
 		row('people: of our own list', ownOf(false)),
 		row('tools: HTTP libraries and headless browsers', seen(knownCrawlers.filter(isTool))),
 	].join('\n');
-	t.true(read('docs', 'crawlers.md').includes(table), table);
+	t.true(read('docs', 'measurements.md').includes(table), table);
 });
 
 const contentOf = (page: string, key: string): string | null =>

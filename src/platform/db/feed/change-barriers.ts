@@ -1,6 +1,6 @@
 import {databaseUnavailable} from '../../errors.ts';
 
-/** Shows that all processes received every change committed before it (docs/link-cache.md). */
+/** Shows that all processes received every change committed before it (docs/internals.md). */
 export type Barrier = {
 	/** To be sent on the channel, after the write. */
 	message: string;

@@ -15,7 +15,7 @@ const CHANGES = 'oplink_changes';
 const BEAT_MS = 500;
 const TRUST_MS = 2500;
 
-/** Cache invalidation between the processes of an installation, through PostgreSQL (docs/link-cache.md). */
+/** Cache invalidation between the processes of an installation, through PostgreSQL (docs/internals.md). */
 export type ChangeFeed = {
 	/** Called for every change in commit order, before the write that made it is answered. */
 	onChange(listener: (change: Change) => void): void;

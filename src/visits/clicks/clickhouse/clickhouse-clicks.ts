@@ -147,7 +147,7 @@ const statements: ClickStore['statements'] = {
 	removeOrganization: "INSERT INTO click_changes (kind, organization_id) VALUES ('organization', :id)",
 };
 
-/** Raw clicks in ClickHouse (docs/clickhouse.md). */
+/** Raw clicks in ClickHouse (docs/operating/scaling.md). */
 export const createClickHouseClicks = ({db, clickHouse, flushed}: Options): ClickStore => {
 	// While ClickHouse is slow, reports hold few of the process's connections: one for changes, and those of their turns.
 	const apply = inSharedTurns(() => applyChanges(db, clickHouse));

@@ -14,7 +14,7 @@ import type {Sink} from './journal-position.ts';
  */
 export type Flush = {mentioned?: readonly string[]; sink?: Sink};
 
-/** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */
+/** The write-ahead journal of clicks (docs/internals.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
 	/**
 	 * Stores a click. Does not throw.

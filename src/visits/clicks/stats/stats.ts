@@ -37,7 +37,7 @@ const listOf = (rows: DimensionCount[], wanted: string): Count[] =>
 
 /**
  * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
- * read from one snapshot (docs/dashboard-speed.md).
+ * read from one snapshot (docs/internals.md).
  * @throws 400.
  */
 export const readStats = async (
