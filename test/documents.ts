@@ -118,6 +118,38 @@ test('every path of src, test, config or migrations that a document names is the
 	t.deepEqual(missing, []);
 });
 
+/** What each file of src exports by a capital name, and `services`, with the text that declares its members. */
+const declarations = new Map([
+	...readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'})
+		.filter((name) => name.endsWith('.ts'))
+		.map((name) => read(path.join('src', name)))
+		.flatMap((text) =>
+			[...text.matchAll(/^export (?:type|class|const|interface) ([A-Z]\w+)/gm)].map(
+				([, name = '']) => [name, text] as const,
+			),
+		),
+	['services', read('src/services.ts')] as const,
+]);
+
+/** `Oplink.swift` is a file, and `Platform` React Native's in the documents for apps. */
+const OF_APPS = /^(?:Oplink\.(?:swift|kt)$|Platform\.)/;
+
+/** The faults of a span such as `services.clock.now()`: a member that its type's file does not name. */
+const unknownMembers = (span: string): string[] => {
+	const [, type = '', member = ''] = /^(\w+)\.(\w+)(?:\.\w+)*(?:\(\))?$/.exec(span) ?? [];
+	const text = declarations.get(type);
+	return text === undefined || OF_APPS.test(span) || new RegExp(`\\b${member}\\b`).test(text) ? [] : [span];
+};
+
+test('every member of the services or of a type that a document names is there', (t) => {
+	t.deepEqual(unknownMembers('services.clock.now()'), []);
+	t.deepEqual(unknownMembers('services.sundial.now()'), ['services.sundial.now()']);
+	t.deepEqual(
+		documents.flatMap(({name, code}) => code.flatMap(unknownMembers).map((span) => `${name}: ${span}`)),
+		[],
+	);
+});
+
 const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, name = '']) => name);
 const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
 /** Of shells, of Node, of pipelines, of the tests, and those of examples that a shell sets for itself. */

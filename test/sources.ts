@@ -3,7 +3,7 @@ import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import {build} from 'esbuild';
-import {arrowsUp, type House, readHouse} from '../.build/house.ts';
+import {arrowsUp, type House, readHouse} from '../bench/house.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {filesNaming} from '../../../.build/house.ts';
+import {filesNaming} from '../../../bench/house.ts';
 import {linkColumns} from '../../../src/links/links/link-fields.ts';
 import {readLink} from '../../../src/visits/resolution/visit/resolve-link.ts';
 import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';

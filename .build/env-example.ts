@@ -1,4 +1,4 @@
-import {configTable} from '../../src/platform/config/variables.ts';
+import {configTable} from '../src/platform/config/variables.ts';
 
 const NOTE = `# Every variable that Oplink reads, with its default. \`oplink config\`, in the same environment, shows what the server gets.
 # Start with a file: node --env-file=.env bin/oplink.js serve
