@@ -34,6 +34,7 @@ import {associationRoutes} from './visits/resolution/association/association-rou
 import {resolutionRoutes} from './visits/resolution/routes.ts';
 import {eventRoutes} from './visits/sdk/organization-routes.ts';
 import {sdkRoutes} from './visits/sdk/routes.ts';
+import {webhookEndpointRoutes} from './visits/webhooks/organization-routes.ts';
 
 /** Every route except the link paths (`resolutionRoutes`), grouped by surface (contract/hosts 1). */
 export const surfaces: readonly Route[] = [
@@ -68,6 +69,7 @@ export const surfaces: readonly Route[] = [
 	...usageRoutes,
 	...eventRoutes,
 	...deviceRoutes,
+	...webhookEndpointRoutes,
 	...auditRoutes,
 	...opsBillingRoutes,
 	...devRoutes,

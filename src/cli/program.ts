@@ -14,6 +14,7 @@ import {dashboardCommand} from './commands/dashboard.ts';
 import {deviceCommands, eventCommands} from './commands/devices.ts';
 import {doctorCommand} from './commands/doctor.ts';
 import {domainCommands} from './commands/domains.ts';
+import {endpointCommands} from './commands/endpoints.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
 import {matchCommands} from './commands/match.ts';
@@ -42,7 +43,16 @@ const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>
 	['Organizations:', [organizationCommands, planCommands, keyCommands, appConfigCommands, appCommands]],
 	[
 		'Reports:',
-		[statsCommand, dashboardCommand, matchCommands, eventCommands, deviceCommands, auditCommand, privacyCommands],
+		[
+			statsCommand,
+			dashboardCommand,
+			matchCommands,
+			eventCommands,
+			deviceCommands,
+			endpointCommands,
+			auditCommand,
+			privacyCommands,
+		],
 	],
 	['Payments and identities:', [billingCommands, webhookCommands]],
 	[

@@ -226,6 +226,15 @@ export const deviceNotFound = () => notFound('device_not_found', 'Nothing is sto
 export const userNotFound = () => notFound('user_not_found', 'Nothing is stored about this user');
 export const matchAttemptNotFound = () => notFound('match_attempt_not_found', 'Match not found');
 
+export const endpointNotFound = () => notFound('endpoint_not_found', 'Webhook endpoint not found');
+export const deliveryNotFound = () => notFound('delivery_not_found', 'Delivery not found');
+export const deliveryBodyGone = () =>
+	conflict('delivery_body_gone', 'The body of the delivery was deleted, so that it cannot be sent again');
+export const tooManyEndpoints = (most: number) =>
+	conflict('too_many_endpoints', `An organization has at most ${most} webhook endpoints`);
+/** @param fault what the URL must be, after its name. */
+export const unsafeWebhookUrl = (fault: string) => validationFailed([{field: 'url', message: `url ${fault}`}]);
+
 export const domainNotFound = () => notFound('domain_not_found', 'Domain not found');
 export const domainTaken = (hostname: string) => conflict('domain_taken', `Domain '${hostname}' is already in use`);
 export const domainRecordMissing = (name: string, value: string, found: readonly string[]) =>

@@ -1,5 +1,6 @@
 import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
+import {isIPv6} from 'node:net';
 import {type Answer, decode, encode, type Packet} from 'dns-packet';
 
 const NXDOMAIN = 3;
@@ -11,6 +12,8 @@ export type FakeDns = {
 	address: string;
 	/** Replaces the TXT records of a name; none: the name exists without any. */
 	setTxt(name: string, ...values: string[]): void;
+	/** Replaces the addresses of a name, of both families. */
+	setAddresses(name: string, ...addresses: string[]): void;
 	/** Every question about the name is answered with SERVFAIL, or is answered again. */
 	fail(name: string, isFailing?: boolean): void;
 	/** Every question about the name is answered after that time. */
@@ -43,6 +46,7 @@ const soa = (name: string): Answer => ({
 /** A name server on loopback. An unset name is NXDOMAIN. */
 export const startDns = async (): Promise<FakeDns> => {
 	const records = new Map<string, string[]>();
+	const hosts = new Map<string, string[]>();
 	const failing = new Set<string>();
 	const delays = new Map<string, number>();
 	const asked: string[] = [];
@@ -57,11 +61,16 @@ export const startDns = async (): Promise<FakeDns> => {
 			return {...reply, flags: SERVFAIL};
 		}
 
-		const values = records.get(name);
-		const answers: Answer[] = (values ?? []).map((value) => ({type: 'TXT', name, ttl: TTL, data: stringsOf(value)}));
+		const isKnown = records.has(name) || hosts.has(name);
+		const answers: Answer[] =
+			question?.type === 'A' || question?.type === 'AAAA'
+				? (hosts.get(name) ?? [])
+						.filter((address) => isIPv6(address) === (question.type === 'AAAA'))
+						.map((data) => ({type: question.type as 'A', name, ttl: TTL, data}))
+				: (records.get(name) ?? []).map((value) => ({type: 'TXT', name, ttl: TTL, data: stringsOf(value)}));
 		return {
 			...reply,
-			flags: values === undefined ? NXDOMAIN : 0,
+			flags: isKnown ? 0 : NXDOMAIN,
 			answers,
 			authorities: answers.length === 0 ? [soa(name)] : [],
 		};
@@ -84,6 +93,9 @@ export const startDns = async (): Promise<FakeDns> => {
 		address: `127.0.0.1:${socket.address().port}`,
 		setTxt: (name, ...values) => {
 			records.set(name, values);
+		},
+		setAddresses: (name, ...addresses) => {
+			hosts.set(name, addresses);
 		},
 		fail: (name, isFailing = true) => {
 			failing[isFailing ? 'add' : 'delete'](name);

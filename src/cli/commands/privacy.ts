@@ -85,13 +85,14 @@ export const privacyCommands: CommandGroup = {
 				await requireConsent(context, `Erase all data of the ${nameOf(options)} of ${org}?`);
 				await show.answer(
 					await client.delete<{erased: Erased}>(data),
-					({erased: {devices, events, matchAttempts, clicks, links}}) =>
+					({erased: {devices, events, matchAttempts, clicks, links, deliveries}}) =>
 						`Erased the ${nameOf(options)}: ${[
 							counted(devices, 'device'),
 							counted(events, 'event'),
 							counted(matchAttempts, 'match attempt'),
 							counted(clicks, 'click'),
 							...(links === undefined ? [] : [counted(links, 'link')]),
+							...(deliveries === undefined ? [] : [counted(deliveries, 'webhook')]),
 						].join(', ')}`,
 				);
 			},

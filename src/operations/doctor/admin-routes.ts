@@ -21,6 +21,7 @@ import {checkRefusals} from './limits.ts';
 import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
 import {checkStripe} from './stripe.ts';
+import {checkWebhooks} from './webhooks.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
@@ -56,6 +57,7 @@ const examine = async (services: Services) => {
 		checkStripe(stripe, config),
 		checkPaymob(config),
 		unlessAway(checkAssociationRoom(services), []),
+		unlessAway(checkWebhooks(services), []),
 	]);
 	return areas.flat();
 };

@@ -9,6 +9,8 @@ import {forgetDevices} from '../../visits/devices/forget-devices.ts';
 import {forgetAttempts} from '../../visits/match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../../visits/match/forget-matches.ts';
 import {forgetEvents} from '../../visits/sdk/forget-events.ts';
+import {forgetWebhookDeliveries} from '../../visits/webhooks/forget-deliveries.ts';
+import {startWebhooks} from '../../visits/webhooks/start-webhooks.ts';
 import {createClickJobs} from './click-jobs.ts';
 
 /**
@@ -32,6 +34,7 @@ export const startJobs = (services: Services): (() => void) => {
 		background.run('forget audit records', metrics.job('forget_audit', forgetAudit(db, now)));
 		background.run('forget unknown codes', metrics.job('forget_unknown_codes', forgetUnknownCodes(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
+		background.run('forget webhooks', metrics.job('forget_webhooks', forgetWebhookDeliveries(db, now)));
 		background.run('forget refusals', metrics.job('forget_refusals', forgetRefusals(db, now)));
 		background.run('read RELAY_RANGES_FILE', relayRanges.refresh());
 		clicks.expectDrop();
@@ -60,9 +63,11 @@ export const startJobs = (services: Services): (() => void) => {
 	};
 	hourly();
 	minutely();
+	const stopWebhooks = startWebhooks(services);
 	const timers = [setInterval(hourly, HOUR_MS).unref(), setInterval(minutely, MINUTE_MS).unref()];
 	return () => {
 		stopping = true;
+		stopWebhooks();
 		timers.forEach(clearInterval);
 	};
 };

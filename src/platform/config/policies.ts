@@ -27,6 +27,9 @@ export const retention = policy(
 	'deviceDays',
 	/** Days (UTC) of counts of codes that no link has. */
 	'unknownCodeDays',
+	/** Webhook deliveries with their tries, and their bodies after success. */
+	'webhookDeliveryDays',
+	'webhookBodyDays',
 );
 
 /** Storage limits for data that anybody can send without end. */

@@ -126,7 +126,15 @@ export const variables = {
 		'RELAY_RANGES_FILE',
 		'CSV file of the addresses of iCloud Private Relay, which no guess relies on',
 	),
-	dnsServers: list('DNS_SERVERS', 'comma-separated addresses of resolvers for domain verification', {
+	webhookNetworks: list(
+		'WEBHOOK_NETWORKS',
+		'comma-separated CIDRs that webhooks may reach although they are not public',
+		{
+			isItem: isProxyRange,
+			expected: 'comma-separated CIDRs',
+		},
+	),
+	dnsServers: list('DNS_SERVERS', 'comma-separated addresses of resolvers for domain verification and webhooks', {
 		isItem: isResolver,
 		expected: 'comma-separated addresses of resolvers',
 		defaultInWords: "the system's",

@@ -43,7 +43,7 @@ const untranslated = (ip: string): string => {
 };
 
 /** The range that a CIDR or a single address names, or null. A range inside the IPv4 mapping is an IPv4 range. */
-const rangeOf = (text: string): Range | null => {
+export const rangeOf = (text: string): Range | null => {
 	const [ip = '', bits, ...rest] = text.split('/');
 	const width = {0: 0, 4: 32, 6: 128}[isIP(ip)] ?? 0;
 	const isNumber = bits === undefined || /^\d{1,3}$/.test(bits);

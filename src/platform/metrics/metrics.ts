@@ -65,6 +65,17 @@ export const createMetrics = (clock: Clock) => {
 		buckets: [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400],
 		registers,
 	});
+	const deliveries = new Counter({
+		name: 'oplink_webhook_tries_total',
+		help: 'Tries to send a webhook to an endpoint, by outcome.',
+		labelNames: ['outcome'],
+		registers,
+	});
+	const disabledEndpoints = new Counter({
+		name: 'oplink_webhook_endpoints_disabled_total',
+		help: 'Webhook endpoints that were disabled because they took nothing.',
+		registers,
+	});
 	const successes = new Gauge({
 		name: 'oplink_job_last_success_timestamp_seconds',
 		help: 'Time of the last successful run of a job; 0 if none.',
@@ -95,6 +106,8 @@ export const createMetrics = (clock: Clock) => {
 		guess: (organizationId: string, confidence: string, isRight: boolean) =>
 			guesses.inc({organization: organizationId, confidence, verdict: isRight ? 'right' : 'wrong'}),
 		rateLimited: (limit: string) => refused.inc({limit}),
+		delivery: (outcome: 'delivered' | 'failed') => deliveries.inc({outcome}),
+		endpointDisabled: () => disabledEndpoints.inc(),
 		/** @param at the sender's time of the event; null if unknown. */
 		webhook: (source: WebhookSource, at: Date | null): void => {
 			if (at !== null && !Number.isNaN(at.getTime())) {

@@ -26,7 +26,14 @@ const personalDataAnswer = answerOf('PersonalData', {
 const erasedAnswer = answerOf('Erased', {
 	deviceId: text.optional(),
 	externalUserId: text.optional(),
-	erased: partOf({devices: count, events: count, matchAttempts: count, clicks: count, links: count.optional()}),
+	erased: partOf({
+		devices: count,
+		events: count,
+		matchAttempts: count,
+		clicks: count,
+		links: count.optional(),
+		deliveries: count.optional(),
+	}),
 });
 
 /** The export and the erasure of a subject that the path names. */

@@ -18,9 +18,17 @@ export const erasePersonalData = async (
 	const answer = await inTransaction(services.db, async (trx) => {
 		const store = createErasureStore(trx, await findSubject(services, trx, organization.id, subject), services.clicks);
 		const devices = await store.devices();
+		const deliveries = await store.deliveries();
 		const clicks = await store.clicks();
 		const [events, matchAttempts, links] = [await store.events(), await store.matchAttempts(), await store.links()];
-		const erased: Erased = {devices, events, matchAttempts, clicks, ...(links === 0 ? {} : {links})};
+		const erased: Erased = {
+			devices,
+			events,
+			matchAttempts,
+			clicks,
+			...(links === 0 ? {} : {links}),
+			...(deliveries === 0 ? {} : {deliveries}),
+		};
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'ERASE',
 			entityType: subject.kind === 'device' ? 'Device' : 'AppUser',

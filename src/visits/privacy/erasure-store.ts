@@ -3,7 +3,7 @@ import type {ClickStore} from '../clicks/click-store.ts';
 import {clearedAttempt} from '../match/match-attempt-store.ts';
 import type {SubjectKeys} from './data-subject.ts';
 import {matchClicksOfSubject} from './personal-clicks.ts';
-import {IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
+import {DELIVERIES_OF_SUBJECT, IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */
 export type Erased = {
@@ -13,6 +13,8 @@ export type Erased = {
 	clicks: number;
 	/** Absent if there were none. */
 	links?: number;
+	/** Webhook deliveries; absent if there were none. */
+	deliveries?: number;
 };
 
 /**
@@ -25,6 +27,14 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 	return {
 		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
 		devices: () => count('DELETE FROM devices WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)'),
+
+		/** Bodies of webhooks about the subject, and what came back. Call it before the rest, by which they are found. */
+		deliveries: () =>
+			count(`WITH own AS MATERIALIZED (${DELIVERIES_OF_SUBJECT}), answers AS (
+					UPDATE delivery_tries SET answer = NULL FROM own WHERE delivery_id = own.id
+				)
+				UPDATE endpoint_deliveries SET body = NULL, status = CASE status WHEN 'PENDING' THEN 'FAILED' ELSE status END
+				FROM own WHERE endpoint_deliveries.id = own.id`),
 
 		/** Call it before `matchAttempts`: the attempts may be the only way to find the clicks. */
 		clicks: async (): Promise<number> => {

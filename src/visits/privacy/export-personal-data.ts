@@ -54,8 +54,12 @@ export const exportPersonalData = async (
 	const {db, clicks, clock} = services;
 	const keys = await findSubject(services, db, organization.id, subject);
 	const {id, orgKey, name} = organization;
-	const {links, ...store} = createPersonalDataStore(db, keys, clicks);
-	const sections = (await links(null, 1)).length === 0 ? store : {...store, links};
+	const {links, deliveries, ...store} = createPersonalDataStore(db, keys, clicks);
+	const sections = {
+		...store,
+		...((await links(null, 1)).length === 0 ? {} : {links}),
+		...((await deliveries(null, 1)).length === 0 ? {} : {deliveries}),
+	};
 	// Where their store is away, the answer is 503 and not a document that breaks off.
 	await store.clicks(null, 1);
 	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};

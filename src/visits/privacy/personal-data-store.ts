@@ -29,6 +29,17 @@ export const deviceIdsOf = async (db: Db, organizationId: string, subject: DataS
 export const IS_ATTEMPT_OF_SUBJECT =
 	'device_id = ANY(:deviceIds) AND (organization_id = :organizationId OR organization_id IS NULL)';
 
+/** Webhook deliveries whose bodies name one of the subject's devices, clicks or links. */
+export const DELIVERIES_OF_SUBJECT = `SELECT id, type, at, body FROM endpoint_deliveries
+	WHERE organization_id = :organizationId AND body IS NOT NULL AND EXISTS (
+		SELECT FROM (
+			SELECT CAST(to_json(device) AS text) AS name FROM unnest(CAST(:deviceIds AS text[])) AS device
+			UNION ALL SELECT CAST(click_id AS text) FROM (${matchClicksOfSubject}) AS clicks
+			UNION ALL SELECT CAST(link_id AS text) FROM app_links
+				WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)
+		) AS names WHERE position(name IN body) > 0
+	)`;
+
 const ROWS_AFTER = '(CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid)) ORDER BY id LIMIT :limit';
 
 /** The data stored about a subject, kind by kind, in the order of ids. */
@@ -64,6 +75,8 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<
 				WHERE app_links.organization_id = :organizationId AND device_id = ANY(:deviceIds)
 			) AS own WHERE ${ROWS_AFTER}`,
 		),
+		/** Webhook deliveries about the subject whose bodies are still there; left out if there are none. */
+		deliveries: read<{id: string}>(`SELECT * FROM (${DELIVERIES_OF_SUBJECT}) AS own WHERE ${ROWS_AFTER}`),
 		clicks: (async (after, limit) => {
 			const page = {
 				sql: `SELECT * FROM (${matchClicksOfSubject}) AS own WHERE ${ROWS_AFTER}`,

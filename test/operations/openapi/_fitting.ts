@@ -14,6 +14,10 @@ export const beyondSchema: Readonly<Record<string, Beyond>> = {
 		values: fc.constantFrom('Europe/Berlin', 'UTC', 'Asia/Kathmandu'),
 	},
 	plan: {words: /plan of this installation/, values: fc.constantFrom('STARTER', 'solo', 'GROWTH', 'SCALE')},
+	url: {
+		words: /leads to public addresses|except the link hosts of this server/,
+		values: fc.constantFrom('https://hooks.example.com/oplink', 'https://hooks.example.com:8443/?a=b'),
+	},
 	hostname: {
 		words: /public suffix.*not a host of this service/,
 		values: fc

@@ -1,0 +1,193 @@
+import {Option} from 'commander';
+import type {Delivery} from '../../visits/webhooks/delivery-store.ts';
+import type {Endpoint} from '../../visits/webhooks/endpoint.ts';
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, command} from '../command.ts';
+import {type PageOptions, pageOptions} from '../common-options.ts';
+import {exitCodes} from '../exit-codes.ts';
+import {collect} from '../link-fields.ts';
+import {timeText} from '../match-trace.ts';
+import {given, resource} from '../resource.ts';
+import type {Json} from '../server/admin-client.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
+
+type Row = Json<Endpoint> & {secret?: string};
+
+type FieldOptions = {
+	url?: string;
+	event?: string[];
+	tag?: string[];
+	channel?: string[];
+	description?: string;
+	enable?: boolean;
+	disable?: boolean;
+};
+
+const fieldOptions = (): Option[] => [
+	new Option('--event <type>', "type to hear, such as match.missed; repeat it; '*' is all").argParser(collect),
+	new Option('--tag <tag>', 'only what happens to links with the tag; repeat it').argParser(collect),
+	new Option('--channel <channel>', 'only what happens to links of the channel; repeat it').argParser(collect),
+	new Option('--description <text>', 'what the endpoint is for'),
+];
+
+const bodyOf = ({url, event, tag, channel, description, enable, disable}: FieldOptions) => ({
+	...(url === undefined ? {} : {url}),
+	...(event === undefined ? {} : {events: event}),
+	...(tag === undefined && channel === undefined
+		? {}
+		: {filter: {...(tag && {tags: tag}), ...(channel && {channels: channel})}}),
+	...(description === undefined ? {} : {description}),
+	...(enable ? {enabled: true} : disable ? {enabled: false} : {}),
+});
+
+const fieldsOf = ({filter, secret, ...endpoint}: Row): Array<[string, unknown]> => [
+	['id', endpoint.id],
+	['url', endpoint.url],
+	['description', endpoint.description ?? undefined],
+	['events', endpoint.events],
+	['tags', filter.tags],
+	['channels', filter.channels],
+	['enabled', endpoint.enabled],
+	['disabled because', endpoint.disabledReason ?? undefined],
+	['secret', secret],
+];
+
+const endpoints = resource<Row>({path: 'webhook-endpoints', fields: fieldsOf});
+
+const keepSecret = () => 'The secret is shown this once: the receiver verifies signatures with it (docs/webhooks.md)';
+
+const lastTry = ({tries}: Json<Delivery>) => tries.at(-1);
+
+export const endpointCommands: CommandGroup = {
+	name: 'endpoints',
+	summary: 'Send what happens to systems of your own: webhook endpoints and their deliveries',
+	commands: [
+		endpoints.list({
+			summary: 'List webhook endpoints, newest first',
+			examples: ['list', 'list --org Ab12 --json'],
+			columns: [
+				{title: 'ID', value: ({id}) => id},
+				{title: 'URL', value: ({url}) => url, flexible: true},
+				{title: 'EVENTS', value: ({events}) => events.join(' '), flexible: true},
+				{title: 'ENABLED', value: ({enabled}) => enabled},
+			],
+			empty: 'oplink endpoints add https://hooks.example.com/oplink --event match.missed',
+		}),
+		endpoints.request({
+			usage: 'show [org] <id>',
+			route: 'GET :row',
+			summary: 'Show a webhook endpoint, by its id',
+			examples: ['show 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
+		}),
+		endpoints.request({
+			usage: 'add [org] <url>',
+			route: 'POST',
+			summary: 'Add a webhook endpoint and show its secret, this once',
+			examples: [
+				"add https://hooks.example.com/oplink --event '*'",
+				'add https://hooks.example.com/oplink --event match.found --event match.missed --tag spring',
+			],
+			options: fieldOptions(),
+			body: (options: FieldOptions, url) => ({events: ['*'], ...bodyOf(options), url}),
+			note: keepSecret,
+		}),
+		endpoints.request({
+			usage: 'update [org] <id>',
+			route: 'PATCH :row',
+			summary: 'Change the given fields of a webhook endpoint',
+			examples: [
+				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --enable',
+				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --url https://hooks.example.com/v2 --event link.created',
+			],
+			options: [
+				new Option('--url <url>', 'new address'),
+				...fieldOptions(),
+				new Option('--enable', 'send again; what waits goes out').conflicts('disable'),
+				new Option('--disable', 'send nothing'),
+			],
+			body: (options: FieldOptions) => given(bodyOf(options), 'Give at least one field'),
+		}),
+		endpoints.request({
+			usage: 'delete [org] <id>',
+			route: 'DELETE :row',
+			summary: 'Delete a webhook endpoint with its deliveries',
+			examples: ['delete 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --yes'],
+			question: (id) => `Delete webhook endpoint ${id} with its deliveries?`,
+			text: (_, id) => `Deleted webhook endpoint ${id}`,
+		}),
+		command({
+			usage: 'test [org] <id>',
+			summary: 'Send endpoint.test and show what came back; 1 unless that is 2xx',
+			examples: ['test 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
+			run: async (context, endpoint: string) => {
+				const {client, path} = await chosenPath(context);
+				const url = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/test`;
+				const came = await client.post<{ok: boolean}>(url, {});
+				await context.show.fields(came);
+				return came.ok ? exitCodes.ok : exitCodes.failed;
+			},
+		}),
+		endpoints.request({
+			usage: 'rotate [org] <id>',
+			route: 'POST :row/rotate',
+			summary: 'Replace the secret and show it, this once; the old one signs, too, for 24 hours',
+			examples: ['rotate 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --yes'],
+			question: (id) => `Replace the secret of webhook endpoint ${id}?`,
+			note: keepSecret,
+		}),
+		command({
+			usage: 'deliveries [org] <id>',
+			summary: 'List the deliveries of the last 30 days, newest first; --json shows each try',
+			examples: [
+				'deliveries 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --status FAILED',
+				"deliveries 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --json | jq '.data[].tries'",
+			],
+			options: [
+				new Option('--status <status>', 'only these').choices(['PENDING', 'DELIVERED', 'FAILED']),
+				...pageOptions(),
+			],
+			run: async (context, endpoint: string) => {
+				const {client, path} = await chosenPath(context);
+				const {status, ...options} = context.options as PageOptions & {status?: string};
+				const all = listAt<Json<Delivery>>(
+					client,
+					`${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/deliveries`,
+				);
+				await context.show.page(await listPages(all, options, {status}), [
+					{title: 'ID', value: ({id}) => id},
+					{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+					{title: 'TYPE', value: ({type}) => type, flexible: true},
+					{title: 'STATUS', value: ({status: state}) => state},
+					{title: 'ANSWER', value: (row) => lastTry(row)?.status ?? lastTry(row)?.error, flexible: true},
+				]);
+			},
+		}),
+		command({
+			usage: 'replay [org] <id>',
+			summary: 'Send one delivery again, or all that happened since a time',
+			examples: [
+				'replay 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --delivery 5d0f4b7e-9c1e-4f1f-8b1c-9a770b7e9f12',
+				'replay 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --since 2026-03-10T12:00:00Z',
+			],
+			options: [
+				new Option('--delivery <id>', 'this one').conflicts('since'),
+				new Option('--since <time>', 'all that happened since this time'),
+			],
+			run: async (context, endpoint: string) => {
+				const {since, delivery} = context.options as {since?: string; delivery?: string};
+				if ((delivery === undefined) === (since === undefined)) {
+					throw usageError('Name one delivery, or a time', 'Give --delivery ID or --since TIME');
+				}
+
+				const {client, path} = await chosenPath(context);
+				const at = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}`;
+				const answer =
+					delivery === undefined
+						? await client.post<{replayed: number}>(`${at}/replay`, {since})
+						: await client.post<{replayed: number}>(`${at}/deliveries/${encodeURIComponent(delivery)}/replay`, {});
+				await context.show.fields(answer);
+			},
+		}),
+	],
+};

@@ -1,0 +1,193 @@
+import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import type {Try} from './send-delivery.ts';
+
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
+
+/** A delivery to make. */
+export type NewDelivery = {
+	endpointId: string;
+	organizationId: string;
+	type: string;
+	at: Date;
+	body: string;
+};
+
+const insert: Prepared = {
+	name: 'insert deliveries',
+	text: `INSERT INTO endpoint_deliveries (id, endpoint_id, organization_id, type, at, created_at, body, status, next_try_at)
+		SELECT id, "endpointId", "organizationId", type, at, CAST($2 AS timestamptz), body, 'PENDING', CAST($2 AS timestamptz)
+		FROM json_to_recordset($1::json) AS made (id uuid, "endpointId" uuid, "organizationId" uuid, type text, at timestamptz, body text)
+		-- an endpoint that has just been removed hears nothing any more
+		WHERE EXISTS (SELECT FROM webhook_endpoints WHERE webhook_endpoints.id = "endpointId" FOR KEY SHARE)
+		RETURNING id`,
+};
+
+/** Makes deliveries, which are due at once. @returns their ids. */
+export const insertDeliveries = async (trx: Db, deliveries: readonly NewDelivery[], now: Date): Promise<string[]> => {
+	if (deliveries.length === 0) {
+		return [];
+	}
+
+	const rows = deliveries.map((delivery) => ({id: randomUUID(), ...delivery}));
+	const inserted = await runPrepared<{id: string}>(trx, insert, [JSON.stringify(rows), now]);
+	return inserted.map(({id}) => id);
+};
+
+/** A delivery that this process sends now, with what its endpoint needs. */
+export type Claimed = {
+	id: string;
+	endpointId: string;
+	organizationId: string;
+	type: string;
+	body: string;
+	tries: number;
+	url: string;
+	secret: string;
+	previousSecret: string | null;
+};
+
+/** A process that dies gives its deliveries back after so long, which is longer than a try takes. */
+const LEASE_SECONDS = 60;
+
+/**
+ * Each endpoint has room of its own, so that a slow one delays no other. One that fails gets few at once.
+ * `$3` names the endpoints with deliveries under way here, and how many.
+ */
+const claim: Prepared = {
+	name: 'claim deliveries',
+	text: `WITH busy AS (
+			SELECT * FROM json_to_recordset($3::json) AS busy (id uuid, sending integer)
+		), due AS MATERIALIZED (
+			SELECT delivery.id FROM webhook_endpoints AS endpoint
+			LEFT JOIN busy ON busy.id = endpoint.id
+			CROSS JOIN LATERAL (
+				SELECT id FROM endpoint_deliveries
+				WHERE endpoint_id = endpoint.id AND status = 'PENDING' AND next_try_at <= CAST($1 AS timestamptz) AND body IS NOT NULL
+				ORDER BY next_try_at
+				LIMIT greatest(0, CASE WHEN endpoint.failing_since IS NULL THEN CAST($4 AS integer) ELSE CAST($5 AS integer) END - coalesce(busy.sending, 0))
+				FOR UPDATE SKIP LOCKED
+			) AS delivery
+			WHERE endpoint.enabled LIMIT CAST($6 AS integer)
+		), claimed AS (
+			UPDATE endpoint_deliveries SET next_try_at = CAST($2 AS timestamptz) FROM due WHERE endpoint_deliveries.id = due.id
+			RETURNING endpoint_deliveries.*
+		)
+		SELECT claimed.id, endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
+			CASE WHEN previous_until > CAST($1 AS timestamptz) THEN previous_secret END AS "previousSecret"
+		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
+};
+
+/** @property most deliveries at once to an endpoint, to one that fails, and in all. */
+type Room = {sending: ReadonlyMap<string, number>; most: {endpoint: number; failing: number; all: number}};
+
+export const claimDeliveries = (db: Db, now: Date, {sending, most}: Room): Promise<Claimed[]> =>
+	runPrepared<Claimed>(db, claim, [
+		now,
+		new Date(now.getTime() + LEASE_SECONDS * 1000),
+		JSON.stringify([...sending].map(([id, count]) => ({id, sending: count}))),
+		most.endpoint,
+		most.failing,
+		most.all,
+	]);
+
+/** The outcome of a try and what follows of it. `nextTryAt` is read where the delivery stays PENDING. */
+export type Outcome = {id: string; endpointId: string; status: DeliveryStatus; nextTryAt: Date; tried: Try};
+
+const record: Prepared = {
+	name: 'record tries',
+	text: `WITH tried AS MATERIALIZED (
+			SELECT * FROM json_to_recordset($1::json) AS tried (id uuid, "endpointId" uuid, status text, "nextTryAt" timestamptz,
+				at timestamptz, code smallint, "durationMs" integer, error text, answer text)
+		), changed AS (
+			UPDATE endpoint_deliveries SET status = tried.status, tries = tries + 1, next_try_at = tried."nextTryAt",
+				delivered_at = CASE WHEN tried.status = 'DELIVERED' THEN tried.at END
+			FROM tried WHERE endpoint_deliveries.id = tried.id RETURNING tried.*
+		), logged AS (
+			INSERT INTO delivery_tries (delivery_id, at, status, duration_ms, error, answer)
+			SELECT id, at, code, "durationMs", error, answer FROM changed
+		), judged AS (
+			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at FROM tried GROUP BY 1
+		)
+		UPDATE webhook_endpoints SET failing_since = CASE WHEN well THEN NULL ELSE judged.at END
+		FROM judged WHERE webhook_endpoints.id = judged.id AND well = (failing_since IS NOT NULL)`,
+};
+
+/** Records tries, and since when their endpoints fail. */
+export const recordTries = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
+	const rows = outcomes
+		.map(({tried: {status: code, retryAfter: _, ...tried}, ...outcome}) => ({...tried, ...outcome, code}))
+		// In one order, so that no two processes wait for each other.
+		.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+	await runPrepared(db, record, [JSON.stringify(rows)]);
+};
+
+/** A delivery as the API shows it. */
+export type Delivery = {
+	id: string;
+	type: string;
+	at: Date;
+	createdAt: Date;
+	status: DeliveryStatus;
+	/** Null unless another try follows. */
+	nextTryAt: Date | null;
+	tries: Array<Omit<Try, 'retryAfter' | 'at'> & {at: string}>;
+};
+
+const columns: Columns<Omit<Delivery, 'tries'>> = columnsOf('id, type, at, created_at, status, next_try_at');
+
+const TRIES = `(SELECT coalesce(json_agg(json_build_object('at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+		'status', status, 'durationMs', duration_ms, 'error', error, 'answer', answer) ORDER BY at), '[]')
+	FROM delivery_tries WHERE delivery_id = endpoint_deliveries.id) AS tries`;
+
+const toDelivery = (row: Delivery): Delivery => ({
+	...row,
+	nextTryAt: row.status === 'PENDING' ? row.nextTryAt : null,
+});
+
+/** Deliveries to one endpoint of an organization. */
+export const createDeliveryStore = (
+	db: Db,
+	{organizationId, endpointId}: {organizationId: string; endpointId: string},
+) => {
+	const own = () => db('endpoint_deliveries').where({organization_id: organizationId, endpoint_id: endpointId});
+	const again = {status: 'PENDING', tries: 0, delivered_at: null};
+	return {
+		/** Newest first, each with its tries. */
+		list: (query: PageQuery & {status?: DeliveryStatus}): Promise<Page<Delivery>> =>
+			readPage(
+				own()
+					.modify((all) => (query.status === undefined ? all : all.where({status: query.status})))
+					.select(...columns.list, db.raw(TRIES)),
+				query,
+				'created_at DESC, id DESC',
+				toDelivery,
+			),
+
+		find: async (id: string): Promise<(Delivery & {hasBody: boolean}) | null> => {
+			const row = await own()
+				.where({id})
+				.first(...columns.list, db.raw(TRIES), db.raw('body IS NOT NULL AS "hasBody"'));
+			return row === undefined ? null : {...toDelivery(row), hasBody: row.hasBody};
+		},
+
+		/** Sends one again. */
+		replay: async (id: string, now: Date): Promise<void> => {
+			await own()
+				.where({id})
+				.whereNotNull('body')
+				.update({...again, next_try_at: now});
+		},
+
+		/** Sends all again that happened at a time or later and whose bodies are there. @returns how many. */
+		replaySince: (since: Date, now: Date): Promise<number> =>
+			own()
+				.where('at', '>=', since)
+				.where('type', '<>', 'endpoint.test')
+				.whereNotNull('body')
+				.update({...again, next_try_at: now}),
+	};
+};

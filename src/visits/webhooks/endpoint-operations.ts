@@ -1,0 +1,171 @@
+import {randomUUID} from 'node:crypto';
+import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {HOUR_MS} from '../../platform/clock.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {
+	deliveryBodyGone,
+	deliveryNotFound,
+	endpointNotFound,
+	required,
+	tooManyEndpoints,
+	unsafeWebhookUrl,
+} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {createDeliveryStore, recordTries} from './delivery-store.ts';
+import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
+import {createEndpointStore} from './endpoint-store.ts';
+import {bodyOf} from './listening.ts';
+import {requireWebhookUrl, resolveSafely, UnsafeAddressError} from './safe-address.ts';
+import {isTaken, sendDelivery} from './send-delivery.ts';
+import {addressRulesOf, createSenders} from './sender.ts';
+import {openPositions} from './stored-rows.ts';
+import {webhookPolicy} from './webhook-policy.ts';
+
+type Deps = Pick<Services, 'clock' | 'config' | 'db' | 'keyCipher'>;
+type Target = {organization: {id: string}; by: Caller};
+
+const record = (trx: Db, now: Date, action: string, {organization, by}: Target, {id, url}: Endpoint, details = {}) =>
+	recordAudit(trx, now, by, {
+		action,
+		entityType: 'WebhookEndpoint',
+		entityId: id,
+		organizationId: organization.id,
+		details: {url, ...details},
+	});
+
+/** Refuses what no delivery could reach. A name that DNS does not know may be there later. @throws 400. */
+const requireReachable = async (services: Pick<Services, 'config'>, url: string | undefined): Promise<void> => {
+	if (url === undefined) {
+		return;
+	}
+
+	const rules = addressRulesOf(services);
+	await resolveSafely(requireWebhookUrl(url, rules), rules).catch((error: unknown) => {
+		if (error instanceof UnsafeAddressError) {
+			throw unsafeWebhookUrl(`must not lead to this network: ${error.message}`);
+		}
+	});
+};
+
+/** Creates an endpoint. @returns it with its secret, which is shown here and at a rotation only. @throws 400, 409. */
+export const createEndpoint = async (services: Deps, {fields, ...target}: Target & {fields: EndpointInput}) => {
+	await requireReachable(services, fields.url);
+	const {id} = target.organization;
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		await openPositions(trx);
+		const store = createEndpointStore(trx, id);
+		const {endpointsPerOrganization: most} = webhookPolicy();
+		// Under the lock of the positions, so that two creates count each other.
+		if ((await store.count()) >= most) {
+			throw tooManyEndpoints(most);
+		}
+
+		const secret = createSecret();
+		const endpoint = await store.insert(fields, services.keyCipher.seal(secret), now);
+		await record(trx, now, 'CREATE', target, endpoint, {events: endpoint.events});
+		return {...endpoint, secret};
+	});
+};
+
+/** @throws 400, 404. */
+export const updateEndpoint = async (
+	services: Deps,
+	{id, changes, ...target}: Target & {id: string; changes: Partial<EndpointInput>},
+): Promise<Endpoint> => {
+	await requireReachable(services, changes.url);
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		await openPositions(trx);
+		const store = createEndpointStore(trx, target.organization.id);
+		const changed = required(await store.update(id, changes, now), endpointNotFound);
+		await record(trx, now, 'UPDATE', target, changed, {changes});
+		return changed;
+	});
+};
+
+/** Removes an endpoint with its deliveries. @throws 404. */
+export const deleteEndpoint = (services: Deps, {id, ...target}: Target & {id: string}) =>
+	inTransaction(services.db, async (trx) => {
+		const removed = required(await createEndpointStore(trx, target.organization.id).remove(id), endpointNotFound);
+		await record(trx, services.clock.now(), 'DELETE', target, removed);
+		return {id, deleted: true};
+	});
+
+/** A new secret; the one before signs, too, for a day. @throws 404. */
+export const rotateSecret = (services: Deps, {id, ...target}: Target & {id: string}) =>
+	inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const secret = createSecret();
+		const until = new Date(now.getTime() + webhookPolicy().rotationHours * HOUR_MS);
+		const store = createEndpointStore(trx, target.organization.id);
+		const rotated = required(await store.rotate(id, services.keyCipher.seal(secret), {now, until}), endpointNotFound);
+		await record(trx, now, 'ROTATE', target, rotated);
+		return {...rotated, secret};
+	});
+
+/** The deliveries of an endpoint of the organization. @throws 404. */
+export const deliveriesOfEndpoint = async ({db}: Pick<Services, 'db'>, organizationId: string, endpointId: string) => {
+	required(await createEndpointStore(db, organizationId).find(endpointId), endpointNotFound);
+	return createDeliveryStore(db, {organizationId, endpointId});
+};
+
+/** Sends a delivery again, with its id and its body. @throws 404, 409 where its body was deleted. */
+export const replayDelivery = async (
+	services: Pick<Services, 'clock' | 'db'>,
+	{organization, id, deliveryId}: {organization: {id: string}; id: string; deliveryId: string},
+) => {
+	const store = await deliveriesOfEndpoint(services, organization.id, id);
+	if (!required(await store.find(deliveryId), deliveryNotFound).hasBody) {
+		throw deliveryBodyGone();
+	}
+
+	await store.replay(deliveryId, services.clock.now());
+	return {replayed: 1};
+};
+
+/** Sends all again that happened since a time. @throws 404. */
+export const replaySince = async (
+	services: Pick<Services, 'clock' | 'db'>,
+	{organization, id, since}: {organization: {id: string}; id: string; since: Date},
+) => {
+	const store = await deliveriesOfEndpoint(services, organization.id, id);
+	return {replayed: await store.replaySince(since, services.clock.now())};
+};
+
+/** Sends `endpoint.test` once, also to a disabled endpoint. @returns what came back. @throws 404. */
+export const testEndpoint = async (services: Deps, {organization, id}: Pick<Target, 'organization'> & {id: string}) => {
+	const {clock, db, keyCipher} = services;
+	const [row] = await db('webhook_endpoints').where({id, organization_id: organization.id}).select('url', 'secret');
+	const {url, secret} = required(row, endpointNotFound);
+	const at = clock.now();
+	const delivery = {id: randomUUID(), type: 'endpoint.test', body: bodyOf('endpoint.test', at, {endpointId: id})};
+	await db('endpoint_deliveries').insert({
+		...delivery,
+		endpoint_id: id,
+		organization_id: organization.id,
+		at,
+		created_at: at,
+		// Nobody else sends it.
+		status: 'FAILED',
+		next_try_at: at,
+	});
+	const senders = createSenders();
+	const {retryAfter: _, ...tried} = await sendDelivery(
+		{...delivery, url, secrets: [keyCipher.open(secret) ?? '']},
+		{now: at, timeoutSeconds: webhookPolicy().timeoutSeconds, rules: addressRulesOf(services), senders},
+	);
+	senders.http.destroy();
+	senders.https.destroy();
+	const isOk = isTaken(tried);
+	await recordTries(db, [
+		{
+			id: delivery.id,
+			endpointId: id,
+			status: isOk ? 'DELIVERED' : 'FAILED',
+			nextTryAt: at,
+			tried: {...tried, retryAfter: null},
+		},
+	]);
+	return {deliveryId: delivery.id, ok: isOk, ...tried};
+};

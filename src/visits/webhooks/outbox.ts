@@ -1,0 +1,91 @@
+import {type LinkOwner, type LinkRow, linkJson} from '../../links/links/link.ts';
+import {readReferences} from '../../links/links/link-references.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import type {Services} from '../../services.ts';
+import {insertDeliveries, type NewDelivery} from './delivery-store.ts';
+import type {EventType} from './endpoint.ts';
+import {deliveriesOf, readListeners} from './listening.ts';
+
+/** A row that was written in the transaction of what happened. */
+type Row = {id: string; organizationId: string; type: EventType; at: Date; data: Record<string, unknown>};
+
+/** Rows of a transaction. */
+const MOST = 500;
+
+type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log'>;
+
+/** Writes what happened, in the transaction of its cause; nothing if no endpoint hears it. */
+export const writeOutbox = async (trx: Db, {organizationId, type, at, data}: Omit<Row, 'id'>): Promise<void> => {
+	await trx.raw(
+		`INSERT INTO webhook_outbox (organization_id, type, at, data)
+		SELECT :organizationId, :type, :at, CAST(:data AS jsonb) WHERE wants_webhook(:organizationId, :type)`,
+		{organizationId, type, at, data: JSON.stringify(data)},
+	);
+};
+
+const isOfLink = ({type}: Row): boolean => type.startsWith('link.');
+
+/** A stored row of a link, as the trigger wrote it: JSON has no dates. */
+const linkOf = ({data}: Row): LinkRow => {
+	const row = data as unknown as LinkRow & {expiry: string | null; created_at: string; updated_at: string};
+	return {
+		...row,
+		expiry: row.expiry === null ? null : new Date(row.expiry),
+		created_at: new Date(row.created_at),
+		updated_at: new Date(row.updated_at),
+	} as LinkRow;
+};
+
+/** What the rows of one organization say, as the API would; the link of those that are about one. */
+const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[]) => {
+	const links = new Map(rows.filter(isOfLink).map((row) => [row.id, linkOf(row)]));
+	const references = links.size === 0 ? null : await readReferences(services, trx, owner, {links: [...links.values()]});
+	return rows.map(({id, organizationId, type, at, data}) => {
+		const link = links.get(id);
+		if (link === undefined || references === null) {
+			return {organizationId, type, at, data, link: null};
+		}
+
+		const {tags, channel} = link;
+		const shown =
+			type === 'link.deleted'
+				? {id: link.id, shortCode: link.short_code, externalId: link.external_id}
+				: linkJson(services.addresses, owner, references.view(link));
+		return {organizationId, type, at, data: shown, link: {tags, channel}};
+	});
+};
+
+/** Makes deliveries of rows of the outbox, which then go. @returns how many rows. */
+export const emptyOutbox = (services: Deps): Promise<number> =>
+	inTransaction(services.db, async (trx) => {
+		const {rows} = await trx.raw<{rows: Row[]}>(
+			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY id LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
+			RETURNING id, organization_id AS "organizationId", type, at, data`,
+		);
+		if (rows.length === 0) {
+			return 0;
+		}
+
+		const ids = [...new Set(rows.map(({organizationId}) => organizationId))];
+		const listeners = await readListeners(trx, [...new Set(rows.map(({type}) => type))], ids);
+		const owners: LinkOwner[] = await trx('organizations')
+			.whereIn('id', [...listeners.keys()])
+			.select('id', {
+				orgKey: 'org_key',
+				defaultDomainId: 'default_domain_id',
+				plan: 'plan',
+				entitledUntil: 'entitled_until',
+			});
+		const deliveries: NewDelivery[] = [];
+		for (const owner of owners) {
+			const own = rows
+				.filter(({organizationId}) => organizationId === owner.id)
+				.toSorted((one, other) => Number(one.id) - Number(other.id));
+			for (const happened of await happenedOf(services, trx, owner, own)) {
+				deliveries.push(...deliveriesOf(listeners.get(owner.id) ?? [], happened));
+			}
+		}
+
+		await insertDeliveries(trx, deliveries, services.clock.now());
+		return rows.length;
+	});

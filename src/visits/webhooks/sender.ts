@@ -1,0 +1,160 @@
+import {Agent as HttpAgent} from 'node:http';
+import {Agent as HttpsAgent} from 'node:https';
+import {recordAudit, systemCaller} from '../../accounts/audit/audit-log.ts';
+import {DAY_MS} from '../../platform/clock.ts';
+import {createBatches} from '../../platform/db/batches.ts';
+import {inTransaction} from '../../platform/db/db.ts';
+import type {Services} from '../../services.ts';
+import {type Claimed, claimDeliveries, type Outcome, recordTries} from './delivery-store.ts';
+import {writeOutbox} from './outbox.ts';
+import type {AddressRules} from './safe-address.ts';
+import {isTaken, sendDelivery, type Try} from './send-delivery.ts';
+import {webhookPolicy} from './webhook-policy.ts';
+
+/** Deliveries at once: to one endpoint, to one that fails, and in all. */
+const MOST = {endpoint: 32, failing: 4, all: 512};
+
+/** Answers that ask for patience: their `Retry-After` counts (contract/webhooks 4). */
+const PATIENCE = new Set([429, 502, 503, 504]);
+const GONE = 410;
+
+type Deps = Pick<Services, 'background' | 'clock' | 'config' | 'db' | 'keyCipher' | 'log' | 'metrics'>;
+
+/** Where deliveries may go, by the configuration. */
+export const addressRulesOf = ({config}: Pick<Services, 'config'>): AddressRules => ({
+	networks: config.webhookNetworks,
+	dnsServers: config.dnsServers,
+	isProduction: config.nodeEnv === 'production',
+});
+
+/** The next try after so many; null after the last one. */
+const nextTryAt = ({at, status, retryAfter}: Try, tries: number): Date | null => {
+	const {retrySeconds, jitter} = webhookPolicy();
+	const pause = retrySeconds[tries];
+	if (pause === undefined) {
+		return null;
+	}
+
+	const asked = status !== null && PATIENCE.has(status) ? (retryAfter ?? 0) : 0;
+	const longest = Math.max(...retrySeconds);
+	const seconds = Math.max(pause * (1 + jitter * Math.random()), Math.min(asked, longest));
+	return new Date(at.getTime() + seconds * 1000);
+};
+
+const outcomeOf = ({id, endpointId, tries}: Claimed, tried: Try): Outcome => {
+	const next = isTaken(tried) ? null : nextTryAt(tried, tries);
+	return {
+		id,
+		endpointId,
+		status: isTaken(tried) ? 'DELIVERED' : next === null ? 'FAILED' : 'PENDING',
+		nextTryAt: next ?? tried.at,
+		tried,
+	};
+};
+
+/** Connections to endpoints, which stay open between deliveries. */
+export const createSenders = () => {
+	const options = {keepAlive: true, keepAliveMsecs: 5000, maxFreeSockets: MOST.endpoint, timeout: 60_000};
+	return {http: new HttpAgent(options), https: new HttpsAgent(options)};
+};
+
+/** Sends what is due. One per process; any number of processes share the deliveries. */
+export const createSender = (services: Deps) => {
+	const {clock, db, keyCipher, log, metrics} = services;
+	const senders = createSenders();
+	const sending = new Map<string, number>();
+	let inAll = 0;
+	let wake = (): void => {};
+
+	const record = createBatches<Outcome, true>({
+		most: 500,
+		many: async (outcomes) => {
+			await recordTries(db, outcomes);
+			return outcomes.map(() => true);
+		},
+	});
+
+	/** Disables an endpoint that is gone, or has answered nothing well for days. */
+	const disableIfDead = async ({endpointId, organizationId}: Claimed, {status, at}: Try): Promise<void> => {
+		const {disableAfterDays} = webhookPolicy();
+		const reason =
+			status === GONE ? 'It answered 410 Gone' : `It answered no delivery with 2xx for ${disableAfterDays} days`;
+		await inTransaction(db, async (trx) => {
+			const [disabled] = await trx('webhook_endpoints')
+				.where({id: endpointId, enabled: true})
+				.modify((one) =>
+					status === GONE ? one : one.where('failing_since', '<=', new Date(at.getTime() - disableAfterDays * DAY_MS)),
+				)
+				.update({enabled: false, disabled_reason: reason, updated_at: at})
+				.returning('url');
+			if (disabled === undefined) {
+				return;
+			}
+
+			await recordAudit(trx, at, systemCaller, {
+				action: 'DISABLE',
+				entityType: 'WebhookEndpoint',
+				entityId: endpointId,
+				organizationId,
+				details: {url: disabled.url, reason},
+			});
+			const data = {id: endpointId, url: disabled.url, reason};
+			await writeOutbox(trx, {organizationId, type: 'endpoint.disabled', at, data});
+			metrics.endpointDisabled();
+			log.warn({organizationId, endpointId, reason}, 'a webhook endpoint was disabled');
+		});
+	};
+
+	const send = async (claimed: Claimed): Promise<void> => {
+		const secrets = [claimed.secret, claimed.previousSecret].flatMap((secret) => keyCipher.open(secret) ?? []);
+		const {timeoutSeconds} = webhookPolicy();
+		const tried = await sendDelivery(
+			{...claimed, secrets},
+			{now: clock.now(), timeoutSeconds, rules: addressRulesOf(services), senders},
+		);
+		await record(outcomeOf(claimed, tried));
+		metrics.delivery(isTaken(tried) ? 'delivered' : 'failed');
+		if (!isTaken(tried)) {
+			await disableIfDead(claimed, tried);
+		}
+	};
+
+	const begin = async (claimed: Claimed): Promise<void> => {
+		const {endpointId} = claimed;
+		sending.set(endpointId, (sending.get(endpointId) ?? 0) + 1);
+		inAll += 1;
+		try {
+			await send(claimed);
+		} finally {
+			const left = (sending.get(endpointId) ?? 1) - 1;
+			left === 0 ? sending.delete(endpointId) : sending.set(endpointId, left);
+			inAll -= 1;
+			wake();
+		}
+	};
+
+	return {
+		/** Begins to send what is due and has room. @returns how many. */
+		sendDue: async (): Promise<number> => {
+			const room = MOST.all - inAll;
+			if (room === 0) {
+				return 0;
+			}
+
+			const claimed = await claimDeliveries(db, clock.now(), {sending, most: {...MOST, all: room}});
+			for (const one of claimed) {
+				services.background.run('send a webhook', begin(one));
+			}
+
+			return claimed.length;
+		},
+		/** Calls back whenever a delivery is done. */
+		onRoom: (call: () => void): void => {
+			wake = call;
+		},
+		close: (): void => {
+			senders.http.destroy();
+			senders.https.destroy();
+		},
+	};
+};

@@ -1,0 +1,34 @@
+import Joi from 'joi';
+import {readConfigFile} from '../../platform/package-root.ts';
+
+/** How deliveries are tried (contract/webhooks 4). */
+export type WebhookPolicy = {
+	/** Pauses after each failed try, in seconds; after the last one the delivery has failed. */
+	retrySeconds: number[];
+	/** The part of a pause by which it varies, so that an endpoint that comes back is not asked by all at once. */
+	jitter: number;
+	timeoutSeconds: number;
+	/** An endpoint that answered nothing well for so long is disabled. */
+	disableAfterDays: number;
+	/** How long the secret before a rotation signs, too. */
+	rotationHours: number;
+	endpointsPerOrganization: number;
+};
+
+const amount = Joi.number().integer().min(1).required();
+const schema = Joi.object<WebhookPolicy>({
+	retrySeconds: Joi.array().items(Joi.number().integer().min(1)).min(1).required(),
+	jitter: Joi.number().min(0).max(1).required(),
+	timeoutSeconds: amount,
+	disableAfterDays: amount,
+	rotationHours: amount,
+	endpointsPerOrganization: amount,
+}).required();
+
+let read: WebhookPolicy | null = null;
+
+/** `config/webhooks.json`, read at the first use. @throws with every fault of the file. */
+export const webhookPolicy = (): WebhookPolicy => {
+	read ??= Joi.attempt(readConfigFile('webhooks.json'), schema) as WebhookPolicy;
+	return read;
+};

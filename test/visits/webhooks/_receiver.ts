@@ -1,0 +1,87 @@
+import {once} from 'node:events';
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {ExecutionContext} from 'ava';
+import type {TestOrganization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import type {TestService} from '../../helpers/service.ts';
+
+export type Received = {
+	headers: Record<string, string>;
+	body: string;
+	json: {type: string; timestamp: string; data: Record<string, unknown>};
+};
+
+type Respond = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
+
+/** A receiver of webhooks on this machine. Answers 204 unless the test answers. */
+export const startReceiver = async (t: Pick<ExecutionContext, 'teardown'>) => {
+	const all: Received[] = [];
+	const waiting = new Set<() => void>();
+	let respond: Respond = (response) => response.writeHead(204).end();
+	const server = createServer((request, response) => {
+		let body = '';
+		request.setEncoding('utf8');
+		request.on('data', (chunk) => {
+			body += chunk;
+		});
+		request.on('end', () => {
+			const received = {headers: request.headers as Record<string, string>, body, json: JSON.parse(body)};
+			all.push(received);
+			respond(response, received, request);
+			for (const check of waiting) {
+				check();
+			}
+		});
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+	return {
+		url,
+		all,
+		respond: (next: Respond) => {
+			respond = next;
+		},
+		/** Resolves with what was received once there are so many that meet the condition. */
+		until: (count: number, isWanted: (one: Received) => boolean = () => true): Promise<Received[]> =>
+			new Promise((resolve) => {
+				const check = () => {
+					const found = all.filter(isWanted);
+					if (found.length >= count) {
+						waiting.delete(check);
+						resolve(found);
+					}
+				};
+				waiting.add(check);
+				check();
+			}),
+	};
+};
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** The path of an organization's endpoints for the operator. */
+export const endpointsOf = ({id}: Pick<TestOrganization, 'id'>): string =>
+	`/admin/organizations/${id}/webhook-endpoints`;
+
+/** A new endpoint, made by the operator. */
+export const endpoint = async (service: TestService, organization: TestOrganization, body: object) => {
+	const {status, body: made, text} = await admin(service).post(endpointsOf(organization), body);
+	if (status !== 201) {
+		throw new Error(`an endpoint got ${status}: ${text}`);
+	}
+
+	return made as {id: string; secret: string; url: string};
+};
+
+/** Waits until a row meets a condition, by looking again and again. */
+export const untilTrue = async (look: () => Promise<boolean>): Promise<void> => {
+	while (!(await look())) {
+		await new Promise(setImmediate);
+	}
+};

@@ -1,0 +1,103 @@
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {startTwoServices} from '../../helpers/two-services.ts';
+import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {endpoint, endpointsOf, startReceiver, untilTrue} from './_receiver.ts';
+
+const service = serviceOf(test);
+
+type Clicks = {clicks: Array<Record<string, unknown>>};
+
+test('clicks of people are sent in batches, without address and User-Agent, and crawlers are not', async (t) => {
+	const acme = await organization(service);
+	const receiver = await startReceiver(t);
+	const made = await link(acme, {tags: ['spring']});
+	const host = network();
+	await visit(service, made, host(1));
+	await service.services.clickJournal.flushed({mentioned: [acme.id]});
+	await endpoint(service, acme, {url: receiver.url, events: ['click.recorded'], filter: {tags: ['spring']}});
+	const other = await link(acme, {tags: ['summer']});
+	const visits = 120;
+	for (let index = 0; index < visits; index += 1) {
+		await visit(service, made, host(2 + index));
+	}
+
+	await visit(service, other, host(200));
+	await anonymous(service, host(201)).get(pathOf(made.url), {'User-Agent': 'WhatsApp/2.23.20.0'});
+	const countOf = () => receiver.all.reduce((sum, {json}) => sum + (json.data as Clicks).clicks.length, 0);
+	await untilTrue(async () => countOf() >= visits);
+	t.is(countOf(), visits);
+	const clicks = receiver.all.flatMap(({json}) => (json.data as Clicks).clicks);
+	t.is(new Set(clicks.map(({id}) => id)).size, visits);
+	t.true(receiver.all.every(({json, body}) => (json.data as Clicks).clicks.length <= 100 && body.length < 20_480));
+	t.deepEqual(Object.keys(clicks[0] ?? {}).toSorted(), ['at', 'browser', 'country', 'id', 'link', 'platform']);
+	t.deepEqual(clicks[0]?.['link'], {id: made.id, shortCode: made.shortCode, title: null});
+	t.true(receiver.all.every(({body}) => !body.includes(host(2)) && !body.includes('AppleWebKit')));
+});
+
+test('a match and a miss are sent as match explain has them, without signals, a miss with its reason', async (t) => {
+	const acme = await organization(service);
+	const receiver = await startReceiver(t);
+	await endpoint(service, acme, {url: receiver.url, events: ['match.found', 'match.missed']});
+	const host = network();
+	const tapped = await clicked(service, acme, host(1));
+	const device = {...iPhoneApp, deviceId: 'webhook-device'};
+	t.true((await open(service, host(1), {...device, clipboardToken: tapped.token}, acme)).body.matched);
+	t.false((await open(service, network()(1), {...device, deviceId: 'webhook-device-2'}, acme)).body.matched);
+	const received = await receiver.until(2);
+	const {body: explained} = await admin(service).get(`/admin/organizations/${acme.id}/matches`);
+	for (const {signals: _, ...attempt} of explained.data) {
+		const type = attempt.matched ? 'match.found' : 'match.missed';
+		const {query: __, ...sent} = received.find(({json}) => json.type === type)?.json.data ?? {};
+		const {query: ___, ...shown} = attempt;
+		t.deepEqual(sent, shown);
+	}
+
+	t.is(received.find(({json}) => json.type === 'match.missed')?.json.data['reason'], 'no_click');
+});
+
+test('an event is sent as it is stored', async (t) => {
+	const acme = await organization(service);
+	const receiver = await startReceiver(t);
+	await endpoint(service, acme, {url: receiver.url, events: ['event.tracked']});
+	await acme.client.post('/sdk/session', {deviceId: 'device-7'});
+	await acme.client.post('/sdk/events', {deviceId: 'device-7', eventName: 'purchase', properties: {price: 12.5}});
+	const [received] = await receiver.until(1);
+	t.like(received?.json.data, {eventName: 'purchase', deviceId: 'device-7', properties: {price: 12.5}, linkId: null});
+});
+
+test('a domain that is verified and one that lapses are sent', async (t) => {
+	const acme = await organization(service);
+	const receiver = await startReceiver(t);
+	await endpoint(service, acme, {url: receiver.url, events: ['domain.verified', 'domain.lapsed']});
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: added} = await admin(service).post(domains, {hostname: 'webhooks.acme.example'});
+	await admin(service).post(`${domains}/${added.id}/approve`, {});
+	await admin(service).post(`${domains}/${added.id}/reject`, {});
+	const received = await receiver.until(2);
+	t.deepEqual(received.map(({json}) => json.type).toSorted(), ['domain.lapsed', 'domain.verified']);
+	t.like(received[0]?.json.data, {id: added.id, hostname: 'webhooks.acme.example'});
+});
+
+test('two processes send each event once, and an endpoint made on one is heard by the other at once', async (t) => {
+	const pair = await startTwoServices({});
+	t.teardown(() => pair.stop());
+	const {one, other} = pair;
+	const acme = await organization(one);
+	const receiver = await startReceiver(t);
+	const {id} = await endpoint(one, acme, {url: receiver.url, events: ['link.created', 'event.tracked']});
+	const admins = [admin(one), admin(other)];
+	const made = await Promise.all(
+		Array.from({length: 60}, (_, index) =>
+			admins[index % 2]?.post(`/admin/organizations/${acme.id}/links`, {path: `/sale/${index}`}),
+		),
+	);
+	t.true(made.every((answer) => answer?.status === 201));
+	await receiver.until(60);
+	const deliveries = await admin(one).get(`${endpointsOf(acme)}/${id}/deliveries`);
+	t.is(deliveries.body.total, 60);
+	t.is(new Set(receiver.all.map(({json}) => json.data['id'])).size, 60);
+	t.is(receiver.all.length, 60);
+});
