@@ -27,6 +27,7 @@ import {statsRoutes} from './visits/clicks/stats/admin-routes.ts';
 import {portalStatsRoutes} from './visits/clicks/stats/portal-routes.ts';
 import {clickStreamRoutes} from './visits/clicks/stream/click-stream-routes.ts';
 import {deviceRoutes} from './visits/devices/organization-routes.ts';
+import {exportRoutes} from './visits/export/organization-routes.ts';
 import {matchAttemptRoutes} from './visits/match/organization-routes.ts';
 import {matchRoutes} from './visits/match/routes.ts';
 import {privacyRoutes} from './visits/privacy/admin-routes.ts';
@@ -69,6 +70,7 @@ export const surfaces: readonly Route[] = [
 	...usageRoutes,
 	...eventRoutes,
 	...deviceRoutes,
+	...exportRoutes,
 	...webhookEndpointRoutes,
 	...auditRoutes,
 	...opsBillingRoutes,

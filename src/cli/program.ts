@@ -15,6 +15,7 @@ import {deviceCommands, eventCommands} from './commands/devices.ts';
 import {doctorCommand} from './commands/doctor.ts';
 import {domainCommands} from './commands/domains.ts';
 import {endpointCommands} from './commands/endpoints.ts';
+import {exportCommands} from './commands/export.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
 import {matchCommands} from './commands/match.ts';
@@ -50,6 +51,7 @@ const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>
 			eventCommands,
 			deviceCommands,
 			endpointCommands,
+			exportCommands,
 			auditCommand,
 			privacyCommands,
 		],

@@ -226,6 +226,14 @@ export const deviceNotFound = () => notFound('device_not_found', 'Nothing is sto
 export const userNotFound = () => notFound('user_not_found', 'Nothing is stored about this user');
 export const matchAttemptNotFound = () => notFound('match_attempt_not_found', 'Match not found');
 
+/** @param fault what is wrong with it, after its name. */
+export const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
+export const exportElsewhere = () =>
+	new HttpError(
+		501,
+		'clicks_in_clickhouse',
+		'Clicks in ClickHouse cannot be exported yet. Read its table clicks instead.',
+	);
 export const endpointNotFound = () => notFound('endpoint_not_found', 'Webhook endpoint not found');
 export const deliveryNotFound = () => notFound('delivery_not_found', 'Delivery not found');
 export const deliveryBodyGone = () =>

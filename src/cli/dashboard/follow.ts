@@ -70,7 +70,7 @@ export const follow = async ({connect, query, signal, sleep, onEvent, onLink}: F
 		const watch = setTimeout(() => silence.abort(), SILENCE_SECONDS * 1000);
 		try {
 			const headers: Record<string, string> = cursor === null ? {} : {'Last-Event-ID': cursor};
-			for await (const event of readEvents(connect(ends).stream('/admin/clicks/stream', query, headers))) {
+			for await (const event of readEvents(connect(ends).stream('/admin/clicks/stream', query, {headers}))) {
 				watch.refresh();
 				failures = 0;
 				cursor = event.id ?? cursor;

@@ -97,11 +97,14 @@ export type ApiClient = {
 	delete: <T>(path: string) => Promise<T>;
 	/** An image or another body that is not JSON. */
 	bytes: (path: string, query?: Query) => Promise<Uint8Array>;
-	/** A streamed body, chunk by chunk. */
-	stream: (path: string, query?: Query, headers?: Record<string, string>) => AsyncIterable<Uint8Array>;
+	/** A streamed body, chunk by chunk. @property onHeaders gets the headers of the answer. */
+	stream: (path: string, query?: Query, more?: Streaming) => AsyncIterable<Uint8Array>;
 	/** Sends and reads lines concurrently, with backpressure in both directions. */
 	exchange: (path: string, query: Query, lines: AsyncIterable<string>) => AsyncIterable<string>;
 };
+
+/** Headers of a streamed request, and who reads those of its answer. */
+type Streaming = {headers?: Record<string, string>; onHeaders?: (headers: Headers) => void};
 
 export type ClientOptions = {
 	baseUrl: string;
@@ -137,7 +140,7 @@ export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient
 	const chunksOf = async function* (
 		path: string,
 		query: Query = {},
-		{ends = signal, more = {}}: {ends?: AbortSignal; more?: Record<string, string>} = {},
+		{ends = signal, headers: more = {}, onHeaders}: Streaming & {ends?: AbortSignal} = {},
 	): AsyncGenerator<Uint8Array> {
 		try {
 			const response = await fetch(`${baseUrl}${path}${queryText(query)}`, {
@@ -149,6 +152,7 @@ export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient
 				throw new OplinkApiError({status: response.status, text: await response.text(), errorCode});
 			}
 
+			onHeaders?.(response.headers);
 			for await (const chunk of response.body ?? []) {
 				yield chunk as Uint8Array;
 			}
@@ -169,7 +173,7 @@ export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient
 			const ends = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_SECONDS * 1000)]);
 			return buffer(chunksOf(path, query, {ends}));
 		},
-		stream: (path, query, more = {}) => chunksOf(path, query, {more}),
+		stream: chunksOf,
 		exchange: (path, query, lines) =>
 			exchangeLines({baseUrl, path: `${path}${queryText(query)}`, token, signal}, lines),
 	};

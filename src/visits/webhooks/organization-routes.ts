@@ -14,7 +14,7 @@ import {
 	textOrNull,
 	uuid,
 } from '../../platform/http/answer.ts';
-import {idParams, pageQuerySchema, uuidField} from '../../platform/http/validate.ts';
+import {idParams, isoDateTime, pageQuerySchema, uuidField} from '../../platform/http/validate.ts';
 import type {DeliveryStatus} from './delivery-store.ts';
 import {endpointAnswer, endpointChanges, endpointWithSecretAnswer, newEndpoint} from './endpoint.ts';
 import {
@@ -64,7 +64,7 @@ const deliveriesQuery = (pageQuerySchema as Joi.ObjectSchema).concat(
 	Joi.object({status: deliveryStatus}),
 ) as Joi.ObjectSchema<{page: number; limit: number; status?: DeliveryStatus}>;
 
-const sinceBody = Joi.object<{since: string}>({since: Joi.string().isoDate().required()});
+const sinceBody = Joi.object<{since: Date}>({since: isoDateTime().required()});
 
 const shared = {role: 'admin', params: idParams} as const;
 
@@ -169,6 +169,6 @@ export const webhookEndpointRoutes = [
 		answer: replayAnswer,
 		body: sinceBody,
 		handler: ({services, organization, params: {id}, body}) =>
-			replaySince(services, {organization, id, since: new Date(body.since)}),
+			replaySince(services, {organization, id, since: body.since}),
 	}),
 ].flat();

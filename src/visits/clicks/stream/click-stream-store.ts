@@ -45,6 +45,21 @@ export type StreamEvent =
  */
 export type Snapshot = string;
 
+type Parts = {xmin: bigint; xmax: bigint};
+
+/** The bounds of a snapshot, or null for a text that PostgreSQL would reject. */
+export const parseSnapshot = (text: string): Parts | null => {
+	const [, least, most, list = ''] = /^(\d+):(\d+):((?:\d+,)*\d+)?$/.exec(text) ?? [];
+	if (least === undefined || most === undefined) {
+		return null;
+	}
+
+	const [xmin, xmax] = [BigInt(least), BigInt(most)];
+	const underWay = list === '' ? [] : list.split(',').map(BigInt);
+	const isOrdered = underWay.every((id, index) => id >= xmin && id < xmax && id > (underWay[index - 1] ?? 0n));
+	return xmin > 0n && xmin <= xmax && isOrdered ? {xmin, xmax} : null;
+};
+
 /** Rows of a page: no more are in memory at once. */
 const PAGE = 1000;
 

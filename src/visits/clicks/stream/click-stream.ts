@@ -6,7 +6,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import {stopping} from '../../../platform/errors.ts';
 import type {ClickStore} from '../click-store.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
-import {readSnapshot, type Snapshot} from './click-stream-store.ts';
+import {parseSnapshot, readSnapshot, type Snapshot} from './click-stream-store.ts';
 
 const TURN_MS = 250;
 const BEAT_MS = 15_000;
@@ -22,27 +22,12 @@ type Subscription = {
 /** The longest gap in transactions that a reconnecting listener is replayed; a click is one. */
 const MOST_TRANSACTIONS = 100_000n;
 
-type Parts = {xmin: bigint; xmax: bigint};
-
-/** The bounds of a snapshot, or null for a text that PostgreSQL would reject; `resumableFrom` bounds them. */
-const parse = (text: string): Parts | null => {
-	const [, least, most, list = ''] = /^(\d+):(\d+):((?:\d+,)*\d+)?$/.exec(text) ?? [];
-	if (least === undefined || most === undefined) {
-		return null;
-	}
-
-	const [xmin, xmax] = [BigInt(least), BigInt(most)];
-	const underWay = list === '' ? [] : list.split(',').map(BigInt);
-	const isOrdered = underWay.every((id, index) => id >= xmin && id < xmax && id > (underWay[index - 1] ?? 0n));
-	return xmin > 0n && xmin <= xmax && isOrdered ? {xmin, xmax} : null;
-};
-
 /**
  * The cursor that a listener may resume from. Null if it belongs to another database, or is so old that starting afresh
  * shows more.
  */
 const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
-	const [then, present] = [parse(cursor), parse(now)];
+	const [then, present] = [parseSnapshot(cursor), parseSnapshot(now)];
 	if (then === null || present === null) {
 		return null;
 	}

@@ -1,0 +1,110 @@
+import {type FileHandle, readFile} from 'node:fs/promises';
+import path from 'node:path';
+import {Option} from 'commander';
+import type {ExportFormat, ExportKind} from '../../visits/export/export-kinds.ts';
+import {OperatorError, usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {exitCodes} from '../exit-codes.ts';
+import {replaceFile} from '../replace-file.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {writeData} from '../terminal/io.ts';
+
+type Options = {since?: string; state?: string; format: ExportFormat; output?: string};
+
+/** Exports are about visitors: only their owner reads them. */
+const MODE = 0o600;
+
+/** A time, as no cursor looks: `2026-03-10`, `2026-03-10T12:00Z`. A date is its beginning in UTC. */
+const timeOf = (text: string): string | null =>
+	/^\d{4}-\d\d-\d\d/.test(text) ? (text.length === 10 ? `${text}T00:00:00Z` : text) : null;
+
+/** What a state file says, or null where there is none yet. @throws OperatorError for another file. */
+const readState = async (file: string): Promise<string | null> => {
+	const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') {
+			return null;
+		}
+
+		throw error;
+	});
+	if (text !== null && !/^[\w-]+\n?$/.test(text)) {
+		throw new OperatorError(
+			`${file} does not hold a cursor`,
+			exitCodes.failed,
+			'Name the file that an export with --state wrote, or a new one',
+		);
+	}
+
+	return text === null ? null : text.trim();
+};
+
+/** The command of a kind. */
+const exportOf = (kind: ExportKind, examples: string[]) =>
+	command({
+		usage: `${kind} [org]`,
+		summary: `Write ${kind} that were stored after the last export`,
+		examples,
+		options: [
+			new Option('--since <time>', 'begin at this time, or after this cursor'),
+			new Option('--state <file>', 'file with the cursor: go on after it, and replace it').conflicts('since'),
+			new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'),
+			new Option('--output <file>', 'file to write (default: standard output)'),
+		],
+		run: async (context: Context<Options>) => {
+			const {io, options, show} = context;
+			if (show.json) {
+				throw usageError('An export is not one answer', 'Leave --json out: a line of NDJSON is a row');
+			}
+
+			const state = options.state === undefined ? null : path.resolve(io.cwd, options.state);
+			const cursor = state === null ? null : await readState(state);
+			const {since, format} = options;
+			const time = since === undefined ? null : timeOf(since);
+			const after = time === null ? (since ?? cursor) : null;
+			const from = {...(time === null ? {} : {since: time}), ...(after === null ? {} : {cursor: after})};
+			const {client, path: base} = await chosenPath(context);
+			let next = '';
+			const texts = client.stream(
+				`${base}/export/${kind}`,
+				{format, ...from},
+				{
+					onHeaders: (headers) => {
+						next = headers.get('x-cursor') ?? '';
+					},
+				},
+			);
+			if (options.output === undefined || options.output === '-') {
+				const decoder = new TextDecoder();
+				for await (const chunk of texts) {
+					await writeData(io.stdout, decoder.decode(chunk, {stream: true}));
+				}
+			} else {
+				const write = async (handle: FileHandle) => {
+					for await (const text of texts) {
+						await handle.writeFile(text);
+					}
+				};
+				await replaceFile(path.resolve(io.cwd, options.output), write, MODE);
+			}
+
+			// Only now: an export that was cut off is repeated from where it began.
+			if (state === null) {
+				await show.note(`Next: --since ${next}`);
+			} else {
+				await replaceFile(state, (handle) => handle.writeFile(`${next}\n`), MODE);
+			}
+		},
+	});
+
+export const exportCommands: CommandGroup = {
+	name: 'export',
+	summary: 'Write what happened for a data warehouse, each row once',
+	commands: [
+		exportOf('clicks', [
+			'clicks --since 2026-03-01 > clicks.ndjson',
+			'clicks --org Ab12 --state clicks.cursor --output clicks.ndjson',
+		]),
+		exportOf('events', ['events --state events.cursor --format csv --output events.csv']),
+		exportOf('matches', ['matches --state matches.cursor --output matches.ndjson']),
+	],
+};

@@ -1,0 +1,36 @@
+import {invalidCursor} from '../../platform/errors.ts';
+import {parseSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
+import type {ExportKind} from './export-kinds.ts';
+
+/** Whose rows a cursor continues. */
+type Owner = {kind: ExportKind; organizationId: string};
+
+/** The position after which the next run goes on (contract/export 3): opaque to callers. */
+export const cursorOf = ({kind, organizationId}: Owner, snapshot: Snapshot): string =>
+	Buffer.from(JSON.stringify([1, kind, organizationId, snapshot])).toString('base64url');
+
+/** The snapshot of a cursor. @throws 400 for one of something else, or of another database. */
+export const snapshotOf = (cursor: string, {kind, organizationId}: Owner, now: Snapshot): Snapshot => {
+	let parts: unknown;
+	try {
+		parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+	} catch {
+		throw invalidCursor('is not one of an export');
+	}
+
+	const [version, ownKind, owner, snapshot] = Array.isArray(parts) ? parts : [];
+	const [then, present] = [typeof snapshot === 'string' ? parseSnapshot(snapshot) : null, parseSnapshot(now)];
+	if (version !== 1 || then === null || present === null) {
+		throw invalidCursor('is not one of an export');
+	}
+
+	if (ownKind !== kind || owner !== organizationId) {
+		throw invalidCursor(`is not one of ${kind} of this organization`);
+	}
+
+	if (then.xmax > present.xmax) {
+		throw invalidCursor('is of another database; begin again without it');
+	}
+
+	return snapshot;
+};

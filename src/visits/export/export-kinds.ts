@@ -1,0 +1,94 @@
+import {clicksInFull} from '../clicks/click-context.ts';
+
+/** What can be exported. */
+export const exportKinds = ['clicks', 'events', 'matches'] as const;
+export type ExportKind = (typeof exportKinds)[number];
+
+export const exportFormats = ['ndjson', 'csv'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** A column of an export: SQL over `source`, and whether its text may need quotes in CSV. */
+type Column = {name: string; sql: string; isFree?: true};
+
+type Kind = {
+	source: string;
+	/** When a row happened, for `since`. */
+	at: string;
+	/** In a fixed order; new ones are added at the end (contract/export 2). */
+	columns: readonly Column[];
+};
+
+/** UTC with milliseconds. */
+const instant = (sql: string): string => `to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const free = (name: string, sql = name): Column => ({name, sql, isFree: true});
+const plain = (name: string, sql = name): Column => ({name, sql});
+
+export const kinds: Record<ExportKind, Kind> = {
+	clicks: {
+		source: `${clicksInFull} AS clicks`,
+		at: 'occurred_at',
+		columns: [
+			plain('id'),
+			plain('at', instant('occurred_at')),
+			plain('linkId', 'link_id'),
+			free('channel'),
+			free('referrer', 'referrer_host'),
+			free('platform'),
+			free('os'),
+			free('browser'),
+			free('deviceModel', 'device_model'),
+			free('language'),
+			free('country'),
+			free('botClass', 'bot_class'),
+		],
+	},
+	events: {
+		source: 'events',
+		at: 'received_at',
+		columns: [
+			plain('id'),
+			free('eventId', 'event_id'),
+			free('eventName', 'event_name'),
+			free('deviceId', 'device_id'),
+			plain('linkId', 'link_id'),
+			free('properties'),
+			plain('occurredAt', instant('occurred_at')),
+			plain('receivedAt', instant('received_at')),
+		],
+	},
+	matches: {
+		source: 'match_attempts',
+		at: 'at',
+		columns: [
+			plain('id'),
+			plain('at', instant('at')),
+			free('deviceId', 'device_id'),
+			plain('matched'),
+			plain('method'),
+			plain('confidence'),
+			plain('score'),
+			plain('linkId', 'link_id'),
+			plain('reason'),
+		],
+	},
+};
+
+/**
+ * A field of CSV (RFC 4180), made by the database: NULL is empty, an empty text is `""`. A library in this process takes
+ * longer for ten fields than the whole row may take.
+ */
+const csvField = ({sql, isFree}: Column): string => {
+	const text = `CAST(${sql} AS text)`;
+	return isFree
+		? `CASE WHEN ${sql} IS NULL THEN '' WHEN ${text} = '' OR ${text} ~ E'[",\\r\\n]' THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
+		: `coalesce(${text}, '')`;
+};
+
+/** SQL of a row as a line of a format, without its end. */
+export const lineOf = ({columns}: Kind, format: ExportFormat): string =>
+	format === 'csv'
+		? `concat(${columns.map(csvField).join(", ',', ")})`
+		: `CAST(json_build_object(${columns.map(({name, sql}) => `'${name}', ${sql}`).join(', ')}) AS text)`;
+
+export const headerOf = ({columns}: Kind): string => columns.map(({name}) => name).join(',');

@@ -1,0 +1,117 @@
+import {Readable} from 'node:stream';
+import type {Knex} from 'knex';
+import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {exportElsewhere} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {writtenBetween} from '../clicks/click-times.ts';
+import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
+import {cursorOf, snapshotOf} from './export-cursor.ts';
+import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
+
+/** Rows in memory at once. */
+const PAGE = 2000;
+
+/** The header that has the cursor after this run, and may have the one before it. */
+export const CURSOR_HEADER = 'X-Cursor';
+
+const contentTypes: Record<ExportFormat, string> = {
+	ndjson: 'application/x-ndjson; charset=utf-8',
+	csv: 'text/csv; charset=utf-8; header=present',
+};
+
+type Export = {
+	organization: {id: string};
+	kind: ExportKind;
+	format: ExportFormat;
+	cursor?: string | undefined;
+	/** Rows that happened before it are left out. */
+	since?: Date | undefined;
+	request: RequestFacts;
+};
+
+type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'config' | 'db'>;
+
+/** A range of transactions, read in a transaction of its own that sees nothing later. */
+type Run = {trx: Knex.Transaction; upTo: Snapshot; pages: AsyncGenerator<string>};
+
+const readPage = async (trx: Db): Promise<string[]> => {
+	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${PAGE} FROM export`);
+	return rows.map(({line}) => line);
+};
+
+/** Lines of the rows that the transaction sees and that were committed after `from`; null: all. */
+async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, from: Snapshot | null, upTo: Snapshot) {
+	const {source, at} = kinds[kind];
+	const bindings = {
+		organizationId: organization.id,
+		...(from === null ? {} : {from, upTo}),
+		...(since === undefined ? {} : {since}),
+	};
+	await trx.raw(
+		`DECLARE export NO SCROLL CURSOR FOR SELECT ${lineOf(kinds[kind], format)} AS line FROM ${source}
+		WHERE organization_id = :organizationId ${from === null ? '' : `AND ${writtenBetween('from', 'upTo')}`}
+			${since === undefined ? '' : `AND ${at} >= :since`}`,
+		bindings,
+	);
+	for (let lines = await readPage(trx); lines.length > 0; lines = await readPage(trx)) {
+		yield `${lines.join('\n')}\n`;
+	}
+}
+
+/** @throws 400 for a cursor of something else; 503 without the database. */
+const beginRun = async (services: Deps, given: Export): Promise<Run> => {
+	const {organization, kind, cursor} = given;
+	if (kind === 'clicks') {
+		// Its rows do not say which transaction brought them, so that no cursor could hold each once.
+		if (services.config.clicksUrl !== null) {
+			throw exportElsewhere();
+		}
+
+		// What was answered before this run is in it.
+		await services.clickJournal.flushed({mentioned: [organization.id]});
+	}
+
+	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
+	try {
+		const upTo = await readSnapshot(trx);
+		const owner = {kind, organizationId: organization.id};
+		const from = cursor === undefined ? null : snapshotOf(cursor, owner, upTo);
+		return {trx, upTo, pages: pagesOf(trx, given, from, upTo)};
+	} catch (error) {
+		await trx.rollback();
+		throw error;
+	}
+};
+
+async function* bodyOf({trx, pages}: Run, first: string, last: string, request: RequestFacts) {
+	try {
+		yield first;
+		yield* pages;
+		yield last;
+	} catch (error) {
+		request.log().error({err: error}, 'an export ended early');
+		throw error;
+	} finally {
+		await trx.rollback();
+	}
+}
+
+/**
+ * The rows of an organization that were committed after its last export, as a stream with backpressure. Runs that go on
+ * from one another's cursors hold each row once (contract/export 3). A server fault breaks the connection instead of
+ * ending the answer, and no cursor follows.
+ */
+export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {
+	const run = await beginRun(services, given);
+	const {kind, format, organization, request} = given;
+	const cursor = cursorOf({kind, organizationId: organization.id}, run.upTo);
+	const [first, last] = format === 'csv' ? [`${headerOf(kinds[kind])}\n`, ''] : ['', `${JSON.stringify({cursor})}\n`];
+	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
+	if (request.isHead) {
+		await run.trx.rollback();
+		return reply({headers});
+	}
+
+	return reply({headers, body: Readable.from(bodyOf(run, first, last, request), {objectMode: false})});
+};

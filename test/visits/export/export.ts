@@ -1,0 +1,201 @@
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import {parse} from 'csv-parse/sync';
+import {runCli} from '../../cli/_run-cli.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+
+const service = serviceOf(test);
+
+const exportOf = (acme: TestOrganization, kind: string, query = '') =>
+	admin(service).get(`/admin/organizations/${acme.id}/export/${kind}${query}`);
+
+const linesOf = (text: string): Array<Record<string, unknown>> =>
+	text
+		.split('\n')
+		.filter((line) => line !== '')
+		.map((line) => JSON.parse(line));
+
+const COLUMNS = {
+	clicks: 'id,at,linkId,channel,referrer,platform,os,browser,deviceModel,language,country,botClass',
+	events: 'id,eventId,eventName,deviceId,linkId,properties,occurredAt,receivedAt',
+	matches: 'id,at,deviceId,matched,method,confidence,score,linkId,reason',
+};
+
+test('clicks, events and matches are exported in the order of the contract, and a run ends with a cursor', async (t) => {
+	const acme = await organization(service);
+	const other = await organization(service);
+	const host = network();
+	const tapped = await clicked(service, acme, host(1), {channel: 'email'});
+	await clicked(service, other, host(2));
+	await anonymous(service, host(3)).get(pathOf(tapped.link.url), {'User-Agent': 'WhatsApp/2.23.20.0'});
+	await open(service, host(1), {...iPhoneApp, deviceId: 'device-1', clipboardToken: tapped.token}, acme);
+	const properties = {note: 'a "quote", a comma\nand a line', price: 12.5};
+	await acme.client.post('/sdk/events', {
+		deviceId: 'device-1',
+		eventName: 'purchase',
+		properties,
+		eventId: ''.padEnd(3, 'e'),
+	});
+	for (const [kind, columns] of Object.entries(COLUMNS)) {
+		const {status, headers, text} = await exportOf(acme, kind);
+		t.is(status, 200);
+		t.is(headers['content-type'], 'application/x-ndjson; charset=utf-8');
+		const lines = linesOf(text);
+		t.deepEqual(lines.at(-1), {cursor: headers['x-cursor']});
+		t.is(lines.length, kind === 'clicks' ? 3 : 2, kind);
+		t.is(Object.keys(lines[0] ?? {}).join(), columns);
+		const csv = await exportOf(acme, kind, '?format=csv');
+		t.is(csv.headers['content-type'], 'text/csv; charset=utf-8; header=present');
+		t.true(csv.text.startsWith(`${columns}\n`));
+		t.false(csv.text.includes(host(1)) || csv.text.includes('AppleWebKit'));
+		const rows = parse(csv.text, {columns: true}) as Array<Record<string, string>>;
+		const texts = (row: Record<string, unknown>) =>
+			Object.fromEntries(
+				Object.entries(row).map(([name, value]) => [
+					name,
+					value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value),
+				]),
+			);
+		const compact = (row: Record<string, string>) => ({
+			...row,
+			...(row['properties'] ? {properties: JSON.stringify(JSON.parse(row['properties']))} : {}),
+			...(row['matched'] ? {matched: String(row['matched'] === 'true')} : {}),
+		});
+		t.deepEqual(rows.map(compact), lines.slice(0, -1).map(texts), kind);
+	}
+
+	t.like(linesOf((await exportOf(acme, 'events')).text)[0], {eventName: 'purchase', properties});
+	t.like(
+		linesOf((await exportOf(acme, 'clicks')).text).find(({botClass}) => botClass === null),
+		{
+			at: '2026-03-10T12:00:00.000Z',
+			linkId: tapped.link.id,
+			channel: 'email',
+			platform: 'ios',
+		},
+	);
+});
+
+test('a run after a cursor has what was stored since, and a click that was just answered', async (t) => {
+	const acme = await organization(service);
+	const made = await link(acme);
+	const host = network();
+	let cursor = '';
+	for (let run = 0; run < 5; run += 1) {
+		await visit(service, made, host(1 + run));
+		const {headers, text} = await exportOf(acme, 'clicks', cursor === '' ? '' : `?cursor=${cursor}`);
+		t.is(linesOf(text).length, 2);
+		cursor = String(headers['x-cursor']);
+	}
+
+	t.is(linesOf((await exportOf(acme, 'clicks', `?cursor=${cursor}`)).text).length, 1);
+	const byHeader = await admin(service).get(`/admin/organizations/${acme.id}/export/clicks`, {'X-Cursor': cursor});
+	t.is(linesOf(byHeader.text).length, 1);
+	t.is(linesOf((await exportOf(acme, 'clicks', '?since=2026-03-10T12:00:00Z')).text).length, 6);
+	t.is(linesOf((await exportOf(acme, 'clicks', '?since=2026-03-10T12:00:01Z')).text).length, 1);
+});
+
+test('a cursor of another kind, of another organization and a forged one are 400', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const cursor = String((await exportOf(acme, 'clicks')).headers['x-cursor']);
+	const forged = Buffer.from(JSON.stringify([1, 'clicks', acme.id, '999999999:999999999:'])).toString('base64url');
+	const broken = Buffer.from(JSON.stringify([1, 'clicks', acme.id, "1:1:'; DROP"])).toString('base64url');
+	for (const [answer, message] of [
+		[await exportOf(acme, 'events', `?cursor=${cursor}`), 'cursor is not one of events of this organization'],
+		[await exportOf(other, 'clicks', `?cursor=${cursor}`), 'cursor is not one of clicks of this organization'],
+		[await exportOf(acme, 'clicks', `?cursor=${forged}`), 'cursor is of another database; begin again without it'],
+		[await exportOf(acme, 'clicks', `?cursor=${broken}`), 'cursor is not one of an export'],
+		[await exportOf(acme, 'clicks', '?cursor=nonsense'), 'cursor is not one of an export'],
+		[await exportOf(acme, 'clicks', '?cursor=W10'), 'cursor is not one of an export'],
+	] as const) {
+		t.is(answer.status, 400);
+		t.is(answer.body.details[0].message, message);
+	}
+
+	t.is((await exportOf(acme, 'clicks', `?cursor=${cursor}&since=2026-01-01`)).status, 400);
+	t.is((await exportOf(acme, 'clicks', '?format=xml')).status, 400);
+});
+
+test('runs one after another hold every row once, while transactions commit in any order', async (t) => {
+	const acme = await organization(service);
+	const {db} = service.services;
+	const row = () => ({
+		organization_id: acme.id,
+		event_name: 'late',
+		properties: '{}',
+		occurred_at: service.clock.now(),
+		received_at: service.clock.now(),
+	});
+	const ids: string[] = [];
+	const insert = async (on: typeof db) => {
+		const [{id}] = await on('events')
+			.insert({...row(), id: db.raw('gen_random_uuid()')})
+			.returning('id');
+		ids.push(id);
+	};
+	const seen: string[] = [];
+	let cursor = '';
+	const run = async (isKilled = false) => {
+		const {headers, text} = await exportOf(acme, 'events', cursor === '' ? '' : `?cursor=${cursor}`);
+		// A run that was killed leaves no cursor, and what it wrote is thrown away.
+		if (!isKilled) {
+			seen.push(
+				...linesOf(text)
+					.slice(0, -1)
+					.map(({id}) => String(id)),
+			);
+			cursor = String(headers['x-cursor']);
+		}
+	};
+	for (let round = 0; round < 10; round += 1) {
+		const late = await db.transaction();
+		await insert(late);
+		await insert(db);
+		await run(round % 3 === 0);
+		await insert(late);
+		await insert(db);
+		await run();
+		await late.commit();
+		await run(round % 2 === 0);
+	}
+
+	await run();
+	t.deepEqual(seen.toSorted(), ids.toSorted());
+});
+
+test('oplink export goes on from its state file, which an export that fails leaves alone', async (t) => {
+	const acme = await organization(service);
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+	const cli = (...argv: string[]) => runCli(['export', ...argv, '--org', acme.orgKey], {env, io: {cwd: folder}});
+	const made = await link(acme);
+	const host = network();
+	await visit(service, made, host(1));
+	const first = await cli('clicks', '--state', 'clicks.cursor');
+	t.is(first.exitCode, 0);
+	t.is(linesOf(first.stdout).length, 2);
+	t.is(first.stderr, '');
+	const state = await readFile(path.join(folder, 'clicks.cursor'), 'utf8');
+	t.is(linesOf(first.stdout).at(-1)?.['cursor'], state.trim());
+	await visit(service, made, host(2));
+	const failed = await runCli(['export', 'clicks', '--state', 'clicks.cursor', '--org', acme.orgKey], {
+		env: {...env, OPLINK_ADMIN_TOKEN: 'x'.repeat(48)},
+		io: {cwd: folder},
+	});
+	t.is(failed.exitCode, 3);
+	t.is(await readFile(path.join(folder, 'clicks.cursor'), 'utf8'), state);
+	t.is((await cli('clicks', '--state', 'clicks.cursor', '--format', 'csv', '--output', 'clicks.csv')).exitCode, 0);
+	const csv = await readFile(path.join(folder, 'clicks.csv'), 'utf8');
+	t.is(csv.trim().split('\n').length, 2);
+	t.is(linesOf((await cli('clicks', '--state', 'clicks.cursor')).stdout).length, 1);
+	t.regex((await cli('clicks', '--since', '2026-03-01')).stderr, /^Next: --since [\w-]+\n$/);
+	await writeFile(path.join(folder, 'other.txt'), 'not a cursor!');
+	t.is((await cli('clicks', '--state', 'other.txt')).exitCode, 1);
+	t.is((await cli('clicks', '--since', 'nonsense')).exitCode, 1);
+});
