@@ -10,6 +10,7 @@ import {portalOnboardingRoutes} from './accounts/onboarding/portal-routes.ts';
 import {organizationRoutes} from './accounts/organizations/organization-routes.ts';
 import type {Route} from './accounts/route.ts';
 import {portalTeamRoutes} from './accounts/team/portal-routes.ts';
+import {tokenRoutes} from './accounts/tokens/admin-routes.ts';
 import {appConfigRoutes} from './links/app-config/organization-routes.ts';
 import {channelRoutes} from './links/channels/organization-routes.ts';
 import {internalRoutes} from './links/domains/internal-routes.ts';
@@ -63,6 +64,7 @@ export const surfaces: readonly Route[] = [
 	...billingEventRoutes,
 	...statusRoutes,
 	...doctorRoutes,
+	...tokenRoutes,
 	...portalOnboardingRoutes,
 	...portalTeamRoutes,
 	...portalBillingRoutes,

@@ -8,6 +8,7 @@ import {createPaymobGateway} from './accounts/billing/paymob/paymob-gateway.ts';
 import {createStripe} from './accounts/billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './accounts/billing/stripe/stripe-gateway.ts';
 import {createProviderClient} from './accounts/identity/provider-client.ts';
+import {createOperatorProviders} from './accounts/tokens/operator-providers.ts';
 import type {VerifiedDomain} from './links/domains/domain-store.ts';
 import {createTxtResolver} from './links/domains/txt-resolver.ts';
 import {createUnknownCodes} from './links/domains/unknown-codes.ts';
@@ -141,6 +142,7 @@ export const createServices = (options: ServiceOptions) => {
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
+		operatorProviders: createOperatorProviders({providers: config.operatorProviders, clock, db, log}),
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
 		mirrorTurns: createTurns(),

@@ -2,6 +2,7 @@ import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Logger} from 'pino';
+import type {Scope} from '../platform/config/operator-scopes.ts';
 import {validationFailed} from '../platform/errors.ts';
 import type {Declared} from '../platform/http/answer.ts';
 import {readJsonBody, readRawBody} from '../platform/http/body.ts';
@@ -13,6 +14,7 @@ import {type Limit, limitSubjectOf, limits} from '../platform/limits/limits.ts';
 import type {Services} from '../services.ts';
 import {admit, type Credential, type Granted} from './auth/admission.ts';
 import type {Role} from './auth/roles.ts';
+import {scopeOfRoute} from './tokens/route-scopes.ts';
 
 /** The parts of the request that a handler may read besides the validated ones. */
 export type RequestFacts = {
@@ -92,6 +94,8 @@ export type Route = {
 	path: string;
 	credential: Credential;
 	role: Role | null;
+	/** What an operator's token needs; null: nothing more than being valid. */
+	scope: Scope | null;
 	host: 'api' | 'link' | 'any';
 	cors: boolean | 'data';
 	limit: Limit | null;
@@ -163,12 +167,14 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 	const bodySchema = body === 'stream' ? undefined : body;
 	const checkUrl: typeof checkUrlPart = lenient ? (_, value) => ({value: value as never, faults: []}) : checkUrlPart;
 	const isOfSession = credential === 'session';
+	const scope = credential === 'admin' ? scopeOfRoute(method, path) : null;
 
 	return {
 		method,
 		path,
 		credential,
 		role,
+		scope,
 		host,
 		cors,
 		limit: limit ?? null,
@@ -184,11 +190,11 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				return read;
 			};
 			const orgId = (): string | null => {
-				const named = isOfSession ? queryOf()['orgId'] : undefined;
+				const named = isOfSession ? queryOf()['orgId'] : ctx.params?.['orgId'];
 				return named === undefined ? null : String(named);
 			};
 			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
-			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding});
+			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding, scope});
 			if (limit !== undefined) {
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
 				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);

@@ -28,6 +28,7 @@ import {qrCommands} from './commands/qr.ts';
 import {configCommand, serveCommand, statusCommand} from './commands/server.ts';
 import {statsCommand} from './commands/stats.ts';
 import {templateCommands} from './commands/templates.ts';
+import {tokenCommands} from './commands/tokens.ts';
 import {webhookCommands} from './commands/webhooks.ts';
 import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
@@ -67,6 +68,7 @@ const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>
 			restoreCommand,
 			configCommand,
 			statusCommand,
+			tokenCommands,
 			doctorCommand,
 		],
 	],

@@ -226,6 +226,20 @@ export const deviceNotFound = () => notFound('device_not_found', 'Nothing is sto
 export const userNotFound = () => notFound('user_not_found', 'Nothing is stored about this user');
 export const matchAttemptNotFound = () => notFound('match_attempt_not_found', 'Match not found');
 
+export const missingScope = (scope: string) => forbidden('missing_scope', `The token lacks the scope ${scope}`);
+export const otherOrganizationOnly = () =>
+	forbidden('bound_to_organization', 'The token is bound to one organization, and this route is of none');
+/** @param claim of a token that a provider has signed, and that no rule takes or that is invalid. */
+export const claimRefused = (status: 401 | 403, claim: string) =>
+	new HttpError(status, 'claim_refused', `The token's claim ${claim} is not accepted`);
+export const operatorProviderUnavailable = () =>
+	new HttpError(
+		503,
+		'operator_provider_unavailable',
+		'The keys of the identity provider of operators could not be read. Try again in a moment.',
+	);
+export const tokenNotFound = () => notFound('token_not_found', 'Token not found');
+export const tokenNameTaken = (name: string) => conflict('token_name_taken', `A token named '${name}' already exists`);
 /** @param fault what is wrong with it, after its name. */
 export const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 export const exportElsewhere = () =>

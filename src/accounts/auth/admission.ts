@@ -1,10 +1,12 @@
+import type {OperatorGrant, Scope} from '../../platform/config/operator-scopes.ts';
 import {insufficientRole, invalidSessionToken, missingRole, opsRequired, required} from '../../platform/errors.ts';
 import type {Counted} from '../../platform/limits/enforce-limit.ts';
 import type {Services} from '../../services.ts';
-import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
+import {type Actor, type Caller, systemCaller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
+import {authenticateOperator, requireGrant} from '../tokens/operator-access.ts';
 import type {User} from './access-store.ts';
-import {authenticateAdmin, authenticateKey} from './credentials.ts';
+import {authenticateKey} from './credentials.ts';
 import {actorOf, requireAccess, requireOps} from './organization-access.ts';
 import {atLeast, type Role} from './roles.ts';
 import type {Session} from './session.ts';
@@ -20,7 +22,8 @@ export type Granted = {
 	ops: {by: Caller; session: Session};
 	serverKey: {by: Caller; organization: Organization};
 	clientKey: {by: Caller; organization: Organization};
-	admin: {by: Caller};
+	/** An operator; `operator` is what the credential may do. */
+	admin: {by: Caller; operator: OperatorGrant};
 	/** A webhook: the handler verifies the signature over the body's bytes. */
 	signature: {by: Caller};
 };
@@ -29,7 +32,7 @@ export type Credential = keyof Granted;
 /** The caller's data in a request. */
 type CallerData = {
 	authorization: string | undefined;
-	/** The organization in a session's query, read after the credential and the limit. */
+	/** The organization in a session's query or an operator's path, read after the credential and the limit. */
 	orgId: () => string | null;
 	requestId: string;
 };
@@ -40,6 +43,8 @@ type SessionRule = {
 	role: Role | null;
 	/** Whether unfinished sessions are admitted, and organizations that are not mirrored yet are fetched. */
 	onboarding: boolean;
+	/** What the route wants of an operator; null: nothing more. */
+	scope: Scope | null;
 };
 
 /**
@@ -71,7 +76,7 @@ export const admit = async (
 	services: Services,
 	credential: Credential,
 	{authorization, orgId, requestId}: CallerData,
-	{role, onboarding}: SessionRule,
+	{role, onboarding, scope}: SessionRule,
 ): Promise<Admission> => {
 	const caller = (actor: Actor): Caller => ({actor, requestId});
 	const sessionOf = async (): Promise<Session> => {
@@ -87,9 +92,12 @@ export const admit = async (
 		case 'none':
 		case 'signature':
 			return {...byAddress, grant: async () => ({by: caller(systemCaller.actor)})};
-		case 'admin':
-			authenticateAdmin(services.adminToken, authorization);
-			return {...byAddress, grant: async () => ({by: caller(adminBearer)})};
+		case 'admin': {
+			const {actor, grant: operator} = await authenticateOperator(services, authorization);
+			requireGrant(operator, scope, orgId());
+			return {...byAddress, grant: async () => ({by: caller(actor), operator})};
+		}
+
 		case 'serverKey':
 		case 'clientKey': {
 			const tier = credential === 'serverKey' ? 'SERVER' : 'CLIENT';

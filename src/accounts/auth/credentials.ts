@@ -1,7 +1,6 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {Plan} from '../../platform/config/plans.ts';
 import {
-	invalidAdminToken,
 	invalidApiKey,
 	malformedAuthorization,
 	missingAuthorization,
@@ -17,7 +16,7 @@ import type {KeyHolder} from './key-cache.ts';
 import {bearerTokenOf} from './session.ts';
 
 /** The token of the header. @throws 401. */
-const requireBearerToken = (authorization: string | undefined): string => {
+export const requireBearerToken = (authorization: string | undefined): string => {
 	if (authorization === undefined || authorization === '') {
 		throw missingAuthorization();
 	}
@@ -92,12 +91,4 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
 	const token = bearerTokenOf(authorization);
 	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
-};
-
-/** @throws 401 without the admin token. */
-export const authenticateAdmin = (adminToken: string, authorization: string | undefined): void => {
-	requireBearerToken(authorization);
-	if (!isAdmin(adminToken, authorization)) {
-		throw invalidAdminToken();
-	}
 };

@@ -91,7 +91,7 @@ export const loginCommand = command({
 		const saved = readProfiles(io.env);
 		const {url, token} = await urlAndToken(context);
 		const client = createClient({baseUrl: url, token, signal: io.interruption});
-		const {version} = await client.get<{version?: unknown}>('/admin/status');
+		const {version} = await client.get<{version?: unknown}>('/admin/whoami');
 		if (typeof version !== 'string') {
 			throw inputError(`The server at ${url} is not an Oplink server`);
 		}

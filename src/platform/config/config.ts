@@ -2,6 +2,7 @@ import {closeSync, openSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
+import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
 import {placeholderWarning} from './placeholder-prices.ts';
 import {type Plans, readPlans, shippedPlans} from './plans.ts';
 import {type Environment, readVariables, type ValuesOf} from './variable.ts';
@@ -32,6 +33,8 @@ export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
 		stripe: StripeConfig | null;
 		paymob: PaymobConfig | null;
 		plans: Plans;
+		/** Providers whose tokens are accepted from operators. */
+		operatorProviders: readonly OperatorProvider[];
 		logFormat: NonNullable<Values['logFormat']>;
 		warnings: readonly string[];
 	}>;
@@ -129,6 +132,10 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		faults.push(`PLANS_FILE could not be used: ${(error as Error).message}`);
 	}
 
+	const operators =
+		values.operatorOidcFile === null ? null : readOperatorProviders(values.operatorOidcFile, isProduction(values));
+	faults.push(...(operators?.faults ?? []).map((fault) => `OPERATOR_OIDC_FILE ${fault}`));
+
 	if (values.relayRangesFile !== null) {
 		try {
 			closeSync(openSync(values.relayRangesFile, 'r'));
@@ -154,6 +161,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		stripe: has(stripe, 'secretKey') ? stripe : null,
 		paymob: has(paymob, 'secretKey', 'publicKey', 'cardIntegrationId') ? paymob : null,
 		plans,
+		operatorProviders: operators?.providers ?? [],
 		logFormat: values.logFormat ?? (isTerminal ? 'pretty' : 'json'),
 		warnings: broken(advice),
 	});

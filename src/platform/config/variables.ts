@@ -121,6 +121,10 @@ export const variables = {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'PUBLIC_URL',
 	}),
+	operatorOidcFile: text(
+		'OPERATOR_OIDC_FILE',
+		'JSON file of OpenID Connect providers whose tokens operators and pipelines use (docs/operators.md)',
+	),
 	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices, limits', {defaultInWords: 'config/plans.json'}),
 	relayRangesFile: text(
 		'RELAY_RANGES_FILE',

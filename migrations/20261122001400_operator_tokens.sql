@@ -1,0 +1,22 @@
+-- migrate:up
+-- Tokens of operators and pipelines, which have names and scopes (contract/operators).
+CREATE TABLE operator_tokens (
+	id uuid CONSTRAINT operator_tokens_pkey PRIMARY KEY,
+	name text NOT NULL,
+	-- SHA-256 of the token, which is shown once
+	token_hash bytea NOT NULL CONSTRAINT operator_tokens_token_hash_key UNIQUE,
+	scopes text[] NOT NULL,
+	-- the only organization that it reaches; null: all
+	organization_id uuid CONSTRAINT operator_tokens_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	created_by text NOT NULL,
+	created_at timestamptz NOT NULL,
+	expires_at timestamptz,
+	-- by day, so that a use is seldom a write
+	last_used_on date,
+	revoked_at timestamptz
+);
+CREATE UNIQUE INDEX operator_tokens_name_key ON operator_tokens (name) WHERE revoked_at IS NULL;
+CREATE INDEX operator_tokens_organization_id_idx ON operator_tokens (organization_id);
+
+-- migrate:down
+DROP TABLE operator_tokens;

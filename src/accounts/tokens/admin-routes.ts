@@ -1,0 +1,161 @@
+import Joi from 'joi';
+import {DAY_MS, HOUR_MS} from '../../platform/clock.ts';
+import {allScopes, expandScopes, includesScope, presetNames} from '../../platform/config/operator-scopes.ts';
+import {inTransaction} from '../../platform/db/db.ts';
+import {missingScope, required, tokenNotFound} from '../../platform/errors.ts';
+import {
+	answerOf,
+	deletedAnswer,
+	instant,
+	instantOrNull,
+	pageOf,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../../platform/http/answer.ts';
+import {sized} from '../../platform/http/sized.ts';
+import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
+import {packageVersion} from '../../platform/package-root.ts';
+import {recordAudit} from '../audit/audit-log.ts';
+import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
+import {route} from '../route.ts';
+import {createToken, hashOf} from './operator-access.ts';
+import {createTokenStore} from './token-store.ts';
+
+const tokenFields = {
+	id: uuid,
+	name: text,
+	scopes: Joi.array().items(text),
+	organizationId: uuidOrNull,
+	createdBy: text,
+	createdAt: instant,
+	expiresAt: instantOrNull,
+	lastUsedOn: textOrNull,
+};
+
+const tokenAnswer = answerOf('OperatorToken', tokenFields);
+
+/** The only answer that shows a token. */
+const newTokenAnswer = answerOf('NewOperatorToken', {...tokenFields, token: text});
+
+type NewToken = {name: string; scopes: string[]; organization?: string; expires?: string};
+
+const newToken = Joi.object<NewToken>({
+	name: sized.string().min(1).max(100).required(),
+	scopes: sized
+		.array()
+		.items(Joi.valid(...allScopes, ...presetNames))
+		.min(1)
+		.max(allScopes.length)
+		.unique()
+		.required(),
+	organization: organizationReference,
+	expires: Joi.string()
+		.pattern(/^[1-9]\d{0,3}[hd]$/)
+		.message('{{#label}} must be a number of hours or days, such as 12h or 90d'),
+});
+
+const expiryOf = (expires: string | undefined, now: Date): Date | null =>
+	expires === undefined
+		? null
+		: new Date(now.getTime() + Number.parseInt(expires, 10) * (expires.endsWith('h') ? HOUR_MS : DAY_MS));
+
+export const tokenRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/whoami',
+		summary: 'Who the operator is, and what the credential may do',
+		answer: answerOf('Operator', {
+			name: text,
+			id: textOrNull,
+			scopes: Joi.array().items(text).allow(null),
+			organization: partOf({id: uuid, orgKey: text}).allow(null),
+			version: text,
+		}),
+		credential: 'admin',
+		handler: ({by: {actor}, operator: {scopes, organization}}) => ({
+			name: actor.name ?? '',
+			id: actor.id,
+			scopes,
+			organization,
+			version: packageVersion(),
+		}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/tokens',
+		summary: 'List the tokens of operators, newest first',
+		answer: pageOf(tokenAnswer),
+		credential: 'admin',
+		query: pageQuerySchema,
+		handler: ({services, query}) => createTokenStore(services.db).list(query),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/tokens',
+		summary: 'Create a token of an operator with scopes',
+		description: 'No token creates one that may do more than itself.',
+		refusals: [404, 409],
+		answer: newTokenAnswer,
+		credential: 'admin',
+		body: newToken,
+		status: 201,
+		handler: async ({services, by, operator, body: {name, scopes: named, organization: reference, expires}}) => {
+			const now = services.clock.now();
+			const scopes = expandScopes(named);
+			const beyond = scopes.find((scope) => operator.scopes !== null && !includesScope(operator.scopes, scope));
+			if (beyond !== undefined) {
+				throw missingScope(beyond);
+			}
+
+			const organization = reference === undefined ? null : await requireOrganization(services, reference);
+			const token = createToken();
+			return inTransaction(services.db, async (trx) => {
+				const made = await createTokenStore(trx).insert({
+					name,
+					scopes,
+					organizationId: organization?.id ?? null,
+					createdBy: by.actor.name ?? '',
+					createdAt: now,
+					expiresAt: expiryOf(expires, now),
+					tokenHash: hashOf(token),
+				});
+				await recordAudit(trx, now, by, {
+					action: 'CREATE',
+					entityType: 'OperatorToken',
+					entityId: made.id,
+					organizationId: made.organizationId,
+					details: {name, scopes: named, expiresAt: made.expiresAt},
+				});
+				return {...made, token};
+			});
+		},
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/tokens/:id',
+		summary: 'Revoke a token of an operator at once',
+		refusals: [404],
+		answer: deletedAnswer,
+		credential: 'admin',
+		params: idParams,
+		handler: ({services, by, params: {id}}) =>
+			inTransaction(services.db, async (trx) => {
+				const now = services.clock.now();
+				const revoked = required(await createTokenStore(trx).revoke(id, now), tokenNotFound);
+				await recordAudit(trx, now, by, {
+					action: 'REVOKE',
+					entityType: 'OperatorToken',
+					entityId: id,
+					organizationId: revoked.organizationId,
+					details: {name: revoked.name},
+				});
+				return {id, deleted: true};
+			}),
+	}),
+];

@@ -1,0 +1,84 @@
+import {createHash, randomBytes} from 'node:crypto';
+import {everything, includesScope, type OperatorGrant, type Scope} from '../../platform/config/operator-scopes.ts';
+import {invalidAdminToken, missingScope, organizationNotFound, otherOrganizationOnly} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
+import {type Actor, adminBearer} from '../audit/audit-log.ts';
+import {isAdmin, requireBearerToken} from '../auth/credentials.ts';
+import {createTokenStore} from './token-store.ts';
+
+const PREFIX = 'opl_adm_';
+
+/** A token of an operator: 256 random bits. */
+export const createToken = (): string => PREFIX + randomBytes(32).toString('base64url');
+
+/** 256 random bits need no slow hash. */
+export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** No longer one is looked at: a JWT of a provider has some thousand characters. */
+const LONGEST = 16_384;
+
+type Deps = Pick<Services, 'adminToken' | 'background' | 'clock' | 'db' | 'operatorProviders'>;
+
+/** An operator: who it is in the audit log, and what it may do. */
+export type Operator = {actor: Actor; grant: OperatorGrant};
+
+const ofToken = async ({background, clock, db}: Deps, token: string): Promise<Operator> => {
+	const now = clock.now();
+	const store = createTokenStore(db);
+	const holder = await store.find(hashOf(token), now);
+	if (holder === null) {
+		throw invalidAdminToken();
+	}
+
+	const day = now.toISOString().slice(0, 10);
+	if (holder.lastUsedOn !== day) {
+		background.run('record the use of a token', store.noteUse(holder.id, day));
+	}
+
+	const {id, name, scopes, organization} = holder;
+	return {actor: {...adminBearer, id, name}, grant: {scopes, organization}};
+};
+
+/**
+ * The operator of a header: the admin token, a token with scopes, or a JWT of a configured provider (contract/operators).
+ * @throws 401; 503 if a provider's keys are not known and cannot be read.
+ */
+export const authenticateOperator = async (services: Deps, authorization: string | undefined): Promise<Operator> => {
+	const token = requireBearerToken(authorization);
+	if (isAdmin(services.adminToken, authorization)) {
+		return {actor: adminBearer, grant: everything};
+	}
+
+	if (token.length > LONGEST) {
+		throw invalidAdminToken();
+	}
+
+	if (token.startsWith(PREFIX)) {
+		return ofToken(services, token);
+	}
+
+	return services.operatorProviders.authenticate(token);
+};
+
+/**
+ * What a route wants of an operator, in this order: the scope (403), then its organization, of which others are as if they
+ * were not there (404). @param organization of the path; null: the route is of no organization.
+ */
+export const requireGrant = (grant: OperatorGrant, scope: Scope | null, organization: string | null): void => {
+	if (scope !== null && grant.scopes !== null && !includesScope(grant.scopes, scope)) {
+		throw missingScope(scope);
+	}
+
+	if (grant.organization === null || scope === null) {
+		return;
+	}
+
+	if (organization === null) {
+		throw otherOrganizationOnly();
+	}
+
+	const {id, orgKey} = grant.organization;
+	if (organization.toLowerCase() !== id && organization !== orgKey) {
+		throw organizationNotFound();
+	}
+};

@@ -1,0 +1,161 @@
+import type {JWTPayload} from 'jose';
+import type {Logger} from 'pino';
+import type {Clock} from '../../platform/clock.ts';
+import type {OperatorProvider, OperatorRule} from '../../platform/config/operator-providers.ts';
+import {expandScopes} from '../../platform/config/operator-scopes.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {claimRefused, HttpError, invalidAdminToken} from '../../platform/errors.ts';
+import {adminBearer} from '../audit/audit-log.ts';
+import {createOrganizationStore} from '../organizations/organization-store.ts';
+import type {Operator} from './operator-access.ts';
+import {createProviderKeys} from './provider-keys.ts';
+
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+/** Tolerated difference between a provider's clock and ours, in seconds. */
+const TOLERANCE = 60;
+
+/** A claim by its name, or by a path with dots: `realm_access.roles`. Names with dots come first. */
+const claimOf = (claims: Record<string, unknown>, name: string): unknown => {
+	if (Object.hasOwn(claims, name)) {
+		return claims[name];
+	}
+
+	const dot = name.indexOf('.');
+	const inner = dot === -1 ? undefined : claims[name.slice(0, dot)];
+	return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+		? claimOf(inner as Record<string, unknown>, name.slice(dot + 1))
+		: undefined;
+};
+
+/** The texts of a claim: one, those of a list, or none. Numbers and booleans count as their texts. */
+const textsOf = (claim: unknown): string[] =>
+	[claim]
+		.flat()
+		.flatMap((value) =>
+			typeof value === 'string'
+				? [value]
+				: typeof value === 'number' || typeof value === 'boolean'
+					? [String(value)]
+					: [],
+		);
+
+const meets = (wanted: string, value: string): boolean =>
+	wanted.endsWith('*') ? value.startsWith(wanted.slice(0, -1)) : value === wanted;
+
+/** The first claim of a rule that does not match; null if all do. */
+const refusedClaim = (claims: JWTPayload, rule: OperatorRule): string | null => {
+	for (const [name, wanted] of Object.entries(rule.claims)) {
+		// Anybody may say to have an address that nobody has verified.
+		const values = name === 'email' && claims['email_verified'] !== true ? [] : textsOf(claimOf(claims, name));
+		if (![wanted].flat().some((one) => values.some((value) => meets(one, value)))) {
+			return name;
+		}
+	}
+
+	return null;
+};
+
+/** How a person or a pipeline is called in the audit log. */
+const nameOf = (claims: JWTPayload): string => {
+	const email = claims['email_verified'] === true ? claims['email'] : undefined;
+	const [name] = [email, claims['preferred_username'], claims.sub].filter(
+		(one): one is string => typeof one === 'string' && one !== '' && !one.includes('\0') && one.isWellFormed(),
+	);
+	return (name ?? 'unnamed').slice(0, 200);
+};
+
+/** The issuer that a token says to be of, before anything of it is verified; null for what is no JWT. */
+const issuerIn = (token: string): string | null => {
+	const parts = token.split('.');
+	if (parts.length !== 3) {
+		return null;
+	}
+
+	try {
+		const {iss} = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString()) as {iss?: unknown};
+		return typeof iss === 'string' ? iss : null;
+	} catch {
+		return null;
+	}
+};
+
+export type OperatorProviders = {
+	/** @throws 401, 403 naming the claim that no rule takes, 503. */
+	authenticate(token: string): Promise<Operator>;
+};
+
+type Deps = {providers: readonly OperatorProvider[]; clock: Clock; db: Db; log: Logger};
+
+/** Verifies tokens of the providers in OPERATOR_OIDC_FILE. */
+export const createOperatorProviders = ({providers, clock, db, log}: Deps): OperatorProviders => {
+	const known = new Map(
+		providers.map((provider) => [provider.issuer, {provider, keys: createProviderKeys(provider.issuer, clock, log)}]),
+	);
+
+	const verify = async (
+		token: string,
+		{provider, keys}: NonNullable<ReturnType<typeof known.get>>,
+	): Promise<JWTPayload> => {
+		const jose = await import('jose');
+		try {
+			const {payload} = await jose.jwtVerify(token, await keys.keySet(), {
+				algorithms: ALGORITHMS,
+				issuer: provider.issuer,
+				audience: provider.audience,
+				clockTolerance: TOLERANCE,
+				currentDate: clock.now(),
+				requiredClaims: ['exp', 'sub'],
+			});
+			if (typeof payload.sub !== 'string' || payload.sub === '') {
+				throw claimRefused(401, 'sub');
+			}
+
+			return payload;
+		} catch (error) {
+			if (error instanceof HttpError) {
+				throw error;
+			}
+
+			if (error instanceof jose.errors.JWTClaimValidationFailed || error instanceof jose.errors.JWTExpired) {
+				throw claimRefused(401, error.claim);
+			}
+
+			throw invalidAdminToken();
+		}
+	};
+
+	return {
+		authenticate: async (token) => {
+			const found = known.get(issuerIn(token) ?? '');
+			if (found === undefined) {
+				throw invalidAdminToken();
+			}
+
+			const claims = await verify(token, found);
+			let refused: string | null = null;
+			for (const rule of found.provider.rules) {
+				const claim = refusedClaim(claims, rule);
+				if (claim === null) {
+					const organization =
+						rule.org === undefined ? null : await createOrganizationStore(db).findByReference(rule.org);
+					if (rule.org !== undefined && organization === null) {
+						log.warn({org: rule.org}, 'a rule of OPERATOR_OIDC_FILE names an organization that is not there');
+						throw claimRefused(403, 'org');
+					}
+
+					return {
+						actor: {...adminBearer, id: String(claims.sub).slice(0, 200), name: nameOf(claims)},
+						grant: {
+							scopes: expandScopes(rule.scopes),
+							organization: organization === null ? null : {id: organization.id, orgKey: organization.orgKey},
+						},
+					};
+				}
+
+				refused ??= claim;
+			}
+
+			throw claimRefused(403, refused ?? '');
+		},
+	};
+};

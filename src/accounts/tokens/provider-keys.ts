@@ -1,0 +1,91 @@
+import type {JWTVerifyGetKey} from 'jose';
+import type {Logger} from 'pino';
+import {type Clock, MINUTE_MS} from '../../platform/clock.ts';
+import {operatorProviderUnavailable} from '../../platform/errors.ts';
+
+/** How often an unknown key id may make us ask, and after how long keys are read again. */
+const COOLDOWN_MS = 30_000;
+const FRESH_MS = 10 * MINUTE_MS;
+const TIMEOUT_MS = 5000;
+const MOST_BYTES = 256 * 1024;
+
+/** JSON of a provider. @throws for another status, a redirect, a slow or a large answer. */
+const fetchJson = async (url: string): Promise<Record<string, unknown>> => {
+	const response = await fetch(url, {redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS)});
+	const text = await response.text();
+	if (response.status !== 200 || text.length > MOST_BYTES) {
+		throw new Error(`${url} answered with status ${response.status}`);
+	}
+
+	return JSON.parse(text) as Record<string, unknown>;
+};
+
+/**
+ * The keys of a provider by discovery (OpenID Connect Discovery 1.0, 4). They stay in use while the provider is away:
+ * whose key is known is refused by nobody's outage.
+ */
+export const createProviderKeys = (issuer: string, clock: Clock, log: Logger) => {
+	let current: {at: number; get: JWTVerifyGetKey; ids: Set<string>} | null = null;
+	let triedAt = Number.NEGATIVE_INFINITY;
+	let reading: Promise<void> | null = null;
+
+	const read = async (): Promise<void> => {
+		triedAt = clock.now().getTime();
+		const about = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+		if (about['issuer'] !== issuer) {
+			throw new Error(`the discovery document of ${issuer} is of another issuer`);
+		}
+
+		const set = await fetchJson(String(about['jwks_uri']));
+		const {createLocalJWKSet} = await import('jose');
+		const keys = Array.isArray(set['keys']) ? (set['keys'] as Array<{kid?: string}>) : [];
+		current = {
+			at: clock.now().getTime(),
+			get: createLocalJWKSet(set as unknown as Parameters<typeof createLocalJWKSet>[0]),
+			ids: new Set(keys.flatMap(({kid}) => kid ?? [])),
+		};
+	};
+
+	/** One reading at a time, and none too soon after the last one. */
+	const refresh = async (): Promise<void> => {
+		if (reading === null && Math.abs(clock.now().getTime() - triedAt) < COOLDOWN_MS) {
+			return;
+		}
+
+		reading ??= read().finally(() => {
+			reading = null;
+		});
+		await reading;
+	};
+
+	const refreshIfPossible = (): Promise<void> =>
+		refresh().catch((error: unknown) => log.warn({err: error, issuer}, 'the keys of a provider could not be read'));
+
+	return {
+		/** @throws 503 if no keys are known. */
+		keySet: async (): Promise<JWTVerifyGetKey> => {
+			if (current === null) {
+				await refreshIfPossible();
+			} else if (clock.now().getTime() - current.at > FRESH_MS) {
+				// Nobody waits for that: the known keys are used meanwhile.
+				void refreshIfPossible();
+			}
+
+			if (current === null) {
+				throw operatorProviderUnavailable();
+			}
+
+			return async (header, token) => {
+				if (header.kid !== undefined && current?.ids.has(header.kid) === false) {
+					await refreshIfPossible();
+				}
+
+				if (current === null) {
+					throw operatorProviderUnavailable();
+				}
+
+				return current.get(header, token);
+			};
+		},
+	};
+};

@@ -1,0 +1,63 @@
+import type {Area, Scope} from '../../platform/config/operator-scopes.ts';
+
+const ORG = '/admin/organizations/:orgId';
+
+/** What each path of operators is about; the longest prefix decides. A route that is none of these is refused at the start. */
+const byPath: Readonly<Record<string, Area>> = {
+	'/admin/links': 'links',
+	[`${ORG}/links`]: 'links',
+	[`${ORG}/app-config`]: 'apps',
+	[`${ORG}/domains`]: 'domains',
+	[`${ORG}/templates`]: 'templates',
+	[`${ORG}/channels`]: 'channels',
+	[`${ORG}/api-keys`]: 'keys',
+	[`${ORG}/stats`]: 'stats',
+	[`${ORG}/usage`]: 'stats',
+	'/admin/clicks/stream': 'stats',
+	'/admin/stats': 'stats',
+	[`${ORG}/matches`]: 'matches',
+	'/admin/matches': 'matches',
+	[`${ORG}/events`]: 'matches',
+	[`${ORG}/export`]: 'export',
+	[`${ORG}/webhook-endpoints`]: 'webhooks',
+	[`${ORG}/devices`]: 'privacy',
+	[`${ORG}/users`]: 'privacy',
+	'/admin/billing': 'billing',
+	[`${ORG}/plan`]: 'billing',
+	'/admin/organizations': 'orgs',
+	[ORG]: 'orgs',
+	[`${ORG}/audit-log`]: 'audit',
+	'/admin/webhooks': 'system',
+	'/admin/status': 'system',
+	'/admin/doctor': 'system',
+	'/admin/tokens': 'system',
+};
+
+/** Routes for every operator, whatever the scopes. */
+const FOR_ALL = new Set(['/admin/whoami']);
+
+/** POSTs that change nothing. */
+const READING = new Set([`${ORG}/matches/simulate`]);
+
+const areaOf = (path: string): Area | undefined => {
+	const prefixes = Object.keys(byPath).filter((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+	const longest = prefixes.toSorted((one, other) => other.length - one.length)[0];
+	return longest === undefined ? undefined : byPath[longest];
+};
+
+/**
+ * The scope that a route of operators wants: reading for GET and dry runs, else writing. Null: none.
+ * @throws for a path that the table does not have.
+ */
+export const scopeOfRoute = (method: string, path: string): Scope | null => {
+	if (FOR_ALL.has(path)) {
+		return null;
+	}
+
+	const area = areaOf(path);
+	if (area === undefined) {
+		throw new Error(`${method} ${path} has no scope: add it to route-scopes.ts`);
+	}
+
+	return `${area}:${method === 'GET' || READING.has(path) ? 'read' : 'write'}`;
+};

@@ -1,0 +1,53 @@
+/** What the routes of operators are about (contract/operators 2). */
+export const areas = [
+	'links',
+	'apps',
+	'domains',
+	'templates',
+	'channels',
+	'keys',
+	'stats',
+	'matches',
+	'export',
+	'webhooks',
+	'privacy',
+	'billing',
+	'orgs',
+	'audit',
+	'system',
+] as const;
+
+export type Area = (typeof areas)[number];
+export type Scope = `${Area}:${'read' | 'write'}`;
+
+export const allScopes: readonly Scope[] = areas.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
+
+const reads = (...of: Area[]): Scope[] => of.map((area): Scope => `${area}:read`);
+const writes = (...of: Area[]): Scope[] => of.map((area): Scope => `${area}:write`);
+
+const VIEWER = reads('links', 'apps', 'domains', 'templates', 'channels', 'stats', 'matches', 'orgs', 'audit');
+
+/** Sets of scopes with a name. A viewer sees neither keys nor data of persons. */
+export const presets: Readonly<Record<'viewer' | 'editor' | 'support' | 'admin', readonly Scope[]>> = {
+	viewer: VIEWER,
+	editor: [...VIEWER, ...writes('links', 'apps', 'domains', 'templates', 'channels')],
+	support: [...VIEWER, ...reads('webhooks', 'billing', 'system'), ...writes('privacy')],
+	admin: areas.map((area): Scope => `${area}:write`),
+};
+
+export type Preset = keyof typeof presets;
+export const presetNames = Object.keys(presets) as Preset[];
+
+/** The scopes that names stand for, each once. @param names scopes and presets. */
+export const expandScopes = (names: readonly string[]): Scope[] => [
+	...new Set(names.flatMap((name) => presets[name as Preset] ?? [name as Scope])),
+];
+
+/** Whether scopes include a wanted one: write includes read. */
+export const includesScope = (scopes: readonly string[], wanted: Scope): boolean =>
+	scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'));
+
+/** What an operator's credential may do: null scopes are all, null organization is every one. */
+export type OperatorGrant = {scopes: readonly Scope[] | null; organization: {id: string; orgKey: string} | null};
+
+export const everything: OperatorGrant = {scopes: null, organization: null};

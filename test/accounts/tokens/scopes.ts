@@ -1,0 +1,161 @@
+import test from 'ava';
+import {allScopes, includesScope, presets} from '../../../src/platform/config/operator-scopes.ts';
+import {routes} from '../../../src/routes.ts';
+import {runCli} from '../../cli/_run-cli.ts';
+import {organization} from '../../helpers/builders.ts';
+import {admin, anonymous, type Caller, withKey} from '../../helpers/callers.ts';
+import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
+import {startTwoServices} from '../../helpers/two-services.ts';
+
+const service = serviceOf(test);
+
+type Made = {id: string; token: string; scopes: string[]};
+
+const tokenOf = async (body: object, on = service): Promise<Made> => {
+	const {status, body: made, text} = await admin(on).post('/admin/tokens', {name: crypto.randomUUID(), ...body});
+	if (status !== 201) {
+		throw new Error(`a token got ${status}: ${text}`);
+	}
+
+	return made as Made;
+};
+
+const ask = (caller: Caller, method: string, path: string) => {
+	const send = caller[method.toLowerCase() as 'get'];
+	return method === 'GET' || method === 'DELETE' ? send(path) : (send as Caller['post'])(path, {});
+};
+
+const UUID = '00000000-0000-4000-8000-000000000000';
+const concrete = (path: string, orgId: string): string =>
+	path.replace(':orgId', orgId).replace(':tier', 'sdk').replaceAll(/:\w+/g, UUID);
+
+const operatorRoutes = routes.filter(({credential}) => credential === 'admin');
+
+test('every route of operators wants a scope, but for whoami', (t) => {
+	t.true(operatorRoutes.length > 70);
+	t.deepEqual(
+		operatorRoutes.filter(({scope}) => scope === null).map(({path}) => path),
+		['/admin/whoami'],
+	);
+});
+
+test('each route refuses a token of every other scope with 403 that names the one it wants', async (t) => {
+	for (const wanted of new Set(operatorRoutes.flatMap(({scope}) => scope ?? []))) {
+		const others = allScopes.filter((scope) => !includesScope([scope], wanted));
+		const {token} = await tokenOf({scopes: others});
+		for (const {method, path, scope} of operatorRoutes.filter((one) => one.scope === wanted)) {
+			const answer = await ask(withKey(service, token), method, concrete(path, UUID));
+			t.is(answer.status, 403, `${method} ${path}`);
+			t.is(answer.body.message, `The token lacks the scope ${scope}`);
+			t.is(answer.headers['x-error-code'], 'missing_scope');
+		}
+	}
+});
+
+test('each route of an organization is 404 for a token of another one, and reaches the handler with its own', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const {token: foreign} = await tokenOf({scopes: ['admin'], organization: other.orgKey});
+	const {token: own} = await tokenOf({scopes: ['admin'], organization: acme.id});
+	for (const {method, path} of operatorRoutes.filter((one) => one.path.includes(':orgId'))) {
+		for (const named of [acme.id, acme.orgKey, acme.id.toUpperCase()]) {
+			const answer = await ask(withKey(service, foreign), method, concrete(path, named));
+			t.is(answer.status, 404, `${method} ${path}`);
+			t.is(answer.body.message, 'Organization not found');
+		}
+	}
+
+	t.is((await withKey(service, own).get(`/admin/organizations/${acme.orgKey}/links`)).status, 200);
+	for (const {method, path, scope} of operatorRoutes.filter((one) => !one.path.includes(':orgId'))) {
+		const answer = await ask(withKey(service, own), method, concrete(path, UUID));
+		t.is(answer.status, scope === null ? 200 : 403, `${method} ${path}`);
+	}
+});
+
+test('unknown, revoked and expired tokens are 401, and so are a SERVER key and nonsense', async (t) => {
+	const clock = createFakeClock();
+	const own = await startService({}, clock);
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const {token, id} = await tokenOf({scopes: ['viewer'], expires: '12h'}, own);
+	const {token: revoked, id: revokedId} = await tokenOf({scopes: ['viewer']}, own);
+	const list = (by: string) => withKey(own, by).get('/admin/organizations');
+	t.is((await list(token)).status, 200);
+	t.is((await list(revoked)).status, 200);
+	t.is((await admin(own).delete(`/admin/tokens/${revokedId}`)).status, 200);
+	t.is((await admin(own).delete(`/admin/tokens/${revokedId}`)).status, 404);
+	const {body: listed} = await admin(own).get('/admin/tokens');
+	t.like(listed.data[0], {id, expiresAt: '2026-03-11T00:00:00.000Z', lastUsedOn: '2026-03-10'});
+	t.is(listed.total, 1);
+	t.false(JSON.stringify(listed).includes(token));
+	clock.advance(12 * 3600 + 1);
+	for (const bad of [token, revoked, `${token}x`, 'opl_adm_', acme.serverKey, 'a.b.c', 'x'.repeat(100_000 / 8)]) {
+		t.is((await list(bad)).status, 401, bad.slice(0, 20));
+	}
+
+	t.is((await anonymous(own).get('/admin/organizations')).status, 401);
+});
+
+test('what a token does is in the audit log by its name, and no token makes one that may do more', async (t) => {
+	const acme = await organization(service);
+	const {token} = await tokenOf({name: 'pipeline', scopes: ['links:write', 'system:write'], organization: undefined});
+	const made = await withKey(service, token).post(`/admin/organizations/${acme.id}/links`, {path: '/sale'});
+	t.is(made.status, 201);
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const record = body.data.find(({entityId}: {entityId: string}) => entityId === made.body.id);
+	t.like(record.actor, {type: 'ADMIN_BEARER', name: 'pipeline'});
+	const more = await withKey(service, token).post('/admin/tokens', {name: 'more', scopes: ['links:read', 'keys:read']});
+	t.is(more.status, 403);
+	t.is(more.body.message, 'The token lacks the scope keys:read');
+	t.is((await withKey(service, token).post('/admin/tokens', {name: 'less', scopes: ['links:read']})).status, 201);
+	t.is((await admin(service).post('/admin/tokens', {name: 'pipeline', scopes: ['links:read']})).status, 409);
+	t.is((await admin(service).post('/admin/tokens', {name: 'bad', scopes: ['links:delete']})).status, 400);
+	t.is((await admin(service).post('/admin/tokens', {name: 'bad', scopes: ['viewer'], expires: 'soon'})).status, 400);
+	t.deepEqual((await withKey(service, token).get('/admin/whoami')).body.scopes, ['links:write', 'system:write']);
+	t.is((await admin(service).get('/admin/whoami')).body.scopes, null);
+	t.deepEqual((await tokenOf({scopes: ['viewer', 'links:write']})).scopes, [...presets.viewer, 'links:write']);
+});
+
+test('a revocation by one process holds at the next request to another', async (t) => {
+	const pair = await startTwoServices({});
+	t.teardown(() => pair.stop());
+	const {one, other} = pair;
+	let stale = 0;
+	for (let round = 0; round < 100; round += 1) {
+		const {id, token} = await tokenOf({scopes: ['orgs:read']}, one);
+		t.is((await withKey(other, token).get('/admin/organizations')).status, 200);
+		await admin(one).delete(`/admin/tokens/${id}`);
+		stale += (await withKey(other, token).get('/admin/organizations')).status === 401 ? 0 : 1;
+	}
+
+	t.is(stale, 0);
+});
+
+test('oplink tokens creates, lists and revokes, and oplink login takes such a token', async (t) => {
+	const acme = await organization(service);
+	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+	const cli = (...argv: string[]) => runCli(argv, {env});
+	const made = await cli(
+		'tokens',
+		'create',
+		'--name',
+		'ci 7',
+		'--scope',
+		'links:write',
+		'--org',
+		acme.orgKey,
+		'--expires',
+		'90d',
+	);
+	t.is(made.exitCode, 0);
+	t.regex(made.stdout, /^token +opl_adm_/m);
+	const token = /opl_adm_\S+/.exec(made.stdout)?.[0] ?? '';
+	const asToken = (...argv: string[]) => runCli(argv, {env: {...env, OPLINK_ADMIN_TOKEN: token}});
+	t.is((await asToken('links', 'create', '--path', '/sale', '--org', acme.orgKey)).exitCode, 0);
+	const refused = await asToken('stats', '--org', acme.orgKey);
+	t.is(refused.exitCode, 3);
+	t.regex(refused.stderr, /The token lacks the scope stats:read/);
+	t.regex((await cli('tokens', 'list')).stdout, /ci 7 +links:write/);
+	t.is((await cli('tokens', 'revoke', 'ci 7', '--yes')).exitCode, 0);
+	t.is((await cli('tokens', 'revoke', 'ci 7', '--yes')).exitCode, 4);
+	t.is((await asToken('links', 'list', '--org', acme.orgKey)).exitCode, 3);
+});
