@@ -29,7 +29,7 @@ CREATE INDEX webhook_endpoints_organization_id_idx ON webhook_endpoints (organiz
 -- Written in the transaction of its cause. A sender makes deliveries of the rows, and deletes them. No foreign key: links
 -- are deleted after their organization.
 CREATE TABLE webhook_outbox (
-	id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT webhook_outbox_pkey PRIMARY KEY,
+	id uuid CONSTRAINT webhook_outbox_pkey PRIMARY KEY DEFAULT gen_random_uuid(),
 	organization_id uuid NOT NULL,
 	type text NOT NULL,
 	at timestamptz NOT NULL DEFAULT now(),
@@ -38,13 +38,13 @@ CREATE TABLE webhook_outbox (
 );
 
 -- Clicks, matches and events are stored in batches and by several processes: which transactions of each have become
--- deliveries (pg_snapshot). Moved in the transaction that makes these, so that no row is skipped or sent twice.
+-- deliveries (pg_snapshot). Moved in the transaction that makes these, so that no row is skipped or sent twice. Empty until
+-- the first endpoint.
 CREATE TABLE webhook_positions (
 	source text CONSTRAINT webhook_positions_pkey PRIMARY KEY
 		CONSTRAINT webhook_positions_source_check CHECK (source IN ('clicks', 'matches', 'events')),
 	snapshot text
 );
-INSERT INTO webhook_positions (source) VALUES ('clicks'), ('matches'), ('events');
 
 CREATE TABLE endpoint_deliveries (
 	-- `webhook-id`

@@ -1,7 +1,7 @@
 import {Command, CommanderError} from 'commander';
 import {packageVersion} from '../platform/package-root.ts';
 import {adviceFor} from './advice.ts';
-import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
+import {type AnyCommand, type CommandGroup, type Context, createContext} from './command.ts';
 import {appCommands} from './commands/app.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
@@ -35,6 +35,7 @@ import {exitCodes} from './exit-codes.ts';
 import {addHelpCommand, exampleLines, topicsText} from './help/help-command.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
 import {type Call, newCall, reported} from './reported.ts';
+import {renewIfDue} from './server/device-login.ts';
 import type {PathOrigin} from './system-error.ts';
 import type {Io} from './terminal/io.ts';
 import {messageText} from './terminal/wrapped.ts';
@@ -131,6 +132,29 @@ const givenTo = (command: Command): PathOrigin[] => [
 	),
 ];
 
+/** Commands that need no server, or choose one themselves. */
+const WITHOUT_SERVER = new Set([
+	'login',
+	'logout',
+	'profiles',
+	'serve',
+	'migrate',
+	'config',
+	'completion',
+	'app',
+	'help',
+]);
+
+/** Renews the token of the profile in use, where a provider gave it. */
+const prepared = async ({io, connection}: Context, command: Command): Promise<void> => {
+	if (!WITHOUT_SERVER.has(wordsOf(command)[1] ?? '')) {
+		const name = connection.server().tokenProfile();
+		if (name !== null) {
+			await renewIfDue(io, name);
+		}
+	}
+};
+
 /** The tree of commands over `io`; the one that runs says in `call` what it was given and how it ended. */
 export const createProgram = (io: Io, call: Call = newCall()): Command => {
 	const program: Command = new Command('oplink')
@@ -166,10 +190,12 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		const options = command.optsWithGlobals<{org?: string}>();
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});
-		const exitCode = await spec.run(context as never, ...(args as never[])).catch(async (error: unknown) => {
-			call.advice = await adviceFor(error, context.connection);
-			throw error;
-		});
+		const exitCode = await prepared(context, command)
+			.then(() => spec.run(context as never, ...(args as never[])))
+			.catch(async (error: unknown) => {
+				call.advice = await adviceFor(error, context.connection);
+				throw error;
+			});
 		call.exitCode = typeof exitCode === 'number' ? exitCode : exitCodes.ok;
 	};
 	for (const [heading, inGroup] of groups) {

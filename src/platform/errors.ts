@@ -229,9 +229,11 @@ export const matchAttemptNotFound = () => notFound('match_attempt_not_found', 'M
 export const missingScope = (scope: string) => forbidden('missing_scope', `The token lacks the scope ${scope}`);
 export const otherOrganizationOnly = () =>
 	forbidden('bound_to_organization', 'The token is bound to one organization, and this route is of none');
-/** @param claim of a token that a provider has signed, and that no rule takes or that is invalid. */
-export const claimRefused = (status: 401 | 403, claim: string) =>
-	new HttpError(status, 'claim_refused', `The token's claim ${claim} is not accepted`);
+/** @param claim of a token that a provider has signed. */
+export const invalidClaim = (claim: string) =>
+	unauthorized('invalid_claim', `The token's claim ${claim} is not accepted`);
+/** @param claim that no rule takes. */
+export const claimRefused = (claim: string) => forbidden('claim_refused', `The token's claim ${claim} is not accepted`);
 export const operatorProviderUnavailable = () =>
 	new HttpError(
 		503,
@@ -240,8 +242,6 @@ export const operatorProviderUnavailable = () =>
 	);
 export const tokenNotFound = () => notFound('token_not_found', 'Token not found');
 export const tokenNameTaken = (name: string) => conflict('token_name_taken', `A token named '${name}' already exists`);
-/** @param fault what is wrong with it, after its name. */
-export const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 export const exportElsewhere = () =>
 	new HttpError(
 		501,
@@ -254,8 +254,6 @@ export const deliveryBodyGone = () =>
 	conflict('delivery_body_gone', 'The body of the delivery was deleted, so that it cannot be sent again');
 export const tooManyEndpoints = (most: number) =>
 	conflict('too_many_endpoints', `An organization has at most ${most} webhook endpoints`);
-/** @param fault what the URL must be, after its name. */
-export const unsafeWebhookUrl = (fault: string) => validationFailed([{field: 'url', message: `url ${fault}`}]);
 
 export const domainNotFound = () => notFound('domain_not_found', 'Domain not found');
 export const domainTaken = (hostname: string) => conflict('domain_taken', `Domain '${hostname}' is already in use`);

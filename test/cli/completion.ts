@@ -122,7 +122,7 @@ test('with a SERVER key links are completed too', async (t) => {
 test('profiles are completed, and the named one is queried', async (t) => {
 	const {url, requests} = await server(t);
 	const {env} = await configFolder(t);
-	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
+	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
 	t.is((await runCli(['login', '--name', 'other', '--url', other.url, '--token', 'x'], {env})).exitCode, 0);
 	t.deepEqual(await complete(['orgs', 'list', '--profile', ''], env, true), [`other\t${other.url}`]);
 	t.deepEqual(await complete(['profiles', 'use', ''], env), ['other']);

@@ -14,7 +14,7 @@ const TOKEN = 'token-of-the-operator';
 /** A server that accepts one token. */
 const server = (t: ExecutionContext, token = TOKEN) =>
 	startRecordingServer(t, {
-		'GET /admin/status': ({authorization}) =>
+		'GET /admin/whoami': ({authorization}) =>
 			authorization === `Bearer ${token}`
 				? {body: {status: 'ok', version: '1.2.3'}}
 				: {status: 401, body: {statusCode: 401, message: 'Invalid admin token'}},
@@ -74,7 +74,7 @@ for (const [what, token, exitCode] of [
 
 test('an unreachable or foreign server is not saved', async (t) => {
 	const {env, file} = await configFolder(t);
-	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {hello: 'world'}})});
+	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {hello: 'world'}})});
 	const away = await runCli(['login', '--url', closedAddress, '--token', TOKEN], {env});
 	t.is(away.exitCode, 7);
 	const wrong = await runCli(['login', '--url', other.url, '--token', TOKEN], {env});
@@ -162,7 +162,7 @@ for (const [what, keys, exitCode, says] of [
 const terminalTest = hasPty ? test : test.skip;
 
 terminalTest('on a real terminal the token is not on the screen, and the terminal is as it was', async (t) => {
-	const {url} = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1.2.3'}})});
+	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1.2.3'}})});
 	const {env, saved} = await configFolder(t);
 	const {screen, exitCode, before, after} = await runOnTerminal(t, ['login'], {
 		env,

@@ -109,7 +109,7 @@ for (const [what, text] of [
 }
 
 test('login reports a missing folder and an invalid profile name', async (t) => {
-	const {url} = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
+	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
 	const argv = ['login', '--url', url, '--token', 'x'];
 	const nowhere = await runCli(argv, {env: {XDG_CONFIG_HOME: 'relative'}});
 	t.is(nowhere.exitCode, 1);

@@ -65,6 +65,19 @@ const expiryOf = (expires: string | undefined, now: Date): Date | null =>
 export const tokenRoutes = [
 	route({
 		method: 'GET',
+		path: '/sign-in',
+		summary: 'Identity providers by which operators sign in',
+		answer: answerOf('SignIn', {providers: Joi.array().items(partOf({issuer: text, clientId: text}))}),
+		credential: 'none',
+		handler: ({services}) => ({
+			providers: services.config.operatorProviders.flatMap(({issuer, clientId}) =>
+				clientId === undefined ? [] : [{issuer, clientId}],
+			),
+		}),
+	}),
+
+	route({
+		method: 'GET',
 		path: '/admin/whoami',
 		summary: 'Who the operator is, and what the credential may do',
 		answer: answerOf('Operator', {

@@ -2,8 +2,9 @@ import {createHash, randomBytes} from 'node:crypto';
 import {everything, includesScope, type OperatorGrant, type Scope} from '../../platform/config/operator-scopes.ts';
 import {invalidAdminToken, missingScope, organizationNotFound, otherOrganizationOnly} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {type Actor, adminBearer} from '../audit/audit-log.ts';
+import {adminBearer} from '../audit/audit-log.ts';
 import {isAdmin, requireBearerToken} from '../auth/credentials.ts';
+import type {Operator} from './operator-providers.ts';
 import {createTokenStore} from './token-store.ts';
 
 const PREFIX = 'opl_adm_';
@@ -18,9 +19,6 @@ export const hashOf = (token: string): Buffer => createHash('sha256').update(tok
 const LONGEST = 16_384;
 
 type Deps = Pick<Services, 'adminToken' | 'background' | 'clock' | 'db' | 'operatorProviders'>;
-
-/** An operator: who it is in the audit log, and what it may do. */
-export type Operator = {actor: Actor; grant: OperatorGrant};
 
 const ofToken = async ({background, clock, db}: Deps, token: string): Promise<Operator> => {
 	const now = clock.now();

@@ -2,12 +2,11 @@ import type {JWTPayload} from 'jose';
 import type {Logger} from 'pino';
 import type {Clock} from '../../platform/clock.ts';
 import type {OperatorProvider, OperatorRule} from '../../platform/config/operator-providers.ts';
-import {expandScopes} from '../../platform/config/operator-scopes.ts';
+import {expandScopes, type OperatorGrant} from '../../platform/config/operator-scopes.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {claimRefused, HttpError, invalidAdminToken} from '../../platform/errors.ts';
-import {adminBearer} from '../audit/audit-log.ts';
+import {claimRefused, HttpError, invalidAdminToken, invalidClaim} from '../../platform/errors.ts';
+import {type Actor, adminBearer} from '../audit/audit-log.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
-import type {Operator} from './operator-access.ts';
 import {createProviderKeys} from './provider-keys.ts';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
@@ -79,6 +78,9 @@ const issuerIn = (token: string): string | null => {
 	}
 };
 
+/** An operator: who it is in the audit log, and what it may do. */
+export type Operator = {actor: Actor; grant: OperatorGrant};
+
 export type OperatorProviders = {
 	/** @throws 401, 403 naming the claim that no rule takes, 503. */
 	authenticate(token: string): Promise<Operator>;
@@ -107,7 +109,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 				requiredClaims: ['exp', 'sub'],
 			});
 			if (typeof payload.sub !== 'string' || payload.sub === '') {
-				throw claimRefused(401, 'sub');
+				throw invalidClaim('sub');
 			}
 
 			return payload;
@@ -117,7 +119,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 			}
 
 			if (error instanceof jose.errors.JWTClaimValidationFailed || error instanceof jose.errors.JWTExpired) {
-				throw claimRefused(401, error.claim);
+				throw invalidClaim(error.claim);
 			}
 
 			throw invalidAdminToken();
@@ -140,7 +142,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 						rule.org === undefined ? null : await createOrganizationStore(db).findByReference(rule.org);
 					if (rule.org !== undefined && organization === null) {
 						log.warn({org: rule.org}, 'a rule of OPERATOR_OIDC_FILE names an organization that is not there');
-						throw claimRefused(403, 'org');
+						throw claimRefused('org');
 					}
 
 					return {
@@ -155,7 +157,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 				refused ??= claim;
 			}
 
-			throw claimRefused(403, refused ?? '');
+			throw claimRefused(refused ?? '');
 		},
 	};
 };

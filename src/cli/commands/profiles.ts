@@ -7,12 +7,13 @@ import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {createClient} from '../server/admin-client.ts';
 import {isLoopback, serverUrl, usableToken} from '../server/chosen-server.ts';
-import {findProfile, profileName, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
+import {endSignIn, signInByDevice} from '../server/device-login.ts';
+import {findProfile, profileName, readProfiles, type SignIn, saveProfiles, withoutProfile} from '../server/profiles.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
 import {canAsk, openPrompts} from '../terminal/prompts.ts';
 
 type NameOption = {name?: string};
-type LoginOptions = NameOption & {tokenFile?: string};
+type LoginOptions = NameOption & {tokenFile?: string; oidc?: boolean};
 
 const DEFAULT_NAME = 'default';
 const DEFAULT_URL = 'http://localhost:3000';
@@ -47,7 +48,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 };
 
 /** The named values, else those entered at the prompts. @throws OperatorError if nobody can be asked. */
-const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string; token: string}> => {
+const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string; token: string; signIn?: SignIn}> => {
 	const {io, options} = context;
 	const givenUrl = options.url || io.env['OPLINK_URL'];
 	if (!givenUrl && !canAsk(io)) {
@@ -74,29 +75,44 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 	}
 };
 
+/** Signs in by the provider that the server names. @throws OperatorError if it names none. */
+const byProvider = async ({io, options}: Context<LoginOptions>) => {
+	const url = serverUrl(options.url || io.env['OPLINK_URL'] || DEFAULT_URL);
+	const client = createClient({baseUrl: url, token: 'none', signal: io.interruption});
+	const {providers} = await client.get<{providers: Array<{issuer: string; clientId: string}>}>('/sign-in');
+	const [provider] = providers;
+	if (provider === undefined) {
+		throw inputError(`The server at ${url} names no provider with a clientId in OPERATOR_OIDC_FILE`);
+	}
+
+	const {token, signIn} = await signInByDevice(io, provider.issuer, provider.clientId);
+	return {url, token, signIn};
+};
+
 export const loginCommand = command({
 	usage: 'login',
 	summary: 'Check and save URL and admin token of a server as a profile',
-	examples: [
-		'login --name production --url https://links.example.com',
-		'login --url https://links.example.com < token.txt',
-	],
+	examples: ['login --name production --url https://links.example.com', 'login --oidc --url https://links.example.com'],
 	options: [
 		new Option('--name <profile>', `profile name (default: '${DEFAULT_NAME}')`),
+		new Option('--oidc', 'sign in by the identity provider of the server, in a browser').conflicts('tokenFile'),
 		new Option('--token-file <file>', 'file with the token; - is standard input, the default without a terminal'),
 	],
 	run: async (context: Context<LoginOptions>) => {
 		const {io, options, show} = context;
 		const name = profileName(options.name || options.profile || io.env['OPLINK_PROFILE'] || DEFAULT_NAME);
 		const saved = readProfiles(io.env);
-		const {url, token} = await urlAndToken(context);
+		const {url, token, signIn} = await (options.oidc ? byProvider(context) : urlAndToken(context));
 		const client = createClient({baseUrl: url, token, signal: io.interruption});
 		const {version} = await client.get<{version?: unknown}>('/admin/whoami');
 		if (typeof version !== 'string') {
 			throw inputError(`The server at ${url} is not an Oplink server`);
 		}
 
-		await saveProfiles(io.env, {current: name, byName: new Map(saved.byName).set(name, {name, url, token})});
+		await saveProfiles(io.env, {
+			current: name,
+			byName: new Map(saved.byName).set(name, {name, url, token, ...(signIn && {signIn})}),
+		});
 		if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
 			await show.note('Warning: over http, anyone on the network path can read the token; use https');
 		}
@@ -117,7 +133,14 @@ export const logoutCommand = command({
 			throw usageError('No profile is in use', 'oplink profiles list shows them');
 		}
 
+		const {signIn} = findProfile(profiles, name);
 		await saveProfiles(io.env, withoutProfile(profiles, name));
+		if (signIn !== undefined) {
+			await endSignIn(signIn).catch((error: unknown) =>
+				show.note(`The sign-in could not be ended at ${signIn.issuer}: ${(error as Error).message}`),
+			);
+		}
+
 		await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
 	},
 });

@@ -11,6 +11,8 @@ import {findProfile, type Profile, readProfiles} from './profiles.ts';
 export type ServerOptions = {url?: string; token?: string; profile?: string};
 
 export type ChosenServer = {
+	/** The profile whose token is sent; null for one from elsewhere. @throws as `token`. */
+	tokenProfile: () => string | null;
 	/** Without a trailing slash. */
 	baseUrl: string;
 	/** Name of the profile with this address. */
@@ -101,6 +103,14 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 		profile: from?.name ?? null,
 		isOwn,
 		addressFile,
+		tokenProfile: () => {
+			if (options.token) {
+				return null;
+			}
+
+			const used = tokenOf(named) ? named : env['OPLINK_ADMIN_TOKEN'] ? null : impliedProfile();
+			return tokenOf(used) ? (used?.name ?? null) : null;
+		},
 		token: () => {
 			const token =
 				options.token ||

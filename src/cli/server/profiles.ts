@@ -6,13 +6,24 @@ import {replaceFile} from '../replace-file.ts';
 import type {Io} from '../terminal/io.ts';
 
 /** A server that the operator logged in to. */
-export type Profile = {name: string; url: string; token: string};
+export type Profile = {
+	name: string;
+	url: string;
+	token: string;
+	/** Where a provider signed the operator in: the token ends, and is renewed. */
+	signIn?: SignIn;
+};
+
+/** By which provider and client a profile was signed in, and what renews its token. */
+export type SignIn = {issuer: string; clientId: string; refreshToken: string | null; expiresAt: string};
 
 /** The saved data: profiles by name, and the one in use. */
 export type Profiles = {current: string | null; byName: Map<string, Profile>};
 
 type Env = Io['env'];
 type File = {current?: unknown; profiles?: unknown};
+
+const noFolder = () => inputError('There is no folder to save a profile in: HOME and XDG_CONFIG_HOME are not set');
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
@@ -36,9 +47,36 @@ const profilesFile = (env: Env): string | null => {
 	return folder === null ? null : path.join(folder, 'oplink', 'profiles.json');
 };
 
+/** The file of profiles, for a lock beside it. @throws OperatorError without a folder for it. */
+export const profilesPath = (env: Env): string => {
+	const file = profilesFile(env);
+	if (file === null) {
+		throw noFolder();
+	}
+
+	return file;
+};
+
+const isSignIn = (value: unknown): value is SignIn => {
+	const {issuer, clientId, refreshToken, expiresAt} = (value ?? {}) as Record<string, unknown>;
+	return (
+		typeof issuer === 'string' &&
+		URL.canParse(issuer) &&
+		typeof clientId === 'string' &&
+		(refreshToken === null || typeof refreshToken === 'string') &&
+		typeof expiresAt === 'string'
+	);
+};
+
 const isProfile = (entry: [string, unknown]): entry is [string, Omit<Profile, 'name'>] => {
-	const {url, token} = (entry[1] ?? {}) as {url?: unknown; token?: unknown};
-	return NAME.test(entry[0]) && typeof url === 'string' && URL.canParse(url) && typeof token === 'string';
+	const {url, token, signIn} = (entry[1] ?? {}) as {url?: unknown; token?: unknown; signIn?: unknown};
+	return (
+		(signIn === undefined || isSignIn(signIn)) &&
+		NAME.test(entry[0]) &&
+		typeof url === 'string' &&
+		URL.canParse(url) &&
+		typeof token === 'string'
+	);
 };
 
 /** The saved profiles; none if there is no file yet. @throws OperatorError for an invalid file. */
@@ -67,7 +105,11 @@ export const readProfiles = (env: Env): Profiles => {
 			throw new Error('a profile without URL and token');
 		}
 
-		const byName = new Map(entries.filter(isProfile).map(([name, {url, token}]) => [name, {name, url, token}]));
+		const byName = new Map(
+			entries
+				.filter(isProfile)
+				.map(([name, {url, token, signIn}]) => [name, {name, url, token, ...(signIn && {signIn})}]),
+		);
 		return {current: typeof current === 'string' && byName.has(current) ? current : null, byName};
 	} catch {
 		// Without the parser's message, which quotes the text and could reveal a token.
@@ -77,13 +119,9 @@ export const readProfiles = (env: Env): Profiles => {
 
 /** Saves all profiles atomically: folder 0700, file 0600. */
 export const saveProfiles = async (env: Env, {current, byName}: Profiles): Promise<void> => {
-	const file = profilesFile(env);
-	if (file === null) {
-		throw inputError('There is no folder to save a profile in: HOME and XDG_CONFIG_HOME are not set');
-	}
-
+	const file = profilesPath(env);
 	const folder = path.dirname(file);
-	const profiles = Object.fromEntries([...byName].map(([name, {url, token}]) => [name, {url, token}]));
+	const profiles = Object.fromEntries([...byName].map(([name, {url, token, signIn}]) => [name, {url, token, signIn}]));
 	try {
 		await mkdir(folder, {recursive: true, mode: 0o700});
 		// An existing folder keeps its mode otherwise.

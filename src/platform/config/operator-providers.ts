@@ -1,5 +1,4 @@
 import {readFileSync} from 'node:fs';
-import Joi from 'joi';
 import {allScopes, presetNames} from './operator-scopes.ts';
 
 /** A rule: claims that all have to match, and what whoever has them may do. */
@@ -20,37 +19,61 @@ export type OperatorProvider = {
 	rules: OperatorRule[];
 };
 
-const text = Joi.string().min(1).max(1000);
+/** A name of a scope or of a preset. */
+const NAMES: ReadonlySet<unknown> = new Set([...allScopes, ...presetNames]);
 
-const fileSchema = Joi.array()
-	.items(
-		Joi.object<OperatorProvider>({
-			issuer: Joi.string()
-				.uri({scheme: ['https', 'http']})
-				.required(),
-			audience: text.required(),
-			clientId: text,
-			rules: Joi.array()
-				.items(
-					Joi.object({
-						claims: Joi.object()
-							.pattern(text, Joi.alternatives(text, Joi.array().items(text).min(1)))
-							.min(1)
-							.required(),
-						scopes: Joi.array()
-							.items(Joi.valid(...allScopes, ...presetNames))
-							.min(1)
-							.required(),
-						org: text,
-					}),
-				)
-				.min(1)
-				.required(),
-		}),
-	)
-	.min(1)
-	.unique('issuer')
-	.required();
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+const fieldsIn = (value: unknown): Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+const unknownFields = (at: string, value: unknown, known: readonly string[]): string[] =>
+	Object.keys(fieldsIn(value))
+		.filter((name) => !known.includes(name))
+		.map((name) => `${at}: ${name} is not allowed`);
+
+/** Sentences on the shape of a rule. By hand: joi would be loaded before the first page. */
+const ruleFaults = (at: string, rule: unknown): string[] => {
+	const {claims, scopes, org} = fieldsIn(rule);
+	const wanted = Object.values(fieldsIn(claims));
+	return [
+		...(wanted.length > 0 && wanted.every((value) => isText(value) || (isList(value) && value.every(isText)))
+			? []
+			: [`${at}: claims must name at least one claim, each with a text or a list of texts`]),
+		...(isList(scopes) && scopes.every((scope) => NAMES.has(scope))
+			? []
+			: [`${at}: scopes must be a list of ${[...NAMES].join(', ')}`]),
+		...(org === undefined || isText(org) ? [] : [`${at}: org must be an id or orgKey`]),
+		...unknownFields(at, rule, ['claims', 'scopes', 'org']),
+	];
+};
+
+const providerFaults = (provider: unknown, index: number): string[] => {
+	const at = `entry ${index + 1}`;
+	const {issuer, audience, clientId, rules} = fieldsIn(provider);
+	return [
+		...(isText(issuer) && URL.canParse(issuer) && /^https?:$/.test(new URL(issuer).protocol)
+			? []
+			: [`${at}: issuer must be an https URL`]),
+		...(isText(audience) ? [] : [`${at}: audience must be a text`]),
+		...(clientId === undefined || isText(clientId) ? [] : [`${at}: clientId must be a text`]),
+		...(isList(rules)
+			? rules.flatMap((rule, number) => ruleFaults(`${at}, rule ${number + 1}`, rule))
+			: [`${at}: rules must be a list of rules`]),
+		...unknownFields(at, provider, ['issuer', 'audience', 'clientId', 'rules']),
+	];
+};
+
+/** Sentences on the shape of the file. */
+const shapeFaults = (content: unknown): string[] => {
+	if (!isList(content)) {
+		return ['must be a list of providers'];
+	}
+
+	const issuers = content.map((provider) => fieldsIn(provider)['issuer']);
+	const twice = issuers.filter((issuer, index) => issuers.indexOf(issuer) !== index);
+	return [...content.flatMap(providerFaults), ...twice.map((issuer) => `names ${String(issuer)} twice`)];
+};
 
 /** Claims of which the issuers that everybody shares let one owner alone be named. */
 const SHARED: Array<{issuer: RegExp; owned: readonly string[]; subject: RegExp; what: string}> = [
@@ -114,12 +137,12 @@ export const readOperatorProviders = (
 		return {providers: [], faults: [`could not be read: ${(error as Error).message}`]};
 	}
 
-	const {value, error} = fileSchema.validate(content, {abortEarly: false, convert: false});
-	if (error !== undefined) {
-		return {providers: [], faults: error.details.map(({message}) => message)};
+	const shape = shapeFaults(content);
+	if (shape.length > 0) {
+		return {providers: [], faults: shape};
 	}
 
-	const providers = value as OperatorProvider[];
+	const providers = content as OperatorProvider[];
 	const faults = providers.flatMap((provider) => [
 		...(provider.issuer.startsWith('http:') && (isProduction || !isLocal(provider.issuer))
 			? [`${provider.issuer} must begin with https://`]

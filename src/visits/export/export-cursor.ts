@@ -1,9 +1,11 @@
-import {invalidCursor} from '../../platform/errors.ts';
+import {validationFailed} from '../../platform/errors.ts';
 import {parseSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
 import type {ExportKind} from './export-kinds.ts';
 
 /** Whose rows a cursor continues. */
 type Owner = {kind: ExportKind; organizationId: string};
+
+const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 
 /** The position after which the next run goes on (contract/export 3): opaque to callers. */
 export const cursorOf = ({kind, organizationId}: Owner, snapshot: Snapshot): string =>

@@ -48,6 +48,8 @@ export type Claimed = {
 	url: string;
 	secret: string;
 	previousSecret: string | null;
+	/** Until when the delivery is this process's. */
+	leasedUntil: Date;
 };
 
 /** A process that dies gives its deliveries back after so long, which is longer than a try takes. */
@@ -76,7 +78,7 @@ const claim: Prepared = {
 			UPDATE endpoint_deliveries SET next_try_at = CAST($2 AS timestamptz) FROM due WHERE endpoint_deliveries.id = due.id
 			RETURNING endpoint_deliveries.*
 		)
-		SELECT claimed.id, endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
+		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
 			CASE WHEN previous_until > CAST($1 AS timestamptz) THEN previous_secret END AS "previousSecret"
 		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
 };
@@ -94,18 +96,31 @@ export const claimDeliveries = (db: Db, now: Date, {sending, most}: Room): Promi
 		most.all,
 	]);
 
-/** The outcome of a try and what follows of it. `nextTryAt` is read where the delivery stays PENDING. */
-export type Outcome = {id: string; endpointId: string; status: DeliveryStatus; nextTryAt: Date; tried: Try};
+/**
+ * The outcome of a try and what follows of it. `nextTryAt` is read where the delivery stays PENDING. `leasedUntil` tells
+ * whether it was replayed meanwhile: then the try is only logged.
+ */
+export type Outcome = {
+	id: string;
+	endpointId: string;
+	status: DeliveryStatus;
+	nextTryAt: Date;
+	leasedUntil: Date;
+	tried: Try;
+};
 
 const record: Prepared = {
 	name: 'record tries',
 	text: `WITH tried AS MATERIALIZED (
 			SELECT * FROM json_to_recordset($1::json) AS tried (id uuid, "endpointId" uuid, status text, "nextTryAt" timestamptz,
-				at timestamptz, code smallint, "durationMs" integer, error text, answer text)
+				"leasedUntil" timestamptz, at timestamptz, code smallint, "durationMs" integer, error text, answer text)
 		), changed AS (
-			UPDATE endpoint_deliveries SET status = tried.status, tries = tries + 1, next_try_at = tried."nextTryAt",
-				delivered_at = CASE WHEN tried.status = 'DELIVERED' THEN tried.at END
-			FROM tried WHERE endpoint_deliveries.id = tried.id RETURNING tried.*
+			UPDATE endpoint_deliveries AS delivery SET tries = tries + 1,
+				status = CASE WHEN next_try_at = "leasedUntil" THEN tried.status ELSE delivery.status END,
+				next_try_at = CASE WHEN next_try_at = "leasedUntil" THEN "nextTryAt" ELSE next_try_at END,
+				delivered_at = CASE WHEN next_try_at = "leasedUntil" AND tried.status = 'DELIVERED' THEN tried.at
+					ELSE delivered_at END
+			FROM tried WHERE delivery.id = tried.id RETURNING tried.*
 		), logged AS (
 			INSERT INTO delivery_tries (delivery_id, at, status, duration_ms, error, answer)
 			SELECT id, at, code, "durationMs", error, answer FROM changed

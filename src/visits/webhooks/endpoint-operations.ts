@@ -8,14 +8,13 @@ import {
 	endpointNotFound,
 	required,
 	tooManyEndpoints,
-	unsafeWebhookUrl,
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {createDeliveryStore, recordTries} from './delivery-store.ts';
 import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
 import {createEndpointStore} from './endpoint-store.ts';
 import {bodyOf} from './listening.ts';
-import {requireWebhookUrl, resolveSafely, UnsafeAddressError} from './safe-address.ts';
+import {requireWebhookUrl, resolveSafely, UnsafeAddressError, unsafeWebhookUrl} from './safe-address.ts';
 import {isTaken, sendDelivery} from './send-delivery.ts';
 import {addressRulesOf, createSenders} from './sender.ts';
 import {openPositions} from './stored-rows.ts';
@@ -164,6 +163,7 @@ export const testEndpoint = async (services: Deps, {organization, id}: Pick<Targ
 			endpointId: id,
 			status: isOk ? 'DELIVERED' : 'FAILED',
 			nextTryAt: at,
+			leasedUntil: at,
 			tried: {...tried, retryAfter: null},
 		},
 	]);

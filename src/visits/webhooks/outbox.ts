@@ -59,7 +59,7 @@ const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: reado
 export const emptyOutbox = (services: Deps): Promise<number> =>
 	inTransaction(services.db, async (trx) => {
 		const {rows} = await trx.raw<{rows: Row[]}>(
-			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY id LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
+			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY at, id LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
 			RETURNING id, organization_id AS "organizationId", type, at, data`,
 		);
 		if (rows.length === 0) {
@@ -80,7 +80,7 @@ export const emptyOutbox = (services: Deps): Promise<number> =>
 		for (const owner of owners) {
 			const own = rows
 				.filter(({organizationId}) => organizationId === owner.id)
-				.toSorted((one, other) => Number(one.id) - Number(other.id));
+				.toSorted((one, other) => one.at.getTime() - other.at.getTime());
 			for (const happened of await happenedOf(services, trx, owner, own)) {
 				deliveries.push(...deliveriesOf(listeners.get(owner.id) ?? [], happened));
 			}

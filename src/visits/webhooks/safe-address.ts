@@ -1,7 +1,7 @@
 import {lookup as lookupBySystem, Resolver} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
-import {unsafeWebhookUrl} from '../../platform/errors.ts';
+import {validationFailed} from '../../platform/errors.ts';
 import {rangeOf} from '../../platform/http/client-ip.ts';
 
 /** Where deliveries may go. */
@@ -13,6 +13,9 @@ export type AddressRules = {
 	/** Without it `http:` is allowed to this machine. */
 	isProduction: boolean;
 };
+
+/** @param fault what the URL must be, after its name. */
+export const unsafeWebhookUrl = (fault: string) => validationFailed([{field: 'url', message: `url ${fault}`}]);
 
 export type Address = {address: string; family: 4 | 6};
 

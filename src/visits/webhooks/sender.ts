@@ -41,13 +41,14 @@ const nextTryAt = ({at, status, retryAfter}: Try, tries: number): Date | null =>
 	return new Date(at.getTime() + seconds * 1000);
 };
 
-const outcomeOf = ({id, endpointId, tries}: Claimed, tried: Try): Outcome => {
+const outcomeOf = ({id, endpointId, tries, leasedUntil}: Claimed, tried: Try): Outcome => {
 	const next = isTaken(tried) ? null : nextTryAt(tried, tries);
 	return {
 		id,
 		endpointId,
 		status: isTaken(tried) ? 'DELIVERED' : next === null ? 'FAILED' : 'PENDING',
 		nextTryAt: next ?? tried.at,
+		leasedUntil,
 		tried,
 	};
 };

@@ -34,6 +34,8 @@ type Range = {from: Snapshot; upTo: Snapshot};
  * before an endpoint is written, in the same transaction: it waits for a sender, and a sender passes over it.
  */
 export const openPositions = async (trx: Db): Promise<void> => {
+	const sources = Object.keys(typesOf).map((source) => ({source}));
+	await trx('webhook_positions').insert(sources).onConflict().ignore();
 	await trx('webhook_positions').orderBy('source').forUpdate().select('source');
 	for (const [source, types] of Object.entries(typesOf)) {
 		await trx.raw(

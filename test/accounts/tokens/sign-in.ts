@@ -1,0 +1,153 @@
+import {once} from 'node:events';
+import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {exportJWK, generateKeyPair} from 'jose';
+import Provider from 'oidc-provider';
+import {createClock} from '../../../src/platform/clock.ts';
+import {runCli} from '../../cli/_run-cli.ts';
+import {createFakeClock, startService} from '../../helpers/service.ts';
+
+const CLIENT = 'oplink-cli';
+
+/** A real provider with the device grant, ES256 and rotating refresh tokens; people are approved by the test. */
+const startOidc = async (t: ExecutionContext) => {
+	const server = createServer();
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const {privateKey} = await generateKeyPair('ES256', {extractable: true});
+	const provider = new Provider(issuer, {
+		clients: [
+			{
+				client_id: CLIENT,
+				token_endpoint_auth_method: 'none',
+				application_type: 'native',
+				grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+				response_types: [],
+				redirect_uris: [],
+				id_token_signed_response_alg: 'ES256',
+			},
+		],
+		jwks: {keys: [{...(await exportJWK(privateKey)), kid: 'one', alg: 'ES256', use: 'sig'}]},
+		features: {deviceFlow: {enabled: true}, revocation: {enabled: true}, devInteractions: {enabled: false}},
+		conformIdTokenClaims: false,
+		claims: {email: ['email', 'email_verified']},
+		rotateRefreshToken: true,
+		findAccount: (_: unknown, accountId: string) => ({
+			accountId,
+			claims: () => ({sub: accountId, email: `${accountId}@acme.example`, email_verified: true}),
+		}),
+		ttl: {IdToken: 3600, AccessToken: 3600, DeviceCode: 600, RefreshToken: 86_400, Grant: 86_400, Session: 86_400},
+	});
+	server.on('request', provider.callback());
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const approve = async (userCode: string, accountId: string): Promise<void> => {
+		const code = await provider.DeviceCode.findByUserCode(userCode.replace('-', ''));
+		if (code === undefined) {
+			throw new Error(`no device has the code ${userCode}`);
+		}
+
+		const grant = new provider.Grant({accountId, clientId: CLIENT});
+		grant.addOIDCScope('openid email offline_access');
+		Object.assign(code, {
+			accountId,
+			grantId: await grant.save(),
+			scope: 'openid email offline_access',
+			claims: {},
+			authTime: Math.floor(createClock(0).now().getTime() / 1000),
+		});
+		await code.save();
+	};
+	return {issuer, approve};
+};
+
+const setUp = async (t: ExecutionContext) => {
+	const oidc = await startOidc(t);
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-sign-in-'));
+	t.teardown(() => rm(folder, {recursive: true, force: true}));
+	const file = path.join(folder, 'operators.json');
+	const rules = [{claims: {email: 'ann@acme.example'}, scopes: ['viewer']}];
+	await writeFile(file, JSON.stringify([{issuer: oidc.issuer, audience: CLIENT, clientId: CLIENT, rules}]));
+	// The provider has the machine's time.
+	const service = await startService({OPERATOR_OIDC_FILE: file}, createFakeClock(createClock(0).now()));
+	t.teardown(() => service.stop());
+	const env = {HOME: folder, XDG_CONFIG_HOME: folder};
+	const profiles = path.join(folder, 'oplink', 'profiles.json');
+	/** Signs in, while the test confirms the code that is shown. */
+	const signIn = async (accountId: string) => {
+		let shown = '';
+		const {Writable} = await import('node:stream');
+		const stderr = new Writable({
+			write: (chunk, _, done) => {
+				shown += String(chunk);
+				const code = /confirm the code (\S+)/.exec(shown.replaceAll('\n', ' '))?.[1];
+				done();
+				if (code !== undefined && !shown.includes('approved')) {
+					shown += 'approved';
+					void oidc.approve(code, accountId);
+				}
+			},
+		});
+		const result = await runCli(['login', '--oidc', '--url', service.url], {env, io: {stderr}});
+		return {...result, shown};
+	};
+	return {service, env, profiles, signIn};
+};
+
+test('oplink login --oidc signs in by a code, the token is renewed, and logout ends it at the provider', async (t) => {
+	const {env, profiles, signIn} = await setUp(t);
+	const {exitCode, stdout, shown} = await signIn('ann');
+	t.is(exitCode, 0, shown);
+	t.regex(stdout, /^Logged in to /);
+	t.regex(shown, /Open http:\/\/127\.0\.0\.1:\d+\/device\?user_code=/);
+	t.is((await stat(profiles)).mode & 0o777, 0o600);
+	const saved = JSON.parse(await readFile(profiles, 'utf8'));
+	t.deepEqual(Object.keys(saved.profiles.default).toSorted(), ['signIn', 'token', 'url']);
+	t.is((await runCli(['orgs', 'list'], {env})).exitCode, 0);
+	const refused = await runCli(['tokens', 'create', '--name', 'x', '--scope', 'viewer'], {env});
+	t.is(refused.exitCode, 3);
+	t.regex(refused.stderr, /The token lacks the scope system:write/);
+
+	saved.profiles.default.signIn.expiresAt = '2020-01-01T00:00:00.000Z';
+	await writeFile(profiles, JSON.stringify(saved));
+	// Two commands at once: a refresh token that rotates is good for one of them.
+	const both = await Promise.all([runCli(['orgs', 'list'], {env}), runCli(['orgs', 'list'], {env})]);
+	t.deepEqual(
+		both.map((one) => one.exitCode),
+		[0, 0],
+		both.map(({stderr}) => stderr).join(),
+	);
+	const renewed = JSON.parse(await readFile(profiles, 'utf8'));
+	t.true(Date.parse(renewed.profiles.default.signIn.expiresAt) > Date.parse('2026-01-01'));
+	t.not(renewed.profiles.default.signIn.refreshToken, saved.profiles.default.signIn.refreshToken);
+
+	t.is((await runCli(['logout'], {env})).exitCode, 0);
+	t.false((await readFile(profiles, 'utf8')).includes('default'));
+	renewed.profiles.default.signIn.expiresAt = '2020-01-01T00:00:00.000Z';
+	await writeFile(profiles, JSON.stringify(renewed));
+	const ended = await runCli(['orgs', 'list'], {env});
+	t.is(ended.exitCode, 3);
+	t.regex(ended.stderr, /^Error: The sign-in of profile 'default' has ended: invalid_grant\nNext: oplink login --oidc/);
+});
+
+test('a person whom no rule takes is refused, and the claim is named', async (t) => {
+	const {signIn} = await setUp(t);
+	const {exitCode, shown} = await signIn('eve');
+	t.is(exitCode, 3);
+	t.regex(shown, /The token's claim email is not accepted/);
+});
+
+test('a server without such a provider says so', async (t) => {
+	const service = await startService();
+	t.teardown(() => service.stop());
+	const {exitCode, stderr} = await runCli(['login', '--oidc', '--url', service.url], {env: {HOME: '/nonexistent'}});
+	t.is(exitCode, 1);
+	t.regex(stderr, /names no provider with a clientId/);
+});
