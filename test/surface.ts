@@ -159,6 +159,37 @@ analyst    GET    /portal/events
 analyst    GET    /portal/devices
 analyst    GET    /portal/devices/:deviceId
 admin-role GET    /portal/audit-log
+admin      GET    /admin/organizations/:orgId/webhook-endpoints
+admin-role GET    /portal/webhook-endpoints
+admin      POST   /admin/organizations/:orgId/webhook-endpoints
+admin-role POST   /portal/webhook-endpoints
+admin      GET    /admin/organizations/:orgId/webhook-endpoints/:id
+admin-role GET    /portal/webhook-endpoints/:id
+admin      PATCH  /admin/organizations/:orgId/webhook-endpoints/:id
+admin-role PATCH  /portal/webhook-endpoints/:id
+admin      DELETE /admin/organizations/:orgId/webhook-endpoints/:id
+admin-role DELETE /portal/webhook-endpoints/:id
+admin      POST   /admin/organizations/:orgId/webhook-endpoints/:id/rotate
+admin-role POST   /portal/webhook-endpoints/:id/rotate
+admin      POST   /admin/organizations/:orgId/webhook-endpoints/:id/test
+admin-role POST   /portal/webhook-endpoints/:id/test
+admin      GET    /admin/organizations/:orgId/webhook-endpoints/:id/deliveries
+admin-role GET    /portal/webhook-endpoints/:id/deliveries
+admin      POST   /admin/organizations/:orgId/webhook-endpoints/:id/deliveries/:deliveryId/replay
+admin-role POST   /portal/webhook-endpoints/:id/deliveries/:deliveryId/replay
+admin      POST   /admin/organizations/:orgId/webhook-endpoints/:id/replay
+admin-role POST   /portal/webhook-endpoints/:id/replay
+admin      GET    /admin/organizations/:orgId/export/clicks
+admin-role GET    /portal/export/clicks
+admin      GET    /admin/organizations/:orgId/export/events
+admin-role GET    /portal/export/events
+admin      GET    /admin/organizations/:orgId/export/matches
+admin-role GET    /portal/export/matches
+admin      GET    /admin/whoami
+admin      GET    /admin/tokens
+admin      POST   /admin/tokens
+admin      DELETE /admin/tokens/:id
+none       GET    /sign-in
 ops        POST   /portal/admin/billing/organizations/:orgId/plan
 ops        GET    /dev/session
 ops        POST   /dev/match
@@ -226,6 +257,7 @@ test('the routes of the server are those of the specification, with their creden
 const example: Record<string, string> = {
 	id: '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11',
 	userId: '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c12',
+	deliveryId: '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c13',
 	tier: 'CLIENT',
 	orgKey: 'AB12',
 	shortCode: 'code',

@@ -242,12 +242,6 @@ export const operatorProviderUnavailable = () =>
 	);
 export const tokenNotFound = () => notFound('token_not_found', 'Token not found');
 export const tokenNameTaken = (name: string) => conflict('token_name_taken', `A token named '${name}' already exists`);
-export const exportElsewhere = () =>
-	new HttpError(
-		501,
-		'clicks_in_clickhouse',
-		'Clicks in ClickHouse cannot be exported yet. Read its table clicks instead.',
-	);
 export const endpointNotFound = () => notFound('endpoint_not_found', 'Webhook endpoint not found');
 export const deliveryNotFound = () => notFound('delivery_not_found', 'Delivery not found');
 export const deliveryBodyGone = () =>

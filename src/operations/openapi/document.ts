@@ -56,7 +56,7 @@ const securitySchemes = {
 	},
 };
 
-const STATUSES = [400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 422, 428, 429, 500, 501, 502, 503];
+const STATUSES = [400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 422, 428, 429, 500, 502, 503];
 
 const refusals = (schema: JsonSchema) =>
 	Object.fromEntries(

@@ -21,6 +21,12 @@ export type ClickReader = {
 	dimensions(db: Db, counted: Counted): Promise<Rows>;
 };
 
+/** For how many days a cursor of an export is good where clicks are outside PostgreSQL. */
+export const EXPORT_CURSOR_DAYS = 30;
+
+/** `from` null: from the beginning. */
+export type ExportedRange = {organizationId: string; from: Snapshot | null; upTo: Snapshot};
+
 /** Why old clicks are still there: some are not rolled up, another process drops them, or they are in use. */
 export type Left = 'uncounted' | 'in_use';
 
@@ -38,6 +44,12 @@ export type ClickStore = {
 		/** The events committed after `from` and up to `upTo`. */
 		between(db: Db, from: Snapshot, upTo: Snapshot): AsyncIterable<StreamEvent[]>;
 	};
+	/**
+	 * Clicks of an organization outside PostgreSQL whose transactions `upTo` sees and `from` does not (null: all that `upTo`
+	 * sees), in pages: each an item of a FROM with the columns of `clicks` and of `click_contexts`. Null: they are in
+	 * PostgreSQL.
+	 */
+	exported: ((db: Db, range: ExportedRange) => AsyncIterable<Rows>) | null;
 	/**
 	 * An item of a FROM with the columns of `clicks` and of `click_contexts`: at least the clicks of `own`.
 	 * @param own a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`.

@@ -22,6 +22,7 @@ export const postgresClicks: ClickStore = {
 		recent: (db, organizationId, now) => readRecent(db, organizationId, now, recentClicks),
 		between: (db, from, upTo) => readBetween(db, from, upTo),
 	},
+	exported: null,
 	inFull: async () => ({sql: clicksInFull, bindings: {}}),
 	statements: {
 		addSignals: `UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, updated.platform), os,

@@ -8,11 +8,15 @@ type Owner = {kind: ExportKind; organizationId: string};
 const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 
 /** The position after which the next run goes on (contract/export 3): opaque to callers. */
-export const cursorOf = ({kind, organizationId}: Owner, snapshot: Snapshot): string =>
-	Buffer.from(JSON.stringify([1, kind, organizationId, snapshot])).toString('base64url');
+export const cursorOf = ({kind, organizationId}: Owner, snapshot: Snapshot, now: Date): string =>
+	Buffer.from(JSON.stringify([1, kind, organizationId, snapshot, now.getTime()])).toString('base64url');
 
-/** The snapshot of a cursor. @throws 400 for one of something else, or of another database. */
-export const snapshotOf = (cursor: string, {kind, organizationId}: Owner, now: Snapshot): Snapshot => {
+/** The snapshot of a cursor. @param notBefore null: it may have any age. @throws 400 for one of something else, or of another database. */
+export const snapshotOf = (
+	cursor: string,
+	{kind, organizationId}: Owner,
+	{now, notBefore}: {now: Snapshot; notBefore: Date | null},
+): Snapshot => {
 	let parts: unknown;
 	try {
 		parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
@@ -20,7 +24,7 @@ export const snapshotOf = (cursor: string, {kind, organizationId}: Owner, now: S
 		throw invalidCursor('is not one of an export');
 	}
 
-	const [version, ownKind, owner, snapshot] = Array.isArray(parts) ? parts : [];
+	const [version, ownKind, owner, snapshot, at] = Array.isArray(parts) ? parts : [];
 	const [then, present] = [typeof snapshot === 'string' ? parseSnapshot(snapshot) : null, parseSnapshot(now)];
 	if (version !== 1 || then === null || present === null) {
 		throw invalidCursor('is not one of an export');
@@ -28,6 +32,10 @@ export const snapshotOf = (cursor: string, {kind, organizationId}: Owner, now: S
 
 	if (ownKind !== kind || owner !== organizationId) {
 		throw invalidCursor(`is not one of ${kind} of this organization`);
+	}
+
+	if (notBefore !== null && !(typeof at === 'number' && at >= notBefore.getTime())) {
+		throw invalidCursor('is too old; begin again with since');
 	}
 
 	if (then.xmax > present.xmax) {

@@ -1,9 +1,11 @@
 import {Readable} from 'node:stream';
 import type {Knex} from 'knex';
 import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
+import {daysBefore} from '../../platform/config/policies.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {exportElsewhere} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
+import type {Rows} from '../clicks/click-context.ts';
+import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';
 import {writtenBetween} from '../clicks/click-times.ts';
 import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
 import {cursorOf, snapshotOf} from './export-cursor.ts';
@@ -30,7 +32,7 @@ type Export = {
 	request: RequestFacts;
 };
 
-type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'config' | 'db'>;
+type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>;
 
 /** A range of transactions, read in a transaction of its own that sees nothing later. */
 type Run = {trx: Knex.Transaction; upTo: Snapshot; pages: AsyncGenerator<string>};
@@ -59,25 +61,41 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 	}
 }
 
+/** Lines of clicks outside PostgreSQL. */
+async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Rows>) {
+	for await (const {sql, bindings} of pages) {
+		const {rows} = await trx.raw<{rows: Array<{line: string}>}>(
+			`SELECT ${lineOf(kinds[kind], format)} AS line FROM ${sql} AS clicks
+			${since === undefined ? '' : `WHERE ${kinds[kind].at} >= :since`}`,
+			{...bindings, ...(since === undefined ? {} : {since})},
+		);
+		if (rows.length > 0) {
+			yield `${rows.map(({line}) => line).join('\n')}\n`;
+		}
+	}
+}
+
 /** @throws 400 for a cursor of something else; 503 without the database. */
 const beginRun = async (services: Deps, given: Export): Promise<Run> => {
 	const {organization, kind, cursor} = given;
 	if (kind === 'clicks') {
-		// Its rows do not say which transaction brought them, so that no cursor could hold each once.
-		if (services.config.clicksUrl !== null) {
-			throw exportElsewhere();
-		}
-
 		// What was answered before this run is in it.
-		await services.clickJournal.flushed({mentioned: [organization.id]});
+		const sink = services.clicks.exported === null ? 'postgres' : 'clickHouse';
+		await services.clickJournal.flushed({mentioned: [organization.id], sink});
 	}
 
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const upTo = await readSnapshot(trx);
 		const owner = {kind, organizationId: organization.id};
-		const from = cursor === undefined ? null : snapshotOf(cursor, owner, upTo);
-		return {trx, upTo, pages: pagesOf(trx, given, from, upTo)};
+		const exported = kind === 'clicks' ? services.clicks.exported : null;
+		const notBefore = exported === null ? null : daysBefore(services.clock.now(), EXPORT_CURSOR_DAYS);
+		const from = cursor === undefined ? null : snapshotOf(cursor, owner, {now: upTo, notBefore});
+		const pages =
+			exported === null
+				? pagesOf(trx, given, from, upTo)
+				: pagesElsewhere(trx, given, exported(trx, {...owner, from, upTo}));
+		return {trx, upTo, pages};
 	} catch (error) {
 		await trx.rollback();
 		throw error;
@@ -105,7 +123,7 @@ async function* bodyOf({trx, pages}: Run, first: string, last: string, request: 
 export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {
 	const run = await beginRun(services, given);
 	const {kind, format, organization, request} = given;
-	const cursor = cursorOf({kind, organizationId: organization.id}, run.upTo);
+	const cursor = cursorOf({kind, organizationId: organization.id}, run.upTo, services.clock.now());
 	const [first, last] = format === 'csv' ? [`${headerOf(kinds[kind])}\n`, ''] : ['', `${JSON.stringify({cursor})}\n`];
 	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
 	if (request.isHead) {

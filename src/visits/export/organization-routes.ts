@@ -20,7 +20,6 @@ export const exportRoutes = exportKinds.flatMap((kind) =>
 			about: 'A row per line; the last line of NDJSON is `{"cursor": …}`, where the next export goes on.',
 		},
 		headers: {[CURSOR_HEADER]: 'The cursor of the last export, as `cursor`'},
-		...(kind === 'clicks' ? {refusals: [501]} : {}),
 		role: 'admin',
 		query,
 		handler: ({services, organization, query: {cursor, ...rest}, request}) => {

@@ -3,13 +3,14 @@ import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
 import type {Rows} from '../click-context.ts';
-import type {ClickReader, ClickStore} from '../click-store.ts';
+import {type ClickReader, type ClickStore, EXPORT_CURSOR_DAYS} from '../click-store.ts';
 import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
 import {countDimensions} from '../rollups/count-dimensions.ts';
 import type {Range, Scope} from '../stats/stats-bounds.ts';
 import {applyChanges} from './changes.ts';
 import {occurredWithin, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
+import {createExportedClicks} from './exported-clicks.ts';
 import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
 
@@ -116,9 +117,12 @@ const hoursOf = async (
 	};
 };
 
-/** Drops the clicks of old months, and forgets batches that no stream asks for. */
+/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/export 3). */
+const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
+
+/** Drops the clicks of old months, and forgets batches that no cursor asks for. */
 const dropOldMonths = async (db: Db, clickHouse: ClickHouse, age: {now: Date; days: number}) => {
-	await db('click_batches').whereRaw("stored_at < now() - interval '1 day'").delete();
+	await db('click_batches').whereRaw("stored_at < now() - interval '1 day' * ?", [BATCH_DAYS]).delete();
 	return dropMonths(db, age, await listMonths(clickHouse), async (month) => {
 		const state = await inTransaction(db, (trx) => keepCounts(trx, month, (day) => hoursOf(clickHouse, day)));
 		if (state === null) {
@@ -167,6 +171,7 @@ export const createClickHouseClicks = ({db, clickHouse, flushed}: Options): Clic
 			return createReader(clickHouse, requireCurrent, inTurn);
 		},
 		stream: createStreamReader(clickHouse, current),
+		exported: createExportedClicks(db, clickHouse, current),
 		inFull: async (trx, own) => {
 			const keys = await readKeys(trx, own);
 			if (keys.length > 0) {

@@ -51,7 +51,7 @@ const recentOf = (clickHouse: ClickHouse): RecentClicks => ({
 
 type Batch = {id: string; oldest: Date};
 
-const readBatches = async (db: Db, from: Snapshot, upTo: Snapshot): Promise<Batch[]> => {
+export const readBatches = async (db: Db, from: Snapshot, upTo: Snapshot): Promise<Batch[]> => {
 	const {rows} = await db.raw<{rows: Batch[]}>(
 		`SELECT id, oldest FROM click_batches WHERE ${writtenBetween('from', 'upTo')} ORDER BY writer`,
 		{from, upTo},

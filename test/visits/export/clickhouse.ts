@@ -1,0 +1,53 @@
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {createFakeClock, startService} from '../../helpers/service.ts';
+import {its, run} from '../clicks/_clickhouse.ts';
+import {network, visit} from '../match/_phones.ts';
+
+const linesOf = (text: string): Array<Record<string, unknown>> =>
+	text
+		.split('\n')
+		.filter((line) => line !== '')
+		.map((line) => JSON.parse(line));
+
+run('exports of clicks in ClickHouse hold each once, the first run and those that go on from it', async (t) => {
+	const clock = createFakeClock();
+	const service = await startService({CLICKS_URL: await its.server.database()}, clock);
+	t.teardown(() => service.stop());
+	const [acme, other] = [await organization(service), await organization(service)];
+	const [made, foreign] = [await link(acme, {channel: 'email'}), await link(other)];
+	const host = network();
+	const path = `/admin/organizations/${acme.id}/export/clicks`;
+	const seen: unknown[] = [];
+	let cursor = '';
+	let visits = 0;
+	for (let round = 0; round < 6; round += 1) {
+		for (let index = 0; index < 5; index += 1) {
+			visits += 1;
+			await visit(service, made, host(visits));
+		}
+
+		await visit(service, foreign, host(200 + round));
+		const {headers, text} = await admin(service).get(`${path}${cursor === '' ? '' : `?cursor=${cursor}`}`);
+		const lines = linesOf(text);
+		t.is(lines.length, 6);
+		seen.push(...lines.slice(0, -1).map(({id}) => id));
+		cursor = String(headers['x-cursor']);
+	}
+
+	t.is(new Set(seen).size, visits);
+	const whole = await admin(service).get(path);
+	t.is(linesOf(whole.text).length, visits + 1);
+	t.like(linesOf(whole.text)[0], {
+		linkId: made.id,
+		channel: 'email',
+		platform: 'ios',
+		at: '2026-03-10T12:00:00.000Z',
+	});
+	t.is((await admin(service).get(`${path}?format=csv`)).text.trim().split('\n').length, visits + 1);
+	t.is(linesOf((await admin(service).get(`${path}?since=2026-03-10T12:00:01Z`)).text).length, 1);
+	clock.advance(31 * 86_400);
+	const old = await admin(service).get(`${path}?cursor=${cursor}`);
+	t.is(old.status, 400);
+	t.is(old.body.details[0].message, 'cursor is too old; begin again with since');
+});
