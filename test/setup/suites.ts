@@ -16,6 +16,8 @@ export const deepOnly = {
 export const longerWhenDeep = [
 	'test/accounts/billing/model/sequences.ts',
 	'test/accounts/identity/received-events.ts',
+	'test/accounts/tokens/providers.ts',
+	'test/accounts/tokens/revocation.ts',
 	'test/cli/app-check.ts',
 	'test/hostile/fuzz.ts',
 	'test/hostile/taps.ts',

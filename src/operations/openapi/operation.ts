@@ -77,7 +77,7 @@ const credentialRefusals: Record<Credential, number[]> = {
 	ops: [401, 403, 502],
 	serverKey: [401, 403],
 	clientKey: [401, 403],
-	admin: [401],
+	admin: [401, 403],
 	signature: [400, 408, 413, 415],
 };
 

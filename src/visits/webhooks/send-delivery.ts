@@ -1,8 +1,11 @@
 import {type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage} from 'node:http';
 import {request as httpsRequest} from 'node:https';
+import {createRequire} from 'node:module';
 import type {LookupFunction} from 'node:net';
 import {packageVersion} from '../../platform/package-root.ts';
 import {type AddressRules, requireWebhookUrl, resolveSafely} from './safe-address.ts';
+
+const require = createRequire(import.meta.url);
 
 /** What is sent: `id` is the same for every try. */
 export type Outgoing = {
@@ -60,9 +63,9 @@ const readAnswer = async (response: IncomingMessage): Promise<string> => {
 };
 
 /** The headers of Standard Webhooks 1.0. */
-const signedHeaders = async ({id, body, secrets}: Outgoing, now: Date): Promise<Record<string, string>> => {
+const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {
 	// Loaded on first use: most installations send nothing.
-	const {Webhook} = await import('svix');
+	const {Webhook} = require('svix') as typeof import('svix');
 	return {
 		'webhook-id': id,
 		'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
@@ -123,7 +126,7 @@ export const sendDelivery = async (
 	});
 	try {
 		const url = requireWebhookUrl(outgoing.url, given.rules);
-		const headers = await signedHeaders(outgoing, now);
+		const headers = signedHeaders(outgoing, now);
 		const response = await ask(url, headers, outgoing, {...given, signal});
 		const answer = await readAnswer(response);
 		return tried({
