@@ -184,6 +184,75 @@ for (const format of ['ndjson', 'csv']) {
 	);
 }
 
+// Twenty runs, cut at random places, while clicks arrive in transactions that commit in any order.
+const seen = new Map<string, number>();
+const path = `/admin/organizations/${organization.id}/export/clicks`;
+let [cursor, isArriving, cut] = ['', true, 0];
+const arriving = Promise.all(
+	Array.from({length: 4}, async () => {
+		while (isArriving) {
+			await client.query(
+				`INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id)
+				SELECT gen_random_uuid(), now(), $1, (SELECT id FROM links WHERE organization_id = $1 LIMIT 1), 1
+				FROM generate_series(1, 500), pg_sleep($2)`,
+				[organization.id, Math.random() / 10],
+			);
+		}
+	}),
+);
+/** Rows of a run count when it has ended; a cut one is repeated from the same cursor. */
+const exportOnce = async (cutAfter: number | null): Promise<boolean> => {
+	const ends = new AbortController();
+	const timer = cutAfter === null ? null : setTimeout(() => ends.abort(), cutAfter);
+	const ids: string[] = [];
+	try {
+		const response = await fetch(new URL(`${path}${cursor === '' ? '' : `?cursor=${cursor}`}`, server.url), {
+			headers: {Authorization: `Bearer ${ADMIN_TOKEN}`},
+			signal: ends.signal,
+		});
+		let rest = '';
+		const decoder = new TextDecoder();
+		for await (const chunk of response.body ?? []) {
+			const lines = (rest + decoder.decode(chunk as Uint8Array, {stream: true})).split('\n');
+			rest = lines.pop() ?? '';
+			for (const line of lines) {
+				const id = /^\{"id" : "([0-9a-f-]{36})"/.exec(line)?.[1];
+				if (id !== undefined) {
+					ids.push(id);
+				}
+
+				cursor = /^\{"cursor":"([\w-]+)"\}$/.exec(line)?.[1] ?? cursor;
+			}
+		}
+	} catch {
+		return false;
+	} finally {
+		if (timer !== null) {
+			clearTimeout(timer);
+		}
+	}
+
+	for (const id of ids) {
+		seen.set(id, (seen.get(id) ?? 0) + 1);
+	}
+
+	return true;
+};
+for (let run = 0; run < 20; run += 1) {
+	cut += (await exportOnce(run % 2 === 0 ? Math.random() * 3000 : null)) ? 0 : 1;
+}
+
+isArriving = false;
+await arriving;
+await exportOnce(null);
+const {rows: stored} = await client.query('SELECT count(*) AS count FROM clicks WHERE organization_id = $1', [
+	organization.id,
+]);
+const doubled = [...seen.values()].filter((count) => count > 1).length;
+console.log(
+	`21 exports while clicks arrive, ${cut} of them cut: ${Number(stored[0].count) - seen.size} rows skipped, ${doubled} doubled, of ${stored[0].count}`,
+);
+
 await installation.close();
 await close();
 process.exit(0);

@@ -14,6 +14,9 @@ type Options = {since?: string; state?: string; format: ExportFormat; output?: s
 /** Exports are about visitors: only their owner reads them. */
 const MODE = 0o600;
 
+/** Characters of the last line: a cursor has some hundred. */
+const LONGEST_END = 10_000;
+
 /** A time, as no cursor looks: `2026-03-10`, `2026-03-10T12:00Z`. A date is its beginning in UTC. */
 const timeOf = (text: string): string | null =>
 	/^\d{4}-\d\d-\d\d/.test(text) ? (text.length === 10 ? `${text}T00:00:00Z` : text) : null;
@@ -37,6 +40,28 @@ const readState = async (file: string): Promise<string | null> => {
 
 	return text === null ? null : text.trim();
 };
+
+/**
+ * The texts of a stream. @param end what it must end with, known once it has begun: a proxy may end an answer that was
+ * cut off as if it were whole. @throws OperatorError for another end.
+ */
+async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string): AsyncGenerator<string> {
+	const decoder = new TextDecoder();
+	let tail = '';
+	for await (const chunk of chunks) {
+		const text = decoder.decode(chunk, {stream: true});
+		tail = (tail + text).slice(-LONGEST_END);
+		yield text;
+	}
+
+	if (!tail.endsWith(end())) {
+		throw new OperatorError(
+			'The export broke off before its end',
+			exitCodes.unreachable,
+			'Run it again: it begins where it began',
+		);
+	}
+}
 
 /** The command of a kind. */
 const exportOf = (kind: ExportKind, examples: string[]) =>
@@ -64,7 +89,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 			const from = {...(time === null ? {} : {since: time}), ...(after === null ? {} : {cursor: after})};
 			const {client, path: base} = await chosenPath(context);
 			let next = '';
-			const texts = client.stream(
+			const chunks = client.stream(
 				`${base}/export/${kind}`,
 				{format, ...from},
 				{
@@ -73,10 +98,10 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 					},
 				},
 			);
+			const texts = wholeTexts(chunks, () => (format === 'ndjson' ? `${JSON.stringify({cursor: next})}\n` : ''));
 			if (options.output === undefined || options.output === '-') {
-				const decoder = new TextDecoder();
-				for await (const chunk of texts) {
-					await writeData(io.stdout, decoder.decode(chunk, {stream: true}));
+				for await (const text of texts) {
+					await writeData(io.stdout, text);
 				}
 			} else {
 				const write = async (handle: FileHandle) => {

@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import type {Knex} from 'knex';
 import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
 import {daysBefore} from '../../platform/config/policies.ts';
-import type {Db} from '../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import type {Rows} from '../clicks/click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';
@@ -35,7 +35,15 @@ type Export = {
 type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>;
 
 /** A range of transactions, read in a transaction of its own that sees nothing later. */
-type Run = {trx: Knex.Transaction; upTo: Snapshot; pages: AsyncGenerator<string>};
+type Run = {trx: Knex.Transaction; cursor: string; pages: AsyncGenerator<string>};
+
+/** The cluster of PostgreSQL: the same after a failover, another one after a restore elsewhere. */
+const readCluster = async (db: Db): Promise<string> => {
+	const {rows} = await db.raw<{rows: Array<{cluster: string}>}>(
+		'SELECT CAST(system_identifier AS text) AS cluster FROM pg_control_system()',
+	);
+	return onlyRow(rows).cluster;
+};
 
 const readPage = async (trx: Db): Promise<string[]> => {
 	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${PAGE} FROM export`);
@@ -87,7 +95,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Run> => {
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const upTo = await readSnapshot(trx);
-		const owner = {kind, organizationId: organization.id};
+		const owner = {kind, organizationId: organization.id, cluster: await readCluster(trx)};
 		const exported = kind === 'clicks' ? services.clicks.exported : null;
 		const notBefore = exported === null ? null : daysBefore(services.clock.now(), EXPORT_CURSOR_DAYS);
 		const from = cursor === undefined ? null : snapshotOf(cursor, owner, {now: upTo, notBefore});
@@ -95,7 +103,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Run> => {
 			exported === null
 				? pagesOf(trx, given, from, upTo)
 				: pagesElsewhere(trx, given, exported(trx, {...owner, from, upTo}));
-		return {trx, upTo, pages};
+		return {trx, cursor: cursorOf(owner, upTo, services.clock.now()), pages};
 	} catch (error) {
 		await trx.rollback();
 		throw error;
@@ -122,8 +130,8 @@ async function* bodyOf({trx, pages}: Run, first: string, last: string, request: 
  */
 export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {
 	const run = await beginRun(services, given);
-	const {kind, format, organization, request} = given;
-	const cursor = cursorOf({kind, organizationId: organization.id}, run.upTo, services.clock.now());
+	const {kind, format, request} = given;
+	const {cursor} = run;
 	const [first, last] = format === 'csv' ? [`${headerOf(kinds[kind])}\n`, ''] : ['', `${JSON.stringify({cursor})}\n`];
 	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
 	if (request.isHead) {
