@@ -43,6 +43,11 @@ export const nextSteps: Readonly<Record<string, string>> = {
 	device_not_found: 'oplink devices list shows the devices',
 	gateway_event_not_found: EVENTS,
 	identity_event_not_found: EVENTS,
+	missing_scope: 'An operator makes a token that has it: oplink tokens create --name NAME --scope SCOPE',
+	bound_to_organization: 'Use a token without an organization, or name one of its routes with --org',
+	claim_refused: 'The rules are in OPERATOR_OIDC_FILE of the server; whoever runs it decides on your claim',
+	endpoint_not_found: 'oplink endpoints list shows the endpoints with their ids',
+	delivery_body_gone: 'Bodies are deleted 7 days after success; oplink export has the rows',
 	unknown_plan: `Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`,
 };
 

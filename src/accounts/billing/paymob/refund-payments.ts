@@ -1,5 +1,6 @@
 import {MINUTE_MS} from '../../../platform/clock.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
+import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {recordAudit} from '../../audit/audit-log.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore} from '../gateway-event-store.ts';
@@ -89,8 +90,7 @@ const refund = async (paymob: Paymob, {transactionId, tries: before}: PaymentRev
 	await recordRefund(paymob, claimed, status);
 };
 
-/** Makes the refunds that are due. A failure is tried again later. */
-export const refundPayments = async (paymob: Paymob, isStopping = () => false): Promise<void> => {
+const makeDueRefunds = async (paymob: Paymob, isStopping: () => boolean): Promise<void> => {
 	const {db, clock, log} = paymob;
 	const due = await createPaymentReversalStore(db).listDue(clock.now(), BATCH);
 	for (const reversal of due) {
@@ -104,4 +104,21 @@ export const refundPayments = async (paymob: Paymob, isStopping = () => false): 
 			log.error({err: error, transactionId: reversal.transactionId}, 'a payment could not be refunded');
 		}
 	}
+};
+
+type Turn = {take: () => Promise<void>; isStopping: () => boolean};
+const turns = new WeakMap<Paymob, Turn>();
+
+/**
+ * Makes the refunds that are due. A failure is tried again later. One run at a time in a process: two would share the
+ * refunds, and each would end before those of the other are made.
+ */
+export const refundPayments = (paymob: Paymob, isStopping?: () => boolean): Promise<void> => {
+	const turn: Turn = turns.get(paymob) ?? {
+		take: inSharedTurns(() => makeDueRefunds(paymob, () => turn.isStopping())),
+		isStopping: () => false,
+	};
+	turn.isStopping = isStopping ?? turn.isStopping;
+	turns.set(paymob, turn);
+	return turn.take();
 };
