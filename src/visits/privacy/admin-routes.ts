@@ -19,6 +19,7 @@ const personalDataAnswer = answerOf('PersonalData', {
 	events: Joi.array().items(eventAnswer),
 	matchAttempts: Joi.array().items(partOf({id: uuid, ...attemptFields, silentGuess: anyObject.allow(null)})),
 	links: Joi.array().items(anyObject).optional(),
+	deliveries: Joi.array().items(anyObject).optional(),
 	clicks: Joi.array().items(anyObject),
 });
 
