@@ -221,7 +221,7 @@ const exportOnce = async (cutAfter: number | null): Promise<boolean> => {
 			const lines = (rest + decoder.decode(chunk as Uint8Array, {stream: true})).split('\n');
 			rest = lines.pop() ?? '';
 			for (const line of lines) {
-				const id = /^\{"id" : "([0-9a-f-]{36})"/.exec(line)?.[1];
+				const id = /^\{"id":"([0-9a-f-]{36})"/.exec(line)?.[1];
 				if (id !== undefined) {
 					ids.push(id);
 				}
