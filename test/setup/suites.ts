@@ -10,6 +10,7 @@ export const deepOnly = {
 	'test/operations/openapi/client-types.ts': 'types of generated clients',
 	'test/start/workers/again-with-redis.ts': 'two workers with Redis',
 	'test/visits/clicks/exactness.ts': 'exactness of counts',
+	'test/visits/export/duckdb.ts': 'exports in DuckDB',
 };
 
 /** Files of which `npm test` runs fewer cases than `npm run test:deep` (helpers/deep.ts). */

@@ -1,0 +1,57 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {DuckDBInstance} from '@duckdb/node-api';
+import test from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {network, visit} from '../match/_phones.ts';
+
+const service = serviceOf(test);
+
+test('DuckDB reads exports of clicks and events as docs/export.md says', async (t) => {
+	const acme = await organization(service);
+	const made = await link(acme, {channel: 'email'});
+	const host = network();
+	for (let index = 1; index <= 5; index += 1) {
+		await visit(service, made, host(index));
+	}
+
+	await acme.client.post('/sdk/session', {deviceId: 'device-1'});
+	const properties = {note: 'a "quote",\na line', price: 12.5};
+	await acme.client.post('/sdk/events', {deviceId: 'device-1', eventName: 'purchase', properties});
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-duckdb-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	for (const kind of ['clicks', 'events']) {
+		for (const format of ['ndjson', 'csv']) {
+			const {text} = await admin(service).get(`/admin/organizations/${acme.id}/export/${kind}?format=${format}`);
+			await writeFile(path.join(folder, `${kind}-1.${format}`), text);
+		}
+	}
+
+	const connection = await (await DuckDBInstance.create(':memory:')).connect();
+	const ask = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson();
+	await connection.run(
+		`CREATE TABLE clicks AS SELECT * EXCLUDE (cursor) FROM read_json('${folder}/clicks-*.ndjson', union_by_name = true) WHERE id IS NOT NULL`,
+	);
+	t.deepEqual(await ask('SELECT channel, platform, count(*)::INT AS n FROM clicks GROUP BY ALL'), [
+		{channel: 'email', platform: 'ios', n: 5},
+	]);
+	t.deepEqual(await ask('SELECT min("at")::VARCHAR AS first FROM clicks'), [{first: '2026-03-10 12:00:00'}]);
+	t.deepEqual(
+		await ask(`SELECT count(*)::INT AS n, count(botClass)::INT AS bots FROM read_csv('${folder}/clicks-1.csv')`),
+		[{n: 5, bots: 0}],
+	);
+	t.deepEqual(
+		await ask(
+			`SELECT properties.price::DOUBLE AS price FROM read_json('${folder}/events-1.ndjson') WHERE id IS NOT NULL`,
+		),
+		[{price: 12.5}],
+	);
+	t.deepEqual(
+		await ask(`SELECT properties::JSON->>'note' AS note FROM read_csv('${folder}/events-1.csv', all_varchar = true)`),
+		[{note: properties.note}],
+	);
+	connection.closeSync();
+});
