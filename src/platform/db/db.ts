@@ -37,43 +37,53 @@ type Connection = {
 	__knex__disposed?: string;
 };
 
-/** The pool's preparation of a connection before handing it out. */
-const prepareConnection = (
-	connection: Connection,
-	done: (error?: unknown) => void,
-	{listenWith, connections}: Own,
-): void => {
+/** How often a session is opened that ends before it is prepared. */
+const TRIES = 5;
+
+type Own = {listenWith: pg.ClientConfig | null; connections: Connections};
+
+/** Prepares a connection before the pool hands it out. */
+const prepareConnection = async (connection: Connection, {listenWith, connections}: Own): Promise<void> => {
 	// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
 	connection.connection.on('errorMessage', ({code}) => {
 		if (code === READ_ONLY) {
 			connection.__knex__disposed = 'the session can only read';
 		}
 	});
-	setUpSession(connection, {isShared: listenWith !== null}).then(
-		(server) => {
-			connections.note(connection, server);
-			done();
-		},
-		async (error: unknown) => {
-			// The pool discards a connection that it could not prepare.
-			await connection.end().catch(() => {});
-			done(error);
-		},
-	);
+	try {
+		connections.note(connection, await setUpSession(connection, {isShared: listenWith !== null}));
+	} catch (error) {
+		await connection.end().catch(() => {});
+		throw error;
+	}
 };
 
-const withDriver = (db: Db, connections: Connections): Db => {
+const withOwnConnections = (db: Db, own: Own): Db => {
+	const {client} = db;
 	// knex calls this with `new` and uses the returned object.
-	db.client.driver = {
+	client.driver = {
 		...pg,
 		Client: function Client(settings: pg.ClientConfig) {
-			return connections.create(settings);
+			return own.connections.create(settings);
 		},
+	};
+	const open: () => Promise<Connection> = client.acquireRawConnection.bind(client);
+	client.acquireRawConnection = async () => {
+		for (let left = TRIES - 1; ; left -= 1) {
+			const connection = await open();
+			try {
+				await prepareConnection(connection, own);
+				return connection;
+			} catch (error) {
+				// The timeouts that a database sets end the session of a process that is too busy to lift them at once.
+				if (left === 0 || !isConnectionFault(error)) {
+					throw error;
+				}
+			}
+		}
 	};
 	return db;
 };
-
-type Own = {listenWith: pg.ClientConfig | null; connections: Connections};
 
 /**
  * A connection pool. Nothing is opened before the first query. Every session is prepared, see `setUpSession`.
@@ -92,7 +102,7 @@ export const createDb = (
 		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
 	});
 	const own: Own = {listenWith: listenUrl === null ? null : settings(listenUrl), connections: createConnections()};
-	const db = withDriver(
+	const db = withOwnConnections(
 		knex({
 			client: 'pg',
 			// knex would query it for every pool, and nothing here uses it.
@@ -102,13 +112,12 @@ export const createDb = (
 				min: 0,
 				max: poolSize,
 				propagateCreateError: true,
-				afterCreate: (made: Connection, done: (error?: unknown) => void) => prepareConnection(made, done, own),
 			},
 			acquireConnectionTimeout: timeouts.acquireMs,
 			// Any error is thrown to the statement's caller, which logs it with its request.
 			log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
 		}),
-		own.connections,
+		own,
 	);
 	// Transactions have a client of their own with the same configuration.
 	Object.assign(db.client.config, own);

@@ -187,6 +187,30 @@ test('whatever the database sets for its sessions, it is migrated, ready and wri
 	t.is(await ended, 0);
 });
 
+test('a session that the database ends before a busy process lifts its timeouts is opened again', async (t) => {
+	await server.run('CREATE DATABASE impatient');
+	await server.run("ALTER DATABASE impatient SET idle_session_timeout = '20ms'");
+	const db = createDb(server.url('impatient'), {poolSize: 1});
+	t.teardown(() => db.destroy());
+	let left = 12;
+	const busy = setInterval(() => {
+		const end = performance.now() + 100;
+		while (performance.now() < end) {
+			// As at a start, while code loads.
+		}
+
+		left -= 1;
+		if (left === 0) {
+			clearInterval(busy);
+		}
+	}, 1);
+	t.teardown(() => clearInterval(busy));
+	const {rows} = await db.raw('SELECT 1 AS one');
+	t.deepEqual(rows, [{one: 1}]);
+	const between = await db.raw('SHOW idle_session_timeout');
+	t.deepEqual(between.rows, [{idle_session_timeout: '0'}]);
+});
+
 for (const [code, message, expected] of [
 	['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
 	['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the host name cannot be resolved \(getaddrinfo ENOTFOUND/],
