@@ -173,6 +173,8 @@ export const createServices = (options: ServiceOptions) => {
 		/** What matches leave to do after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
+		/** Exports that run at once. */
+		exportTurns: createTurns(3),
 		background,
 		metrics,
 		refusals,

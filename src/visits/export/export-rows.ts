@@ -14,6 +14,9 @@ import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './exp
 /** Rows in memory at once. */
 const PAGE = 2000;
 
+/** How long a reader may take for a page: then PostgreSQL ends its session, and the connection is free for others. */
+const LONGEST_STALL_MS = 120_000;
+
 /** The header that has the cursor after this run, and may have the one before it. */
 export const CURSOR_HEADER = 'X-Cursor';
 
@@ -32,10 +35,10 @@ type Export = {
 	request: RequestFacts;
 };
 
-type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>;
+type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'exportTurns'>;
 
-/** A range of transactions, read in a transaction of its own that sees nothing later. */
-type Run = {trx: Knex.Transaction; cursor: string; pages: AsyncGenerator<string>};
+/** A range of transactions, read in a transaction of its own that sees nothing later. `end` gives its connection back. */
+type Run = {cursor: string; pages: AsyncGenerator<string>; end: () => Promise<void>};
 
 /** The cluster of PostgreSQL: the same after a failover, another one after a restore elsewhere. */
 const readCluster = async (db: Db): Promise<string> => {
@@ -83,8 +86,28 @@ async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: As
 	}
 }
 
-/** @throws 400 for a cursor of something else; 503 without the database. */
-const beginRun = async (services: Deps, given: Export): Promise<Run> => {
+/**
+ * Few at once, each with a connection of the pool: whoever reads slowly must leave some to everybody else.
+ * @throws 400 for a cursor of something else; 503 without the database.
+ */
+const takeRun = (services: Deps, given: Export): Promise<Run> =>
+	new Promise((resolve, reject) => {
+		services
+			.exportTurns(async () => {
+				const {trx, ...run} = await beginRun(services, given);
+				await new Promise<void>((ended) => {
+					resolve({
+						...run,
+						end: async () => {
+							await trx.rollback().finally(ended);
+						},
+					});
+				});
+			})
+			.catch(reject);
+	});
+
+const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'> & {trx: Knex.Transaction}> => {
 	const {organization, kind, cursor} = given;
 	if (kind === 'clicks') {
 		// What was answered before this run is in it.
@@ -94,6 +117,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Run> => {
 
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
+		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_STALL_MS}`);
 		const upTo = await readSnapshot(trx);
 		const owner = {kind, organizationId: organization.id, cluster: await readCluster(trx)};
 		const exported = kind === 'clicks' ? services.clicks.exported : null;
@@ -110,7 +134,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Run> => {
 	}
 };
 
-async function* bodyOf({trx, pages}: Run, first: string, last: string, request: RequestFacts) {
+async function* bodyOf({pages}: Run, first: string, last: string, request: RequestFacts) {
 	try {
 		yield first;
 		yield* pages;
@@ -118,8 +142,6 @@ async function* bodyOf({trx, pages}: Run, first: string, last: string, request: 
 	} catch (error) {
 		request.log().error({err: error}, 'an export ended early');
 		throw error;
-	} finally {
-		await trx.rollback();
 	}
 }
 
@@ -129,15 +151,20 @@ async function* bodyOf({trx, pages}: Run, first: string, last: string, request: 
  * ending the answer, and no cursor follows.
  */
 export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {
-	const run = await beginRun(services, given);
+	const run = await takeRun(services, given);
 	const {kind, format, request} = given;
 	const {cursor} = run;
 	const [first, last] = format === 'csv' ? [`${headerOf(kinds[kind])}\n`, ''] : ['', `${JSON.stringify({cursor})}\n`];
 	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
 	if (request.isHead) {
-		await run.trx.rollback();
+		await run.end();
 		return reply({headers});
 	}
 
-	return reply({headers, body: Readable.from(bodyOf(run, first, last, request), {objectMode: false})});
+	const body = Readable.from(bodyOf(run, first, last, request), {objectMode: false});
+	// Also where nobody has begun to read it: the generator's own end would not run then.
+	body.once('close', () => {
+		run.end().catch(() => {});
+	});
+	return reply({headers, body});
 };

@@ -1,4 +1,5 @@
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {request as httpRequest} from 'node:http';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -8,6 +9,7 @@ import {link, organization, type TestOrganization} from '../../helpers/builders.
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {untilTrue} from '../webhooks/_receiver.ts';
 
 const service = serviceOf(test);
 
@@ -166,6 +168,45 @@ test('runs one after another hold every row once, while transactions commit in a
 
 	await run();
 	t.deepEqual(seen.toSorted(), ids.toSorted());
+});
+
+test('readers that go away at once give their connections back', async (t) => {
+	const acme = await organization(service);
+	const away = () =>
+		new Promise<void>((resolve) => {
+			const {hostname, port} = new URL(service.url);
+			const path = `/admin/organizations/${acme.id}/export/events`;
+			const request = httpRequest({hostname, port, path, headers: {Authorization: `Bearer ${service.adminToken}`}});
+			request.on('error', () => {});
+			request.on('close', () => resolve());
+			request.end();
+			setImmediate(() => request.destroy());
+		});
+	await Promise.all(Array.from({length: 30}, away));
+	// More than the pool has connections, one after the other.
+	for (let run = 0; run < 12; run += 1) {
+		t.is((await exportOf(acme, 'events')).status, 200);
+	}
+
+	const open = async (): Promise<number> => {
+		const {rows} = await service.services.db.raw(
+			"SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'",
+		);
+		return Number(rows[0].count);
+	};
+	await untilTrue(async () => (await open()) === 0);
+	t.is(await open(), 0);
+});
+
+test('exports at once end all of them, also where one fails', async (t) => {
+	const acme = await organization(service);
+	const answers = await Promise.all(
+		Array.from({length: 20}, (_, index) => exportOf(acme, 'events', index % 2 === 0 ? '' : '?cursor=nonsense')),
+	);
+	t.deepEqual(
+		answers.map(({status}) => status),
+		answers.map((_, index) => (index % 2 === 0 ? 200 : 400)),
+	);
 });
 
 test('oplink export goes on from its state file, which an export that fails leaves alone', async (t) => {
