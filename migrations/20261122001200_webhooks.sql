@@ -43,7 +43,10 @@ CREATE TABLE webhook_outbox (
 CREATE TABLE webhook_positions (
 	source text CONSTRAINT webhook_positions_pkey PRIMARY KEY
 		CONSTRAINT webhook_positions_source_check CHECK (source IN ('clicks', 'matches', 'events')),
-	snapshot text
+	snapshot text,
+	-- how far the next deliveries of matches go: their candidates follow the answer, so that they are read a second later
+	ahead text,
+	moved_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
 CREATE TABLE endpoint_deliveries (

@@ -128,10 +128,3 @@ export const startClicking = (
 	}, 400);
 	return () => clearInterval(timer);
 };
-
-/** A catalogue as `links import` reads it. */
-export const catalogue = (rows: number): string =>
-	[
-		'path,title,externalId',
-		...Array.from({length: rows}, (_, row) => `/product/${row},Product ${row},sku-${row}`),
-	].join('\n');

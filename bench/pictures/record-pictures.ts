@@ -7,7 +7,7 @@ import {fileURLToPath} from 'node:url';
 import {pino} from 'pino';
 import {createClock} from '../../src/platform/clock.ts';
 import {openDatabase} from '../../src/platform/db/open-database.ts';
-import {addHistory, catalogue, makeOrganization, startClicking} from './picture-data.ts';
+import {addHistory, makeOrganization, startClicking} from './picture-data.ts';
 import {type Cell, createTerminalScreen} from './terminal-screen.ts';
 import {terminalSvg} from './terminal-svg.ts';
 
@@ -15,8 +15,6 @@ import {terminalSvg} from './terminal-svg.ts';
 // writes docs/pictures anew. It needs the script(1) of util-linux, which makes the terminal.
 const COLUMNS = 80;
 const ROWS = 24;
-/** For a report that is longer than the terminal: who reads it scrolls up. */
-const LONG = 44;
 const binary = fileURLToPath(new URL('../../bin/oplink.js', import.meta.url));
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pictures-'));
@@ -79,19 +77,12 @@ try {
 	);
 	await addHistory(db, acme.id, acme.links);
 	await close();
-	await writeFile(path.join(folder, 'catalogue.csv'), catalogue(20_000));
 
 	const stopClicking = startClicking(url, acme);
 	const clock = createClock(0);
 	const began = clock.now().getTime();
 	await record('dashboard', `dashboard --org ${acme.orgKey}`, {isIt: () => clock.now().getTime() - began > 40_000});
 	stopClicking();
-	const from = new Date(began - 4 * 86_400_000).toISOString().slice(0, 10);
-	await record('stats', `stats --org ${acme.orgKey} --from ${from}`, {rows: LONG});
-	await record('links-import', `links import catalogue.csv --org ${acme.orgKey}`, {
-		isIt: (text) => /[4-8]\d ?%/.test(text),
-	});
-	await record('doctor', 'doctor', {rows: LONG});
 } finally {
 	server.kill('SIGINT');
 	await once(server, 'close');

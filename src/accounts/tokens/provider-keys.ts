@@ -5,6 +5,8 @@ import {operatorProviderUnavailable} from '../../platform/errors.ts';
 
 /** How often an unknown key id may make us ask, and after how long keys are read again. */
 const COOLDOWN_MS = 30_000;
+/** The same while no keys are known yet: nobody could sign in for longer. */
+const FIRST_COOLDOWN_MS = 1000;
 const FRESH_MS = 10 * MINUTE_MS;
 const TIMEOUT_MS = 5000;
 const MOST_BYTES = 256 * 1024;
@@ -48,7 +50,8 @@ export const createProviderKeys = (issuer: string, clock: Clock, log: Logger) =>
 
 	/** One reading at a time, and none too soon after the last one. */
 	const refresh = async (): Promise<void> => {
-		if (reading === null && Math.abs(clock.now().getTime() - triedAt) < COOLDOWN_MS) {
+		const cooldown = current === null ? FIRST_COOLDOWN_MS : COOLDOWN_MS;
+		if (reading === null && Math.abs(clock.now().getTime() - triedAt) < cooldown) {
 			return;
 		}
 

@@ -3,7 +3,7 @@ import type {Turns} from '../../platform/semaphore.ts';
 import type {Rows} from './click-context.ts';
 import type {Range, Scope} from './stats/stats-bounds.ts';
 import type {Recent} from './stream/click-stream-recent.ts';
-import type {Snapshot, StreamEvent} from './stream/click-stream-store.ts';
+import type {EventType, Snapshot, StreamEvent} from './stream/click-stream-store.ts';
 
 /** The clicks of a report: those of `range` that the rollups of `cover` lack. */
 type Counted = {scope: Scope; range: Range; cover: Range};
@@ -41,8 +41,8 @@ export type ClickStore = {
 	stream: {
 		/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
 		recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;
-		/** The events committed after `from` and up to `upTo`. */
-		between(db: Db, from: Snapshot, upTo: Snapshot): AsyncIterable<StreamEvent[]>;
+		/** The events committed after `from` and up to `upTo`; @param types by default, all. */
+		between(db: Db, from: Snapshot, upTo: Snapshot, types?: readonly EventType[]): AsyncIterable<StreamEvent[]>;
 	};
 	/**
 	 * Clicks of an organization outside PostgreSQL whose transactions `upTo` sees and `from` does not (null: all that `upTo`

@@ -20,7 +20,7 @@ export const postgresClicks: ClickStore = {
 	reader: async () => postgresReader,
 	stream: {
 		recent: (db, organizationId, now) => readRecent(db, organizationId, now, recentClicks),
-		between: (db, from, upTo) => readBetween(db, from, upTo),
+		between: readBetween,
 	},
 	exported: null,
 	inFull: async () => ({sql: clicksInFull, bindings: {}}),

@@ -48,6 +48,8 @@ export type Claimed = {
 	url: string;
 	secret: string;
 	previousSecret: string | null;
+	/** Since when the endpoint has answered nothing well; null: its last answer was well. */
+	failingSince: Date | null;
 	/** Until when the delivery is this process's. */
 	leasedUntil: Date;
 };
@@ -79,6 +81,7 @@ const claim: Prepared = {
 			RETURNING endpoint_deliveries.*
 		)
 		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
+			failing_since AS "failingSince",
 			CASE WHEN previous_until > CAST($1 AS timestamptz) THEN previous_secret END AS "previousSecret"
 		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
 };
@@ -126,9 +129,13 @@ const record: Prepared = {
 			SELECT id, at, code, "durationMs", error, answer FROM changed
 		), judged AS (
 			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at FROM tried GROUP BY 1
+		), turned AS MATERIALIZED (
+			-- in one order, so that no two processes wait for each other
+			SELECT judged.* FROM judged JOIN webhook_endpoints AS endpoint ON endpoint.id = judged.id
+			WHERE well = (failing_since IS NOT NULL) ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint
 		)
-		UPDATE webhook_endpoints SET failing_since = CASE WHEN well THEN NULL ELSE judged.at END
-		FROM judged WHERE webhook_endpoints.id = judged.id AND well = (failing_since IS NOT NULL)`,
+		UPDATE webhook_endpoints SET failing_since = CASE WHEN well THEN NULL ELSE turned.at END
+		FROM turned WHERE webhook_endpoints.id = turned.id`,
 };
 
 /** Records tries, and since when their endpoints fail. */

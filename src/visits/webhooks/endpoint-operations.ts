@@ -151,7 +151,7 @@ export const testEndpoint = async (services: Deps, {organization, id}: Pick<Targ
 	});
 	const senders = createSenders();
 	const {retryAfter: _, ...tried} = await sendDelivery(
-		{...delivery, url, secrets: [keyCipher.open(secret) ?? '']},
+		{...delivery, url, secrets: [keyCipher.open(secret) ?? []].flat()},
 		{now: at, timeoutSeconds: webhookPolicy().timeoutSeconds, rules: addressRulesOf(services), senders},
 	);
 	senders.http.destroy();

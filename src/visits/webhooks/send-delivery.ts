@@ -64,6 +64,10 @@ const readAnswer = async (response: IncomingMessage): Promise<string> => {
 
 /** The headers of Standard Webhooks 1.0. */
 const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {
+	if (secrets.length === 0) {
+		throw new Error('the secret was encrypted with a different OPLINK_KEY_SECRET; nothing is sent unsigned');
+	}
+
 	// Loaded on first use: most installations send nothing.
 	const {Webhook} = require('svix') as typeof import('svix');
 	return {

@@ -59,12 +59,13 @@ export const createSenders = () => {
 	return {http: new HttpAgent(options), https: new HttpsAgent(options)};
 };
 
-/** Sends what is due. One per process; any number of processes share the deliveries. */
+/** Sends due deliveries. Each process has a sender; the database gives each delivery to one of them. */
 export const createSender = (services: Deps) => {
 	const {clock, db, keyCipher, log, metrics} = services;
 	const senders = createSenders();
 	const sending = new Map<string, number>();
 	let inAll = 0;
+	let isClosed = false;
 	let wake = (): void => {};
 
 	const record = createBatches<Outcome, true>({
@@ -106,6 +107,11 @@ export const createSender = (services: Deps) => {
 		});
 	};
 
+	/** Most failures need no look at the endpoint: it has not failed for long. */
+	const mayBeDead = ({failingSince}: Claimed, {status, at}: Try): boolean =>
+		status === GONE ||
+		(failingSince !== null && at.getTime() - failingSince.getTime() >= webhookPolicy().disableAfterDays * DAY_MS);
+
 	const send = async (claimed: Claimed): Promise<void> => {
 		const secrets = [claimed.secret, claimed.previousSecret].flatMap((secret) => keyCipher.open(secret) ?? []);
 		const {timeoutSeconds} = webhookPolicy();
@@ -115,7 +121,7 @@ export const createSender = (services: Deps) => {
 		);
 		await record(outcomeOf(claimed, tried));
 		metrics.delivery(isTaken(tried) ? 'delivered' : 'failed');
-		if (!isTaken(tried)) {
+		if (!isTaken(tried) && mayBeDead(claimed, tried)) {
 			await disableIfDead(claimed, tried);
 		}
 	};
@@ -138,7 +144,7 @@ export const createSender = (services: Deps) => {
 		/** Begins to send what is due and has room. @returns how many. */
 		sendDue: async (): Promise<number> => {
 			const room = MOST.all - inAll;
-			if (room === 0) {
+			if (room === 0 || isClosed) {
 				return 0;
 			}
 
@@ -154,6 +160,7 @@ export const createSender = (services: Deps) => {
 			wake = call;
 		},
 		close: (): void => {
+			isClosed = true;
 			senders.http.destroy();
 			senders.https.destroy();
 		},

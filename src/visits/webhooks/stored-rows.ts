@@ -39,7 +39,7 @@ export const openPositions = async (trx: Db): Promise<void> => {
 	await trx('webhook_positions').orderBy('source').forUpdate().select('source');
 	for (const [source, types] of Object.entries(typesOf)) {
 		await trx.raw(
-			`UPDATE webhook_positions SET snapshot = CAST(pg_current_snapshot() AS text)
+			`UPDATE webhook_positions SET snapshot = CAST(pg_current_snapshot() AS text), ahead = NULL
 			WHERE source = :source
 				AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled AND events && CAST(:types AS text[]))`,
 			{source, types: ['*', ...types]},
@@ -175,7 +175,7 @@ const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type
 
 async function* clicks({clicks: stored, clock}: Deps, db: Db, listeners: Listeners, {from, upTo}: Range) {
 	const waiting = new Map<string, Click[]>();
-	for await (const page of stored.stream.between(db, from, upTo)) {
+	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
 		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
 		const links = await readLinks(
 			db,
@@ -216,24 +216,38 @@ async function* deliveriesBetween(services: Deps, trx: Db, source: Source, liste
 	}
 }
 
+type Position = {snapshot: Snapshot | null; ahead: Snapshot | null; seconds: number};
+
+/** What the transaction that names a match leaves to follow its answer is there after so long (`follow-ups.ts`). */
+const MATCH_SECONDS = 1;
+/** A position without new rows moves this seldom, because each move is a write. */
+const IDLE_SECONDS = 10;
+
+/** The position of a source, which is this transaction's alone; undefined while another one has it. */
+const takePosition = async (trx: Db, source: Source): Promise<Position | undefined> =>
+	trx('webhook_positions')
+		.where({source})
+		.forUpdate()
+		.skipLocked()
+		.first('snapshot', 'ahead', trx.raw('CAST(extract(epoch FROM clock_timestamp() - moved_at) AS float8) AS seconds'));
+
 /**
- * Makes deliveries of the rows that were committed since the last time, by any process. One process at a time does it;
- * the others pass over it. @returns how many deliveries.
+ * Makes deliveries of the rows that were committed since the last time, by any process; of matches, of those that were
+ * committed a second ago. One process at a time does it; the others pass over it. @returns how many deliveries.
  */
 export const deliverStoredRows = (services: Deps, source: Source): Promise<number> =>
 	inTransaction(services.db, async (trx) => {
-		const position: {snapshot: Snapshot | null} | undefined = await trx('webhook_positions')
-			.where({source})
-			.forUpdate()
-			.skipLocked()
-			.first('snapshot');
+		const position = await takePosition(trx, source);
 		const listeners = await readListeners(trx, typesOf[source]);
-		if (position === undefined || listeners.size === 0) {
+		if (position === undefined || listeners.size === 0 || (source === 'matches' && position.seconds < MATCH_SECONDS)) {
 			return 0;
 		}
 
-		const upTo = await readSnapshot(trx);
-		const from = position.snapshot === null || isForeign(position.snapshot, upTo) ? upTo : position.snapshot;
+		const now = await readSnapshot(trx);
+		const known = (snapshot: Snapshot | null) => (snapshot === null || isForeign(snapshot, now) ? null : snapshot);
+		const before = known(position.snapshot);
+		const from = before ?? now;
+		const upTo = source === 'matches' ? (known(position.ahead) ?? from) : now;
 		let made = 0;
 		if (from !== upTo) {
 			for await (const deliveries of deliveriesBetween(services, trx, source, listeners, {from, upTo})) {
@@ -242,7 +256,12 @@ export const deliverStoredRows = (services: Deps, source: Source): Promise<numbe
 			}
 		}
 
-		await trx('webhook_positions').where({source}).update({snapshot: upTo});
+		if (made > 0 || before === null || position.seconds > IDLE_SECONDS || source === 'matches') {
+			await trx('webhook_positions')
+				.where({source})
+				.update({snapshot: upTo, ahead: now, moved_at: trx.raw('clock_timestamp()')});
+		}
+
 		return made;
 	});
 

@@ -75,8 +75,8 @@ export const createStreamReader = (
 				return readRecent(db, organizationId, now, recentClicks);
 			});
 		},
-		between: async function* (db, from, upTo) {
-			const batches = await readBatches(db, from, upTo);
+		between: async function* (db, from, upTo, types = ['click', 'match', 'event']) {
+			const batches = types.includes('click') ? await readBatches(db, from, upTo) : [];
 			for (let first = 0; first < batches.length; first += BATCHES_AT_ONCE) {
 				const some = batches.slice(first, first + BATCHES_AT_ONCE);
 				const oldest = new Date(Math.min(...some.map(({oldest: at}) => at.getTime())));
@@ -89,7 +89,12 @@ export const createStreamReader = (
 				}
 			}
 
-			yield* readBetween(db, from, upTo, ['match', 'event']);
+			yield* readBetween(
+				db,
+				from,
+				upTo,
+				types.filter((type) => type !== 'click'),
+			);
 		},
 	};
 };

@@ -85,7 +85,7 @@ const sources = {
 	},
 } as const;
 
-type EventType = keyof typeof sources;
+export type EventType = keyof typeof sources;
 const eventTypes = Object.keys(sources) as EventType[];
 
 type Row = {
