@@ -16,6 +16,8 @@ const story = async (acme: TestOrganization, deviceId: string, externalUserId: s
 	const address = network()(7);
 	const tap = await clicked(on, acme, address);
 	await open(on, address, {...iPhoneApp, clipboardToken: tap.token, deviceId}, acme);
+	// What a guess would have answered is added to the attempt after the answer.
+	await on.services.background.settle();
 	await acme.client.post('/sdk/session', {deviceId, platform: 'iOS', deviceModel: 'iPhone15,2', appVersion: '4.2'});
 	await acme.client.post('/sdk/identity', {deviceId, externalUserId, traits: {email: `${externalUserId}@example.com`}});
 	await acme.client.post('/sdk/events', {
