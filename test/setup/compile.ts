@@ -11,7 +11,15 @@ import type {Teardown} from './teardown.ts';
 const NAME = /^tests-(\d+)-/;
 
 /** Packages that look for files of their own; few tests load any of them. */
-const OUTSIDE = ['@ts-morph/common', 'esbuild', 'fast-check', 'ink-testing-library', 'playwright-core', 'typescript'];
+const OUTSIDE = [
+	'@duckdb/node-api',
+	'@ts-morph/common',
+	'esbuild',
+	'fast-check',
+	'ink-testing-library',
+	'playwright-core',
+	'typescript',
+];
 
 /** A folder of this run in the package, where its files find their packages; what a killed run left is removed. */
 const makeFolder = async (teardown: Teardown): Promise<string> => {
