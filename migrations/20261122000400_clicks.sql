@@ -20,7 +20,20 @@ CREATE TABLE click_contexts (
 );
 CREATE INDEX click_contexts_month_idx ON click_contexts (month);
 
--- 64 bits of the SHA-256 of the values as a row of COPY's text format has them; src/visits/clicks/click-context.ts does the same.
+-- What clicks were made for, in the same way: the link's channel, and the UTM values of the tap, else of the link.
+CREATE TABLE click_campaigns (
+	id bigint CONSTRAINT click_campaigns_pkey PRIMARY KEY,
+	month date NOT NULL,
+	channel text,
+	utm_source text,
+	utm_medium text,
+	utm_campaign text,
+	utm_content text,
+	utm_term text
+);
+CREATE INDEX click_campaigns_month_idx ON click_campaigns (month);
+
+-- 64 bits of the SHA-256 of the values as a row of COPY's text format has them; src/visits/clicks/click-words.ts does the same.
 CREATE FUNCTION click_context_id(VARIADIC fields text[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 	SELECT CAST(CAST('x' || encode(substr(sha256(convert_to(string_agg(coalesce(replace(replace(replace(replace(
 		word, E'\\', E'\\\\'), E'\t', E'\\t'), E'\n', E'\\n'), E'\r', E'\\r'), E'\\N'), E'\t' ORDER BY place), 'UTF8')), 1, 8), 'hex')
@@ -54,7 +67,8 @@ CREATE TABLE clicks (
 	link_id uuid NOT NULL,
 	-- null: a person of whom nothing is known
 	context_id bigint,
-	channel text,
+	-- null: neither a channel nor UTM values
+	campaign_id bigint,
 	referrer_host text,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold
 	writer xid8 NOT NULL DEFAULT pg_current_xact_id()
@@ -92,4 +106,5 @@ DROP TABLE click_counts;
 DROP TABLE clicks;
 DROP FUNCTION keep_click_context;
 DROP FUNCTION click_context_id;
+DROP TABLE click_campaigns;
 DROP TABLE click_contexts;

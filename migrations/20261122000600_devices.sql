@@ -22,6 +22,9 @@ CREATE TABLE devices (
 	-- what the device was last matched to; no foreign key: events keep naming a link that is deleted
 	matched_link_id uuid,
 	matched_at timestamptz,
+	-- the link that the installed app opened last, of which /data told with the device's id
+	opened_link_id uuid,
+	opened_at timestamptz,
 	first_seen_at timestamptz NOT NULL,
 	last_seen_at timestamptz NOT NULL,
 	-- whether only /data, which needs no key, has named the device: such a one is deleted sooner
@@ -56,6 +59,8 @@ CREATE TABLE events (
 	event_name text NOT NULL,
 	properties jsonb NOT NULL,
 	link_id uuid,
+	-- what funnels count it for: the link that it names, else the one that its device met last within 30 days
+	attributed_link_id uuid,
 	occurred_at timestamptz NOT NULL,
 	received_at timestamptz NOT NULL,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold

@@ -40,22 +40,25 @@ CREATE TABLE rollup_days (
 	CONSTRAINT rollup_days_pkey PRIMARY KEY (organization_id, start)
 ) WITH (fillfactor = 80);
 
--- per month, day and, on busy days, hour (all UTC)
+-- per month and day, on busy days with the hours of the day (all UTC)
 CREATE TABLE rollup_breakdowns (
 	organization_id uuid NOT NULL
 		CONSTRAINT rollup_breakdowns_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
 	span text COLLATE "C" NOT NULL
-		CONSTRAINT rollup_breakdowns_span_check CHECK (span IN ('hour', 'day', 'month')),
+		CONSTRAINT rollup_breakdowns_span_check CHECK (span IN ('day', 'month')),
 	start timestamptz NOT NULL,
 	dimension text COLLATE "C" NOT NULL
 		CONSTRAINT rollup_breakdowns_dimension_check
-		CHECK (dimension IN ('platform', 'country', 'channel', 'referrer', 'link', 'matchMethod')),
+		CHECK (dimension IN ('platform', 'country', 'channel', 'referrer', 'link', 'matchMethod', 'os', 'browser', 'language',
+			'deviceModel', 'utmSource', 'utmMedium', 'utmCampaign', 'utmContent', 'utmTerm')),
 	key text COLLATE "C",
-	count bigint NOT NULL
+	count bigint NOT NULL,
+	-- of a busy day: the counts of its 24 hours
+	hours integer[]
 ) WITH (fillfactor = 80);
--- one row also where there is no key: PostgreSQL 14 knows no NULLS NOT DISTINCT
+-- one row also where there is no key: PostgreSQL 14 knows no NULLS NOT DISTINCT. The dimension first: a report reads few.
 CREATE UNIQUE INDEX rollup_breakdowns_key
-	ON rollup_breakdowns (organization_id, span, start, dimension, coalesce(key, ''), (key IS NULL));
+	ON rollup_breakdowns (organization_id, span, dimension, start, coalesce(key, ''), (key IS NULL));
 
 -- Numbers the rows that come from now on by the transaction that writes them, and has the ones that are there added up
 -- anew. Counts of clicks and events that have been deleted stay, because nothing else knows them.

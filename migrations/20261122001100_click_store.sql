@@ -12,7 +12,16 @@ CREATE TABLE click_tallies (
 	is_person boolean NOT NULL,
 	platform text,
 	country text,
+	os text,
+	browser text,
+	language text,
+	device_model text,
 	channel text,
+	utm_source text,
+	utm_medium text,
+	utm_campaign text,
+	utm_content text,
+	utm_term text,
 	referrer_host text
 );
 

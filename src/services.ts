@@ -16,6 +16,7 @@ import {createBackground} from './platform/background.ts';
 import type {Clock} from './platform/clock.ts';
 import {readClickHouseUrl} from './platform/config/clickhouse-url.ts';
 import {addressesOf, type Config} from './platform/config/config.ts';
+import {createCountries} from './platform/countries.ts';
 import type {Db} from './platform/db/db.ts';
 import {createChangeFeed} from './platform/db/feed/change-feed.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
@@ -169,6 +170,7 @@ export const createServices = (options: ServiceOptions) => {
 		clickStream: createClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
 		relayRanges: createRelayRanges(config.relayRangesFile, log),
+		countries: createCountries(config.geoipFile, log),
 		phoneBook,
 		/** What matches leave to do after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),

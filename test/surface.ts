@@ -74,6 +74,7 @@ admin      DELETE /admin/organizations/:orgId/links/:id
 admin      GET    /admin/organizations/:orgId/links/:id/qr.svg
 admin      GET    /admin/organizations/:orgId/links/:id/qr.png
 admin      GET    /admin/organizations/:orgId/stats
+admin      GET    /admin/organizations/:orgId/stats/funnel
 admin      GET    /admin/organizations/:orgId/usage
 admin      GET    /admin/organizations/:orgId/events
 admin      GET    /admin/organizations/:orgId/devices
@@ -152,6 +153,7 @@ admin-role POST   /portal/domains/:id/default
 viewer     GET    /portal/domains/:id/unknown-codes
 admin-role DELETE /portal/domains/:id
 viewer     GET    /portal/dashboard
+viewer     GET    /portal/funnel
 viewer     GET    /portal/usage
 analyst    GET    /portal/matches
 analyst    GET    /portal/matches/:id

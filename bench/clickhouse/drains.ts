@@ -10,6 +10,12 @@ import {createJournalCursors} from '../../src/visits/clicks/journal/journal-curs
 import {encodeSection} from '../../src/visits/clicks/journal/section.ts';
 import {segmentPath} from '../../src/visits/clicks/journal/segments.ts';
 
+const campaigns = ['email', 'sms', null].map((channel) =>
+	channel === null
+		? null
+		: {channel, utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null, utmTerm: null},
+);
+
 /** Clicks of a frame: those of one turn of the event loop under load. */
 const FRAME = 40;
 /** Jiffies a second, as Linux shows them. */
@@ -62,7 +68,7 @@ const framesOf = ({organizationId, links, until}: Setup, total: number): Buffer[
 			const click = {
 				organizationId,
 				linkId: `00000000-0000-4000-8000-${String(index % links).padStart(12, '0')}`,
-				channel: ['email', 'sms', null][index % 3] ?? null,
+				campaign: campaigns[index % 3] ?? null,
 				referrerHost: index % 2 === 0 ? `site${index % 100}.example` : null,
 				context,
 				match: null,

@@ -103,7 +103,15 @@ try {
 			for (const _ of [1, 2, 3]) {
 				took.push(
 					await seconds(async () =>
-						answers.push(await readStats(db, {organizationId: filled.id, linkId}, query, NOW, reader)),
+						answers.push(
+							await readStats(
+								db,
+								{organizationId: filled.id, linkIds: linkId === null ? null : [linkId]},
+								query,
+								NOW,
+								reader,
+							),
+						),
 					),
 				);
 			}

@@ -145,8 +145,8 @@ const measure = async (db: Db, {clicks, days}: {clicks: number; days: number}): 
 	}
 
 	const query = {from: null, to: null, interval: 'day', timezone: 'UTC'} as const;
-	const link = await readStats(db, {organizationId: id, linkId}, query, NOW);
-	const ofLink = await time(5, () => readStats(db, {organizationId: id, linkId}, query, NOW));
+	const link = await readStats(db, {organizationId: id, linkIds: [linkId]}, query, NOW);
+	const ofLink = await time(5, () => readStats(db, {organizationId: id, linkIds: [linkId]}, query, NOW));
 	console.log(`| busiest link, ${link.totals.clicks.toLocaleString('en')} clicks, 30 days | | ${ofLink} |`);
 	const {rows} = await db.raw(`SELECT (SELECT count(*) FROM rollup_quarters) AS quarters,
 		(SELECT count(*) FROM rollup_breakdowns) AS breakdowns, (SELECT count(*) FROM rollup_days WHERE has_hours) AS busy,

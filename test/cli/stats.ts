@@ -130,6 +130,60 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 	t.regex(both.stderr, /--csv and --json cannot be combined/);
 });
 
+test('--by prints more of each breakdown, and as CSV every value', async (t) => {
+	const utmCampaign = Array.from({length: 30}, (_, index) => ({key: `campaign ${index}`, count: 100 - index}));
+	const breakdowns = {utmCampaign, link: stats.breakdowns.link};
+	const {env, requests} = await startRecordingServer(t, {
+		...answers,
+		[`GET ${path}/stats`]: () => ({body: {...stats, guesses: undefined, breakdowns}}),
+	});
+	const by = ['stats', '--org', 'Ab12', '--by', 'utmCampaign,link', '--tag', 'spring', '--channel', 'email'];
+	const {stdout} = await runCli(by, {env});
+	t.is(requests[0]?.url, `${path}/stats?by=utmCampaign%2Clink&tag=spring&channel=email`);
+	t.is(stdout.match(/^utmCampaign /gm)?.length, 20);
+	t.regex(stdout, /^link +spring +10/m);
+	const csv = await runCli([...by, '--csv'], {env});
+	const lines = csv.stdout.trimEnd().split('\n');
+	t.is(lines.length, 1 + 30 + 2);
+	t.deepEqual(lines.slice(0, 2), ['by,value,count', 'utmCampaign,campaign 0,100']);
+});
+
+const funnel = {
+	from: '2026-03-01T00:00:00.000Z',
+	to: '2026-03-31T00:00:00.000Z',
+	by: 'utmCampaign',
+	event: 'purchase',
+	property: 'amount',
+	totals: {clicks: 1200, matches: 310, devices: 41, events: 55, sum: 1234.5},
+	rows: [
+		{key: 'spring', clicks: 900, matches: 300, devices: 40, events: 54, sum: 1222},
+		{key: null, clicks: 300, matches: 10, devices: 1, events: 1, sum: 12.5},
+	],
+};
+
+test('stats funnel draws a table at 80 columns, and prints CSV', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {[`GET ${path}/stats/funnel`]: () => ({body: funnel})});
+	const sink = createSink();
+	const stdout = Object.assign(sink.stream, {isTTY: true, columns: 80});
+	const line = ['stats', 'funnel', 'Ab12', '--by', 'utmCampaign', '--event', 'purchase', '--property', 'amount'];
+	t.is((await runCli(line, {env: {...env, NO_COLOR: '1'}, io: {stdout}})).exitCode, 0);
+	t.is(requests[0]?.url, `${path}/stats/funnel?by=utmCampaign&event=purchase&property=amount`);
+	t.is(
+		sink.text(),
+		`from  2026-03-01T00:00:00.000Z
+to    2026-03-31T00:00:00.000Z
+
+UTMCAMPAIGN  CLICKS  MATCHES  DEVICES  EVENTS     SUM
+all            1200      310       41      55  1234.5
+spring          900      300       40      54    1222  █████████████
+-               300       10        1       1    12.5  ████▍
+`,
+	);
+	const csv = await runCli([...line, '--csv'], {env});
+	t.is(csv.stdout, 'key,clicks,matches,devices,events,sum\nspring,900,300,40,54,1222\n,300,10,1,1,12.5\n');
+	t.is((await runCli([...line, '--csv', '--json'], {env})).exitCode, 2);
+});
+
 test('stats takes the only organization, and --json prints the answer', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),

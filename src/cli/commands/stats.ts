@@ -1,5 +1,6 @@
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
+import {dimensionNames, funnelDimensions} from '../../visits/clicks/dimensions.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command, type Show} from '../command.ts';
 import type {ApiClient} from '../server/admin-client.ts';
@@ -21,11 +22,13 @@ type Stats = {
 	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
 };
 
-type Look = {show: Show; ink: Ink; timezone: string};
+type Look = {show: Show; ink: Ink; timezone: string; rows: number};
 
 /** Most rows of a series that are listed; a longer one is drawn as a chart. */
 const MOST_ROWS = 62;
 const ROWS_OF_A_BREAKDOWN = 5;
+/** Of a breakdown that was asked for. */
+const ROWS_OF_A_NAMED_BREAKDOWN = 20;
 const CHART_HEIGHT = 8;
 const LEAST_BAR = 10;
 
@@ -82,10 +85,10 @@ const drawn = ({series, interval}: Stats, {show, ink, timezone}: Look): string =
 	return [title, ...columnChart(values, {width: show.width, height: CHART_HEIGHT, ink, from, to})].join('\n');
 };
 
-const shares = ({breakdowns}: Stats, {show, ink}: Look): string => {
+const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
 	const rows = Object.entries(breakdowns).flatMap(([name, counts]) => {
-		const most = counts[0]?.count ?? 0;
-		return counts.slice(0, ROWS_OF_A_BREAKDOWN).map((count) => ({name, most, ...count}));
+		const highest = counts[0]?.count ?? 0;
+		return counts.slice(0, most).map((count) => ({name, highest, ...count}));
 	});
 	const room = Math.min(30, Math.floor(show.width / 4));
 	return show.table(
@@ -93,7 +96,7 @@ const shares = ({breakdowns}: Stats, {show, ink}: Look): string => {
 			{title: 'BY', value: ({name}) => name},
 			{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
 			{title: 'COUNT', value: ({count}) => count, align: 'right'},
-			{title: ' ', value: ({count, most}) => bar(count, most, room, ink)},
+			{title: ' ', value: ({count, highest}) => bar(count, highest, room, ink)},
 		],
 		rows,
 	);
@@ -131,58 +134,151 @@ type Options = {
 	interval?: string;
 	timezone?: string;
 	link?: string;
+	by?: string;
+	tag?: string;
+	channel?: string;
 	csv?: boolean;
 };
 
-/** Most links in the report. */
-const NAMED = 5;
-
-/** The report with short codes in place of link ids, where the links still exist. */
-const withShortCodes = async (client: ApiClient, stats: Stats): Promise<Stats> => {
-	const links = stats.breakdowns['link'] ?? [];
-	const named = await Promise.all(
-		links.slice(0, NAMED).map(async ({key, count}) => {
-			const link = key === null ? null : await linkOfId(client, key);
-			return {key: link?.shortCode ?? key, count};
-		}),
-	);
-	return {...stats, breakdowns: {...stats.breakdowns, link: [...named, ...links.slice(NAMED)]}};
+/** Rows with short codes in place of link ids, where the links still exist; those that are not shown stay as they are. */
+const withShortCodes = async <Row extends {key: string | null}>(
+	client: ApiClient,
+	rows: Row[],
+	shown: number,
+): Promise<Row[]> => {
+	const named = rows.slice(0, shown).map(async (row) => {
+		const link = row.key === null ? null : await linkOfId(client, row.key);
+		return {...row, key: link?.shortCode ?? row.key};
+	});
+	return [...(await Promise.all(named)), ...rows.slice(shown)];
 };
+
+/** The options that the report and the funnel share. */
+const rangeOptions = [
+	new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
+	new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
+	new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
+	new Option('--tag <tag>', 'of links with this tag only'),
+	new Option('--channel <name>', 'of links of this channel only'),
+	new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
+];
+
+const requireOneFormat = ({options, show}: Context<{csv?: boolean}>): void => {
+	if (options.csv && show.json) {
+		throw usageError('--csv and --json cannot be combined');
+	}
+};
+
+type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
+type Funnel = {from: string; to: string; by: string; totals: Steps; rows: Array<Steps & {key: string | null}>};
+type FunnelOptions = Omit<Options, 'interval'> & {event?: string; property?: string};
+
+const STEPS = ['clicks', 'matches', 'devices', 'events', 'sum'] as const;
+
+/** The steps of each value as a table, under a row for all of them, with bars by clicks. */
+const renderFunnel = ({by, totals, rows, ...range}: Funnel, {show, ink}: Omit<Look, 'timezone' | 'rows'>): string => {
+	const steps = STEPS.filter((step) => step !== 'sum' || totals.sum !== null);
+	const shown = rows.slice(0, ROWS_OF_A_NAMED_BREAKDOWN);
+	const most = Math.max(1, ...shown.map(({clicks}) => clicks));
+	const room = Math.max(LEAST_BAR, Math.floor(show.width / 6));
+	const text = (value: number | null) => (value === null ? '' : String(Math.round(value * 100) / 100));
+	const table = show.table(
+		[
+			{title: by.toUpperCase(), value: ({key}) => key, flexible: true, least: ID_WIDTH / 2},
+			...steps.map((step) => ({
+				title: step.toUpperCase(),
+				value: (row: Steps) => text(row[step]),
+				align: 'right' as const,
+			})),
+			{title: ' ', value: ({clicks, isTotal}) => (isTotal ? ' ' : bar(clicks, most, room, ink) || ' ')},
+		],
+		[{key: 'all', isTotal: true, ...totals}, ...shown.map((row) => ({isTotal: false, ...row}))],
+	);
+	const left = rows.length - shown.length;
+	return [
+		keyValues(Object.entries(range).slice(0, 2)),
+		table,
+		...(left > 0 ? [`${left} more: --csv lists them`] : []),
+	].join('\n\n');
+};
+
+const funnelCommand = command({
+	usage: 'funnel [org]',
+	summary: 'Show what came of clicks: matches, devices with an event, events and a sum',
+	examples: [
+		'stats funnel Ab12 --by utmCampaign --event purchase --property amount',
+		'stats funnel --by channel --event signup --tag spring --csv > funnel.csv',
+	],
+	options: [
+		new Option('--by <name>', 'what to count by').choices(funnelDimensions).default('link'),
+		new Option('--event <name>', 'events of this name (default: all)'),
+		new Option('--property <name>', 'numeric property of the events to add up'),
+		...rangeOptions,
+		new Option('--csv', 'print the rows as CSV'),
+	],
+	run: async (context: Context<FunnelOptions>) => {
+		requireOneFormat(context);
+		const {io, options, show} = context;
+		const {from, to, timezone, link, by, event, property, tag, channel} = options;
+		const named = link === undefined ? null : await namedAdminLink(context, link);
+		const {client, path: organization} = named ?? (await chosenPath(context));
+		const query = {from, to, timezone, by, event, property, tag, channel, link: named?.id};
+		const funnel = await client.get<Funnel>(`${organization}/stats/funnel`, query);
+		if (options.csv) {
+			await writeData(io.stdout, stringify(funnel.rows, {header: true, columns: ['key', ...STEPS]}));
+			return;
+		}
+
+		const isNamed = by === 'link' && !show.json;
+		const rows = isNamed ? await withShortCodes(client, funnel.rows, ROWS_OF_A_NAMED_BREAKDOWN) : funnel.rows;
+		await show.answer({...funnel, rows}, (value) => renderFunnel(value, {show, ink: inkOf(io.env)}));
+	},
+});
+
+/** Every value of the breakdowns. */
+const breakdownRows = ({breakdowns}: Stats): Array<{by: string; value: string | null; count: number}> =>
+	Object.entries(breakdowns).flatMap(([by, counts]) => counts.map(({key, count}) => ({by, value: key, count})));
 
 export const statsCommand = command({
 	usage: 'stats [org]',
 	summary: 'Show clicks, matches and events of an organization, or of one link',
 	examples: [
-		'stats Ab12 --from 2026-01-01 --to 2026-02-01 --timezone Africa/Cairo',
 		'stats --link https://go.acme.example/Ab12/spring --interval hour --csv > clicks.csv',
+		'stats --by utmCampaign,country --tag spring',
 	],
 	options: [
-		new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
-		new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
+		new Option('--by <names>', `up to 4 breakdowns: ${dimensionNames.join(', ')}`),
 		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),
-		new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
-		new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
-		new Option('--csv', 'print the rows of the series as CSV'),
+		...rangeOptions,
+		new Option('--csv', 'print the rows of the series as CSV, with --by those of the breakdowns'),
 	],
+	subcommands: [funnelCommand],
 	run: async (context: Context<Options>) => {
+		requireOneFormat(context);
 		const {io, options, show} = context;
-		if (options.csv && show.json) {
-			throw usageError('--csv and --json cannot be combined');
-		}
-
-		const {from, to, interval, timezone, link} = options;
+		const {from, to, interval, timezone, link, by, tag, channel} = options;
 		const named = link === undefined ? null : await namedAdminLink(context, link);
 		const {client, path: organization} = named ?? (await chosenPath(context));
-		const scope = named === null ? {guesses: 'true'} : {linkId: named.id};
-		const query = {from, to, interval, timezone, ...scope};
+		const isWhole = by === undefined && tag === undefined && channel === undefined;
+		const scope = named === null ? (isWhole ? {guesses: 'true'} : {}) : {linkId: named.id};
+		const query = {from, to, interval, timezone, by, tag, channel, ...scope};
 		const stats = await client.get<Stats>(`${organization}/stats`, query);
 		if (options.csv) {
-			const columns = ['start', 'clicks', 'matches', 'events'];
-			await writeData(io.stdout, stringify(stats.series, {header: true, columns}));
+			const [rows, columns] =
+				by === undefined
+					? [stats.series, ['start', 'clicks', 'matches', 'events']]
+					: [breakdownRows(stats), ['by', 'value', 'count']];
+			await writeData(io.stdout, stringify(rows, {header: true, columns}));
 			return;
 		}
 
-		const shown = show.json ? stats : await withShortCodes(client, stats);
-		await show.answer(shown, (value) => renderStats(value, {show, ink: inkOf(io.env), timezone: timezone ?? 'UTC'}));
+		const rows = by === undefined ? ROWS_OF_A_BREAKDOWN : ROWS_OF_A_NAMED_BREAKDOWN;
+		const {link: links} = stats.breakdowns;
+		const isNamed = links !== undefined && !show.json;
+		const breakdowns = isNamed
+			? {...stats.breakdowns, link: await withShortCodes(client, links, rows)}
+			: stats.breakdowns;
+		const look = {show, ink: inkOf(io.env), timezone: timezone ?? 'UTC', rows};
+		await show.answer({...stats, breakdowns}, (value) => renderStats(value, look));
 	},
 });

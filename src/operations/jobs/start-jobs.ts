@@ -18,7 +18,7 @@ import {createClickJobs} from './click-jobs.ts';
  * @returns a function that stops them.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {associationCache, background, clock, db, metrics, relayRanges} = services;
+	const {associationCache, background, clock, countries, db, metrics, relayRanges} = services;
 	let stopping = false;
 	let isBilling = false;
 	const clicks = createClickJobs(services, () => stopping);
@@ -60,6 +60,7 @@ export const startJobs = (services: Services): (() => void) => {
 		// Without changes nothing is rebuilt; freed room goes to waiting apps.
 		background.run('build the association files', associationCache.shared());
 		background.run('run scheduled billing tasks', bill());
+		background.run('read GEOIP_FILE', countries.refresh());
 	};
 	hourly();
 	minutely();

@@ -1,5 +1,6 @@
 import {closeSync, openSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import {geoipFault} from '../countries.ts';
 import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
@@ -143,6 +144,9 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 			faults.push(`RELAY_RANGES_FILE could not be read: ${(error as Error).message}`);
 		}
 	}
+
+	const geoip = values.geoipFile === null ? null : geoipFault(values.geoipFile);
+	faults.push(...(geoip === null ? [] : [`GEOIP_FILE could not be read: ${geoip}`]));
 
 	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
 	// An invalid variable counts as unset for the rules, without being reported as missing.

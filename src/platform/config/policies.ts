@@ -35,8 +35,8 @@ export const retention = policy(
 /** Storage limits for data that anybody can send without end. */
 export const storageLimits = policy(
 	'storage.json',
-	/** Referrers of an organization's day (UTC) that are counted separately; further ones are counted together. */
-	'referrersPerDay',
+	/** Values of a report's dimension in an organization's day (UTC) that are counted one by one; further ones are `other`. */
+	'valuesPerDay',
 	/** Codes without a link of a custom domain's day (UTC) that are counted separately; further ones are counted together. */
 	'unknownCodesPerDay',
 	/** Devices that `/data` registers for one organization in a day (UTC). */

@@ -126,6 +126,10 @@ export const variables = {
 		'JSON file of OpenID Connect providers whose tokens operators and pipelines use (docs/operators.md)',
 	),
 	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices, limits', {defaultInWords: 'config/plans.json'}),
+	geoipFile: text(
+		'GEOIP_FILE',
+		'MMDB file of countries by address, for visits whose country no proxy says (docs/reports.md)',
+	),
 	relayRangesFile: text(
 		'RELAY_RANGES_FILE',
 		'CSV file of the addresses of iCloud Private Relay, which no guess relies on',

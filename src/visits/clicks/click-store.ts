@@ -1,6 +1,7 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {Turns} from '../../platform/semaphore.ts';
 import type {Rows} from './click-context.ts';
+import type {DimensionName} from './dimensions.ts';
 import type {Range, Scope} from './stats/stats-bounds.ts';
 import type {Recent} from './stream/click-stream-recent.ts';
 import type {EventType, Snapshot, StreamEvent} from './stream/click-stream-store.ts';
@@ -9,7 +10,7 @@ import type {EventType, Snapshot, StreamEvent} from './stream/click-stream-store
 type Counted = {scope: Scope; range: Range; cover: Range};
 
 /**
- * Clicks as reports count them. The SQL may bind what every statement of a report binds: `organizationId`, `linkId`,
+ * Clicks as reports count them. The SQL may bind what every statement of a report binds: `organizationId`, `linkIds`,
  * `from`, `to`, `coverFrom`, `coverTo` and `rolled`.
  */
 export type ClickReader = {
@@ -17,8 +18,8 @@ export type ClickReader = {
 	inTurn: Turns;
 	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
 	counts(db: Db, counted: Counted): Promise<Rows>;
-	/** A SELECT of `dimension`, `key` and `count` of people's clicks. */
-	dimensions(db: Db, counted: Counted): Promise<Rows>;
+	/** A SELECT of `dimension`, `key` and `count` of people's clicks by some dimensions; those of others are left out. */
+	dimensions(db: Db, counted: Counted & {by: readonly DimensionName[]}): Promise<Rows>;
 };
 
 /** For how many days a cursor of an export is good where clicks are outside PostgreSQL. */

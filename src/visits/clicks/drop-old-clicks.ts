@@ -74,7 +74,10 @@ export const dropMonths = async (
 			return {dropped, left};
 		}
 
-		await db('click_contexts').where('month', '<=', month.start.toISOString().slice(0, 10)).delete();
+		for (const words of ['click_contexts', 'click_campaigns']) {
+			await db(words).where('month', '<=', month.start.toISOString().slice(0, 10)).delete();
+		}
+
 		dropped.push(month.partition);
 	}
 

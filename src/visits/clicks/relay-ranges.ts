@@ -2,8 +2,8 @@ import {createReadStream} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {isIP} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
-import ipaddr from 'ipaddr.js';
 import type {Logger} from 'pino';
+import {plainIp} from '../../platform/plain-ip.ts';
 
 /** How many of the ascending numbers are less than `value`; at most that if `orEqual`. */
 const countBelow = <N extends number | bigint>(numbers: ArrayLike<N>, value: N, orEqual: boolean): number => {
@@ -53,10 +53,6 @@ const ipv6Number = (ip: string): bigint => {
 		Number.parseInt(groups[index] ?? '', 16) * 65_536 + Number.parseInt(groups[index + 1] ?? '', 16);
 	return (BigInt(word(0)) << 32n) | BigInt(word(2));
 };
-
-/** An IPv4 address in an IPv6 one as itself. */
-const plainOf = (ip: string): string =>
-	ip.includes(':') && (ip.includes('.') || /^::ffff:/i.test(ip)) ? ipaddr.process(ip).toString() : ip;
 
 /** Collects the prefixes of lines `prefix,country,region,city,`. */
 const collectPrefixes = () => {
@@ -137,7 +133,7 @@ export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' 
 				return false;
 			}
 
-			const plain = plainOf(ip);
+			const plain = plainIp(ip);
 			return plain.includes(':') ? isIn(ranges.ipv6, ipv6Number(plain)) : isIn(ranges.ipv4, ipv4Number(plain));
 		},
 		/** Reads the file if it has changed since. @throws if it cannot be read; then the ranges stay. */

@@ -24,6 +24,8 @@ export type DeviceRegistration = {
 	sessionId?: string;
 	/** The link that the device has just been matched to. */
 	matchedLinkId?: string;
+	/** The link that the app has just opened. */
+	openedLinkId?: string;
 };
 
 /** Columns that keep their value where a registration has none. */
@@ -38,6 +40,8 @@ const optionalColumns = [
 	'session_id',
 	'matched_link_id',
 	'matched_at',
+	'opened_link_id',
+	'opened_at',
 ] as const;
 
 const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...optionalColumns];
@@ -50,6 +54,7 @@ export const deviceRow = ({
 	facts = {},
 	sessionId,
 	matchedLinkId,
+	openedLinkId,
 }: DeviceRegistration) => ({
 	id: randomUUID(),
 	organization_id: organizationId,
@@ -67,6 +72,8 @@ export const deviceRow = ({
 	session_id: sessionId,
 	matched_link_id: matchedLinkId,
 	matched_at: matchedLinkId === undefined ? null : now,
+	opened_link_id: openedLinkId,
+	opened_at: openedLinkId === undefined ? null : now,
 });
 
 /** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */

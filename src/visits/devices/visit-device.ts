@@ -6,7 +6,7 @@ import {deviceRow, insertDeviceSql} from './device-store.ts';
 
 const see: Prepared = {
 	name: 'see a device',
-	text: 'UPDATE devices SET last_seen_at = $3 WHERE organization_id = $1 AND device_id = $2 RETURNING 1',
+	text: 'UPDATE devices SET last_seen_at = $3, opened_link_id = $4, opened_at = $3 WHERE organization_id = $1 AND device_id = $2 RETURNING 1',
 };
 
 /** The organization is locked first, as a removal of it does; nothing is registered of one that is gone. */
@@ -24,15 +24,15 @@ const register: Prepared = {
 };
 
 /**
- * Registers the device of a visit of `/data` (contract/resolution 2). A visit needs no key, so new devices per address
+ * Registers the device of a visit of `/data` (contract/resolution 2), and the link that it opens. A visit needs no key, so new devices per address
  * and per organization are limited each day; later ones are registered by their session.
  */
 export const registerVisitDevice = async (
 	{db, clock, limiter}: Pick<Services, 'db' | 'clock' | 'limiter'>,
-	{organizationId, deviceId, ip}: {organizationId: string; deviceId: string; ip: string},
+	{organizationId, deviceId, linkId, ip}: {organizationId: string; deviceId: string; linkId: string; ip: string},
 ): Promise<void> => {
 	const now = clock.now();
-	if ((await runPrepared(db, see, [organizationId, deviceId, now])).length > 0) {
+	if ((await runPrepared(db, see, [organizationId, deviceId, now, linkId])).length > 0) {
 		return;
 	}
 
@@ -40,7 +40,7 @@ export const registerVisitDevice = async (
 		return;
 	}
 
-	const row = {...deviceRow({organizationId, deviceId, now}), by_visit: true};
+	const row = {...deviceRow({organizationId, deviceId, now, openedLinkId: linkId}), by_visit: true};
 	const {visitDevicesPerOrganizationAndDay: most} = storageLimits();
 	await runPrepared(db, register, [JSON.stringify(row), organizationId, now.toISOString().slice(0, 10), most]);
 };

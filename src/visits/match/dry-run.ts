@@ -52,6 +52,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	pageTemplates: services.pageTemplates,
 	clientIp: services.clientIp,
 	relayRanges: services.relayRanges,
+	countries: services.countries,
 	hostRoles: services.hostRoles,
 });
 

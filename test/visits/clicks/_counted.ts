@@ -1,10 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../../../src/platform/db/db.ts';
+import {campaigns, contexts} from '../../../src/visits/clicks/click-context.ts';
+import {type DimensionName, usualDimensions} from '../../../src/visits/clicks/dimensions.ts';
+import {keepWords} from '../../../src/visits/clicks/keep-words.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 /** The fields of a row that a report counts by. */
 export type Row = {at: number} & (
-	| {
+	| ({
 			kind: 'click';
 			platform: string | null;
 			country: string | null;
@@ -12,7 +15,12 @@ export type Row = {at: number} & (
 			referrer: string | null;
 			link: string;
 			isCrawler: boolean;
-	  }
+	  } & {
+			[Name in Exclude<
+				DimensionName,
+				'platform' | 'country' | 'channel' | 'referrer' | 'link' | 'matchMethod' | 'tag'
+			>]?: string | null;
+	  })
 	| {kind: 'match'; method: string; link: string | null; isMatch: boolean}
 	| {kind: 'event'; link: string | null}
 );
@@ -21,28 +29,15 @@ const time = (row: Row): Date => new Date(row.at);
 
 type ClickRow = Extract<Row, {kind: 'click'}>;
 
-const wordsOf = (row: ClickRow) => [
-	`${time(row).toISOString().slice(0, 7)}-01`,
-	row.platform,
-	row.country,
-	row.isCrawler ? 'preview' : null,
-];
-
-/**
- * Ids of contexts, stored in separate transactions: one that a test leaves open must not block others with the same
- * context.
- */
-const keepContexts = async (db: Db, rows: ClickRow[]): Promise<Map<string, string>> => {
-	const contexts = new Map(rows.map((row) => [wordsOf(row).join(), {words: wordsOf(row), id: ''}]));
-	for (const context of contexts.values()) {
-		const {rows: kept} = await db.raw(
-			`SELECT keep_click_context(CAST(? AS date) AT TIME ZONE 'UTC', ?, NULL, NULL, NULL, NULL, NULL, NULL, ?, ?) AS id`,
-			context.words,
-		);
-		context.id = kept[0].id;
-	}
-
-	return new Map([...contexts].map(([words, {id}]) => [words, id]));
+const wordsOf = (row: ClickRow) => {
+	const month = time(row).toISOString().slice(0, 7);
+	const {os = null, browser = null, language = null, deviceModel = null, platform, country, isCrawler} = row;
+	const {utmSource = null, utmMedium = null, utmCampaign = null, utmContent = null, utmTerm = null, channel} = row;
+	const device = {platform, os, osVersion: null, browser, deviceModel, language, timezone: null, country};
+	return {
+		context: contexts.kept(month, {...device, botClass: isCrawler ? 'preview' : null}),
+		campaign: campaigns.kept(month, {channel, utmSource, utmMedium, utmCampaign, utmContent, utmTerm}),
+	};
 };
 
 /** Stores rows as the service's own statements would have, at times of the test's choosing. */
@@ -57,17 +52,20 @@ export const storeRows = async (
 		await service.services.clickPartitions.ensure(time(row));
 	}
 
-	const contexts = await keepContexts(service.services.db, clicks);
+	const words = clicks.map(wordsOf);
+	// Outside the transaction: one that a test leaves open must not block others with the same values.
+	await keepWords(service.services.db, contexts, [...new Map(words.map(({context: {id, row}}) => [id, row]))]);
+	await keepWords(service.services.db, campaigns, [...new Map(words.map(({campaign: {id, row}}) => [id, row]))]);
 	await db.batchInsert(
 		'clicks',
-		clicks.map((row) => ({
+		clicks.map((row, index) => ({
 			id: randomUUID(),
 			occurred_at: time(row),
 			organization_id: organizationId,
 			link_id: row.link,
-			channel: row.channel,
+			context_id: words[index]?.context.id,
+			campaign_id: words[index]?.campaign.id,
 			referrer_host: row.referrer,
-			context_id: contexts.get(wordsOf(row).join()),
 		})),
 	);
 	await db.batchInsert(
@@ -108,7 +106,7 @@ export const storeRows = async (
 
 type Report = {from: string; to: string; series: Array<{start: string}>};
 
-const top = (keys: Array<string | null>): Array<{key: string | null; count: number}> => {
+const top = (keys: Array<string | null>, most = 20): Array<{key: string | null; count: number}> => {
 	const counts = new Map<string | null, number>();
 	for (const key of keys) {
 		counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -117,19 +115,34 @@ const top = (keys: Array<string | null>): Array<{key: string | null; count: numb
 	return [...counts]
 		.map(([key, count]) => ({key, count}))
 		.sort((a, b) => b.count - a.count || String(a.key).localeCompare(String(b.key)))
-		.slice(0, 20);
+		.slice(0, most);
 };
 
 /**
  * The expected report of those rows, counted one by one. The report defines the starts of its buckets; a row belongs to
  * the last bucket that has begun.
  */
-export const countRows = (rows: Row[], {from, to, series}: Report) => {
+export const countRows = (
+	rows: Row[],
+	{from, to, series}: Report,
+	{by = null, tagsOf = () => []}: {by?: DimensionName[] | null; tagsOf?: (link: string) => string[]} = {},
+) => {
 	const within = rows.filter(({at}) => at >= Date.parse(from) && at < Date.parse(to));
 	const clicks = within.filter((row) => row.kind === 'click');
 	const people = clicks.filter(({isCrawler}) => !isCrawler);
 	const matches = within.filter((row) => row.kind === 'match').filter(({isMatch}) => isMatch);
 	const events = within.filter((row) => row.kind === 'event');
+	const keysOf = (name: DimensionName): Array<string | null> => {
+		if (name === 'matchMethod') {
+			return matches.map(({method}) => method);
+		}
+
+		if (name === 'tag') {
+			return people.flatMap(({link}) => (tagsOf(link).length === 0 ? [null] : tagsOf(link)));
+		}
+
+		return people.map((row) => row[name] ?? null);
+	};
 	const starts = series.map(({start}) => Date.parse(start));
 	const parts = series.map(({start}) => ({start, clicks: 0, matches: 0, events: 0}));
 	const count = (counted: Row[], name: 'clicks' | 'matches' | 'events') => {
@@ -151,13 +164,8 @@ export const countRows = (rows: Row[], {from, to, series}: Report) => {
 			events: events.length,
 		},
 		series: parts,
-		breakdowns: {
-			platform: top(people.map(({platform}) => platform)),
-			country: top(people.map(({country}) => country)),
-			channel: top(people.map(({channel}) => channel)),
-			referrer: top(people.map(({referrer}) => referrer)),
-			link: top(people.map(({link}) => link)),
-			matchMethod: top(matches.map(({method}) => method)),
-		},
+		breakdowns: Object.fromEntries(
+			(by ?? usualDimensions).map((name) => [name, top(keysOf(name), by === null ? undefined : 500)]),
+		),
 	};
 };

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
-import type {ClickContext} from '../../../src/visits/clicks/click-context.ts';
+import type {ClickCampaign, ClickContext} from '../../../src/visits/clicks/click-context.ts';
 import {createDamageKeeper} from '../../../src/visits/clicks/journal/damaged.ts';
 import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
 import {type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
@@ -50,10 +50,21 @@ export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({
 	...more,
 });
 
+/** A campaign of which only some values are known. */
+export const campaignOf = (more: Partial<NonNullable<ClickCampaign>>): ClickCampaign => ({
+	channel: null,
+	utmSource: null,
+	utmMedium: null,
+	utmCampaign: null,
+	utmContent: null,
+	utmTerm: null,
+	...more,
+});
+
 export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
 	organizationId: owner.id,
 	linkId,
-	channel: null,
+	campaign: null,
 	context: contextOf(),
 	referrerHost: null,
 	match: matchOf(),

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Clock} from '../../../src/platform/clock.ts';
 import type {Services} from '../../../src/services.ts';
-import {type ClickContext, contextIdOf, contextRow} from '../../../src/visits/clicks/click-context.ts';
+import {type ClickContext, contexts} from '../../../src/visits/clicks/click-context.ts';
 import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
 import {directly} from '../../../src/visits/clicks/record-click.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -64,7 +64,7 @@ for (const [what, context] of [
 			'2026-02-28T23:59:59.999Z',
 			...words,
 		]);
-		t.is(String(rows[0].id), contextIdOf(contextRow('2026-02', context)));
+		t.is(String(rows[0].id), contexts.idOf(contexts.rowOf('2026-02', context)));
 		const [kept] = await service.services.db('click_contexts').where({id: rows[0].id});
 		t.like(kept, {platform, os, os_version: osVersion, browser, device_model: deviceModel, bot_class: botClass});
 	});
@@ -78,7 +78,7 @@ test('clicks that say the same share a context, those of another month have one 
 		context: {...iphone, language: 'en-NZ'},
 		organizationId: acme.id,
 		linkId,
-		channel: null,
+		campaign: null,
 		referrerHost: null,
 		match: null,
 	};
@@ -103,7 +103,7 @@ test('many that write a new context at once keep it once', async (t) => {
 		writers.flatMap((record, number) =>
 			contexts.map((_, index) => {
 				const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
-				return record({context, organizationId: acme.id, linkId, channel: null, referrerHost: null, match: null});
+				return record({context, organizationId: acme.id, linkId, campaign: null, referrerHost: null, match: null});
 			}),
 		),
 	);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import {dimensionNames} from '../../../src/visits/clicks/dimensions.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -45,6 +46,15 @@ const clicks: fc.Arbitrary<Row> = fc.record({
 	referrer: either('news.example', 'shop.example'),
 	link: fc.constantFrom(...links),
 	isCrawler: fc.integer({min: 0, max: 4}).map((number) => number === 0),
+	os: either('iOS', 'Android'),
+	browser: either('Safari'),
+	language: either('de-DE', 'en-US'),
+	deviceModel: either('SM-S911B'),
+	utmSource: either('mail', 'Mail'),
+	utmMedium: either('email'),
+	utmCampaign: either('spring', 'other', 'autumn'),
+	utmContent: either('top'),
+	utmTerm: either('shoes'),
 });
 const matches: fc.Arbitrary<Row> = fc.record({
 	kind: fc.constant('match'),
@@ -70,6 +80,8 @@ const queries = fc.record({
 		{nil: null, freq: 6},
 	),
 	interval: fc.constantFrom('hour', 'day', 'month'),
+	by: fc.option(fc.uniqueArray(fc.constantFrom(...dimensionNames), {minLength: 1, maxLength: 4}), {nil: null}),
+	filter: fc.option(fc.constantFrom('tag' as const, 'channel' as const, 'link' as const), {nil: null, freq: 3}),
 	timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe', 'America/St_Johns'),
 });
 
@@ -93,8 +105,21 @@ const steps = fc.array(
 
 type Query = typeof queries extends fc.Arbitrary<infer T> ? T : never;
 
-const ask = async (organizationId: string, {bounds, interval, timezone}: Query) => {
+/** The first of `links` are links; the others were deleted. */
+type Labels = Map<string, {tags: string[]; channel: string}>;
+
+const FILTERS = {tag: 'spring', channel: 'push', link: links[0] ?? ''};
+
+const ask = async (organizationId: string, {bounds, interval, timezone, by, filter}: Query) => {
 	const query = new URLSearchParams({interval, timezone});
+	if (by !== null) {
+		query.set('by', by.join(','));
+	}
+
+	if (filter !== null) {
+		query.set(filter, FILTERS[filter]);
+	}
+
 	for (const [index, name] of (['from', 'to'] as const).entries()) {
 		const at = bounds?.[index];
 		if (at !== undefined) {
@@ -105,6 +130,31 @@ const ask = async (organizationId: string, {bounds, interval, timezone}: Query) 
 	return admin(service).get(`/admin/organizations/${organizationId}/stats?${query}`);
 };
 
+const addLinks = async (organizationId: string): Promise<Labels> => {
+	const labels: Labels = new Map(
+		links
+			.slice(0, 4)
+			.map((id, index) => [
+				id,
+				{tags: [['spring', 'sale'], ['spring'], [], ['sale']][index] ?? [], channel: index < 2 ? 'push' : 'sms'},
+			]),
+	);
+	for (const [id, {tags, channel}] of labels) {
+		await service.services.db.raw(
+			`INSERT INTO links (id, organization_id, domain_id, short_code, tags, channel, is_active, created_at, updated_at)
+			SELECT ?, ?, id, ?, ?, ?, true, now(), now() FROM domains WHERE organization_id IS NULL`,
+			[id, organizationId, `code${id.slice(0, 8)}`, tags, channel],
+		);
+	}
+
+	return labels;
+};
+
+const isOf = (labels: Labels, filter: keyof typeof FILTERS, id: string | null): boolean => {
+	const {tags = [], channel} = labels.get(id ?? '') ?? {};
+	return {tag: tags.includes(FILTERS.tag), channel: channel === FILTERS.channel, link: id === FILTERS.link}[filter];
+};
+
 test.serial('a report counts every row once, whatever has been rolled up', async (t) => {
 	// Stories are long, and a machine may be busy.
 	t.timeout(180_000);
@@ -112,6 +162,7 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 	await fc.assert(
 		fc.asyncProperty(steps, queries, async (story, last) => {
 			const {id} = await organization(service, {appConfig: null});
+			const labels = await addLinks(id);
 			const stored: Row[] = [];
 			const open: Array<{commit(): Promise<void>}> = [];
 			const commit = async () => {
@@ -121,10 +172,13 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 			};
 			const compare = async (query: Query) => {
 				const {status, body} = await ask(id, query);
-				assert.equal(status, 200);
+				assert.equal(status, 200, JSON.stringify(body));
 				const {totals, series, breakdowns} = body;
 				// A counterexample must throw.
-				assert.deepEqual({totals, series, breakdowns}, countRows(stored, body));
+				const {by, filter} = query;
+				const isChosen = (row: Row): boolean => filter === null || isOf(labels, filter, row.link);
+				const expected = countRows(stored.filter(isChosen), body, {by, tagsOf: (one) => labels.get(one)?.tags ?? []});
+				assert.deepEqual({totals, series, breakdowns}, expected);
 			};
 			try {
 				for (const step of story) {
@@ -167,6 +221,7 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 				await rollUp(services.db, undefined, {busy: 8});
 				await compare(last);
 				await compare({...last, bounds: null});
+				await compare({...last, bounds: null, filter: null, by: ['tag', 'utmCampaign', 'link', 'deviceModel']});
 			} finally {
 				await commit();
 				// Or every restart would add up all stories before this one.

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Knex} from 'knex';
+import type {Scope} from '../../../src/visits/clicks/stats/stats-bounds.ts';
 import {readSeries} from '../../../src/visits/clicks/stats/stats-store.ts';
 import {readLatest} from '../../../src/visits/clicks/stream/click-stream-store.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -55,12 +56,12 @@ const query = {interval: 'day', timezone: 'UTC'} as const;
 for (const [name, run, index] of [
 	[
 		"an organization's clicks of two days",
-		(db: Knex) => readSeries(db, {organizationId, linkId: null}, range, query, null),
+		(db: Knex) => readSeries(db, {organizationId, linkIds: null}, range, query, null),
 		/^clicks_2026_03_organization_id_/,
 	],
 	[
 		"a link's clicks of two days",
-		(db: Knex) => readSeries(db, {organizationId, linkId}, range, query, null),
+		(db: Knex) => readSeries(db, {organizationId, linkIds: [linkId]}, range, query, null),
 		/^clicks_2026_03_link_id_/,
 	],
 	[
@@ -79,18 +80,18 @@ for (const [name, run, index] of [
 
 test.serial('clicks of a range are exactly those, wherever the steps of the index begin', async (t) => {
 	const {db} = service.services;
-	const counted = async (scope: {organizationId: string; linkId: string | null}, from: Date, to: Date) => {
+	const counted = async (scope: Scope, from: Date, to: Date) => {
 		const rows = await readSeries(db, scope, {from, to, cover: {from: to, to}}, query, null);
 		return rows.reduce((sum, {clicks}) => sum + clicks, 0);
 	};
 	const at = (seconds: number): Date => new Date(day(3).getTime() + seconds * 1000);
 	// The organization clicks every 1,728 seconds, its link at every tenth of them.
-	t.is(await counted({organizationId, linkId: null}, at(0), at(1728)), 1);
-	t.is(await counted({organizationId, linkId: null}, at(0), at(1729)), 2);
-	t.is(await counted({organizationId, linkId: null}, at(1), at(1728)), 0);
-	t.is(await counted({organizationId, linkId}, at(0), at(17_280)), 1);
-	t.is(await counted({organizationId, linkId}, at(0), at(17_281)), 2);
-	t.is(await counted({organizationId, linkId}, at(1), at(17_280)), 0);
+	t.is(await counted({organizationId, linkIds: null}, at(0), at(1728)), 1);
+	t.is(await counted({organizationId, linkIds: null}, at(0), at(1729)), 2);
+	t.is(await counted({organizationId, linkIds: null}, at(1), at(1728)), 0);
+	t.is(await counted({organizationId, linkIds: [linkId]}, at(0), at(17_280)), 1);
+	t.is(await counted({organizationId, linkIds: [linkId]}, at(0), at(17_281)), 2);
+	t.is(await counted({organizationId, linkIds: [linkId]}, at(1), at(17_280)), 0);
 	const [newest] = await readLatest(db, {organizationId, limit: 20});
 	t.deepEqual(newest?.data.at, new Date(day(1).getTime() + 19_980 * 86_400));
 });

@@ -10,6 +10,7 @@ import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createFakeClock, serviceOf, startService, storedRows} from '../../helpers/service.ts';
 import {
+	campaignOf,
 	clickOn,
 	contextOf,
 	countOf,
@@ -97,7 +98,9 @@ test('browser texts are stored verbatim, whatever they mean to PostgreSQL', asyn
 	const {id} = await link(acme);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
 	const left = await leftBehind(t, service, [
-		frameOf([entry(clickOn(acme, id, {context: contextOf({browser: odd, os: '\\N'}), channel: ''}))]),
+		frameOf([
+			entry(clickOn(acme, id, {context: contextOf({browser: odd, os: '\\N'}), campaign: campaignOf({channel: ''})})),
+		]),
 	]);
 	await left.drain();
 	const [row] = await storedRows(service, 'clicks', {link_id: id});

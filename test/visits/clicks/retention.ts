@@ -106,7 +106,7 @@ test('a process drops no month while another one is counting, reports no success
 	t.is(await succeeded(), String(service.clock.now().getTime() / 1000));
 });
 
-const MOST = storageLimits().referrersPerDay;
+const MOST = storageLimits().valuesPerDay;
 const DAY = Date.parse('2026-03-04T00:00:00Z');
 
 const clicksOf = (referrer: string | null, count = 1, hour = 0): Row[] =>
@@ -207,8 +207,15 @@ test('each organization and day has its own, and a busy day has the same names b
 	t.deepEqual(rows, [
 		{is_acme: false, span: 'day', count: 3, keys: 3, other: 0},
 		{is_acme: false, span: 'month', count: 3, keys: 3, other: 0},
-		...['day', 'hour', 'month'].map((span) => ({is_acme: true, span, count: MOST + 52, keys: MOST + 1, other: 47})),
+		...['day', 'month'].map((span) => ({is_acme: true, span, count: MOST + 52, keys: MOST + 1, other: 47})),
 	]);
+	const hours = await db.raw(
+		`SELECT CAST(sum(hours[2]) AS int) AS one, CAST(sum(hours[3]) AS int) AS two, CAST(sum(hours[4]) AS int) AS three,
+			CAST(sum(hours[4]) FILTER (WHERE key = 'other') AS int) AS other, bool_and(array_length(hours, 1) = 24) AS all
+		FROM rollup_breakdowns WHERE dimension = 'referrer' AND span = 'day' AND organization_id = ?`,
+		[acme.id],
+	);
+	t.deepEqual(hours.rows, [{one: MOST, two: 40, three: 12, other: 7, all: true}]);
 });
 
 test('the clicks themselves keep their referrers', async (t) => {

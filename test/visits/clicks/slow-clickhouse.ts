@@ -48,7 +48,7 @@ test('reports that wait for ClickHouse leave connections to PostgreSQL to everyb
 		},
 	} as unknown as ReturnType<typeof createClickHouse>;
 	const store = createClickHouseClicks({db, clickHouse, flushed: async () => {}});
-	const scope = {organizationId: acme.id, linkId};
+	const scope = {organizationId: acme.id, linkIds: [linkId]};
 	const reports = Array.from({length: 20}, async () =>
 		readStats(
 			db,

@@ -5,7 +5,7 @@ import {applyChanges} from './changes.ts';
 import type {ClickHouse} from './clickhouse.ts';
 
 /** The columns of `rowsAsText`, of PostgreSQL's `clicks`. Writer 0: rolled up. */
-export const textColumns = 'id, occurred_at, organization_id, link_id, context_id, channel, referrer_host, writer';
+export const textColumns = 'id, occurred_at, organization_id, link_id, context_id, campaign_id, referrer_host, writer';
 
 /** Bytes handed over at once, in whole lines. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ async function* inLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
 export const rowsAsText = (clickHouse: ClickHouse, condition: string): AsyncIterable<Buffer> =>
 	inLines(
 		clickHouse.stream(`SELECT id, concat(toString(toDateTime(intDiv(occurred_at, 1000000), 'UTC')), '.',
-				substring(toString(1000000 + occurred_at % 1000000), 2), 'Z'), organization_id, link_id, context_id, channel,
+				substring(toString(1000000 + occurred_at % 1000000), 2), 'Z'), organization_id, link_id, context_id, campaign_id,
 				referrer_host, 0
 			FROM clicks FINAL ${condition}`),
 	);
@@ -42,14 +42,15 @@ export const rowsAsText = (clickHouse: ClickHouse, condition: string): AsyncIter
  * @throws 503 for anything else: ClickHouse writes an error behind the rows that it has sent.
  */
 const jsonOf = (line: string): string => {
-	const [id, at = '', organizationId, linkId, contextId, channel = '', referrer = '', writer] = line.split('\t');
+	const [id, at = '', organizationId, linkId, contextId, campaignId, referrer = '', writer] = line.split('\t');
 	if (writer === undefined) {
 		throw clickStoreUnavailable(new Error(`ClickHouse (CLICKS_URL) broke off its answer: ${line}`));
 	}
 
+	const number = (value: string | undefined) => (value === '\\N' ? 'null' : value);
 	const text = (value: string): string => JSON.stringify(readCopyText(value));
 	const time = `${at.replace(' ', 'T').replace(/Z$/, '')}+00:00`;
-	return `{"id":"${id}","occurred_at":"${time}","organization_id":"${organizationId}","link_id":"${linkId}","context_id":${contextId === '\\N' ? 'null' : contextId},"channel":${text(channel)},"referrer_host":${text(referrer)},"writer":"0"}`;
+	return `{"id":"${id}","occurred_at":"${time}","organization_id":"${organizationId}","link_id":"${linkId}","context_id":${number(contextId)},"campaign_id":${number(campaignId)},"referrer_host":${text(referrer)},"writer":"0"}`;
 };
 
 /** The rows of `clicks` for a backup, which PostgreSQL does not have: what was erased before is not among them. */

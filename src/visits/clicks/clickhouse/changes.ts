@@ -1,5 +1,6 @@
 import {copyText} from '../../../platform/db/copy-in.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import {countedOfCampaign, countedOfContext} from '../dimensions.ts';
 import {dayOf, intoClicks} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {readByKeys, readKeys, type StoredClick} from './stored-clicks.ts';
@@ -36,13 +37,20 @@ const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<voi
 		.update({applied_at: trx.raw('now()')});
 };
 
-type Changed = {
-	id: string;
-	isForgotten: boolean;
-	contextId: string;
-	platform: string | null;
-	country: string | null;
-};
+/** `counted`: the values of `countedColumns` but for the referrer. */
+type Changed = {id: string; isForgotten: boolean; contextId: string; counted: Array<string | null>};
+
+/** What is kept of a person who is forgotten. */
+const KEPT = new Set(['platform', 'country']);
+
+/** SQL: the counted values of a changed click, those of the context after the change. */
+const CHANGED_VALUES = [
+	...countedOfContext.map(({column}) => {
+		const value = column === 'platform' ? 'coalesce(known.platform, noted.platform)' : `known.${column}`;
+		return KEPT.has(column) ? value : `CASE WHEN NOT noted.forgotten THEN ${value} END`;
+	}),
+	...countedOfCampaign.map(({column}) => `campaign.${column}`),
+].join(', ');
 
 /** The stored clicks after the changes, with their new contexts and the values that reports count. */
 const readChanged = async (trx: Db, changes: string[], clicks: StoredClick[]): Promise<Changed[]> => {
@@ -52,23 +60,25 @@ const readChanged = async (trx: Db, changes: string[], clicks: StoredClick[]): P
 				max(platform) AS platform, max(clicked_at) AS clicked_at
 			FROM click_changes WHERE id = ANY(:changes) GROUP BY 1
 		)
-		SELECT noted.click_id AS id, noted.forgotten AS "isForgotten", coalesce(known.platform, noted.platform) AS platform,
-			known.country, CASE WHEN noted.forgotten
+		SELECT noted.click_id AS id, noted.forgotten AS "isForgotten", ARRAY[${CHANGED_VALUES}] AS counted,
+			CASE WHEN noted.forgotten
 				THEN keep_click_context(noted.clicked_at, coalesce(known.platform, noted.platform), NULL, NULL, NULL, NULL, NULL, NULL,
 					known.country, known.bot_class)
 				ELSE keep_click_context(noted.clicked_at, coalesce(known.platform, noted.platform), known.os, known.os_version,
 					known.browser, known.device_model, known.language, coalesce(noted.timezone, known.timezone), known.country,
 					known.bot_class)
 			END AS "contextId"
-		FROM noted JOIN json_to_recordset(CAST(:clicks AS json)) AS stored (id uuid, context_id bigint) ON stored.id = noted.click_id
-		LEFT JOIN click_contexts AS known ON known.id = stored.context_id`,
-		{changes, clicks: JSON.stringify(clicks.map(({id, context_id}) => ({id, context_id})))},
+		FROM noted JOIN json_to_recordset(CAST(:clicks AS json)) AS stored (id uuid, context_id bigint, campaign_id bigint)
+			ON stored.id = noted.click_id
+		LEFT JOIN click_contexts AS known ON known.id = stored.context_id
+		LEFT JOIN click_campaigns AS campaign ON campaign.id = stored.campaign_id`,
+		{changes, clicks: JSON.stringify(clicks.map(({id, context_id, campaign_id}) => ({id, context_id, campaign_id})))},
 	);
 	return rows;
 };
 
 /** The changed click, which hides the rows of lower versions. */
-const changedRow = (click: StoredClick, {contextId, platform, country}: Changed): string =>
+const changedRow = (click: StoredClick, {contextId, counted}: Changed): string =>
 	`${[
 		click.organization_id,
 		dayOf(click.occurred_at),
@@ -78,10 +88,9 @@ const changedRow = (click: StoredClick, {contextId, platform, country}: Changed)
 		click.version + 1,
 		click.batch,
 		contextId,
+		click.campaign_id ?? '\\N',
 		click.is_person,
-		copyText(platform),
-		copyText(country),
-		copyText(click.channel),
+		...counted.map(copyText),
 		copyText(click.referrer_host),
 	].join('\t')}\n`;
 

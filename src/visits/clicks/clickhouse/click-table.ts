@@ -1,4 +1,5 @@
 import type {Db} from '../../../platform/db/db.ts';
+import {clickDimensions, columnOf, countedColumns, type DimensionName} from '../dimensions.ts';
 import {countedClicks} from '../journal/counted-clicks.ts';
 import type {ClickHouseRows} from '../journal/entry-store.ts';
 import type {Section} from '../journal/section.ts';
@@ -7,7 +8,7 @@ import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 /**
  * Columns in their order. `day` is that of UTC since 1970: an organization's days are read without its other days, and
  * one link's days without its other links. Times are microseconds since 1970, because old versions have no type with fractions of a
- * second. `platform` and `country` are what reports count of the context, whose row stays in PostgreSQL. `version` is 0
+ * second. `countedColumns` are what reports count, also of the context and the campaign, whose rows stay in PostgreSQL. `version` is 0
  * as it comes, 1 where it was migrated, and one more with each change.
  */
 const columns = [
@@ -19,11 +20,9 @@ const columns = [
 	['version', 'UInt64'],
 	['batch', 'UUID'],
 	['context_id', 'Nullable(Int64)'],
+	['campaign_id', 'Nullable(Int64)'],
 	['is_person', 'UInt8'],
-	['platform', 'Nullable(String)'],
-	['country', 'Nullable(String)'],
-	['channel', 'Nullable(String)'],
-	['referrer_host', 'Nullable(String)'],
+	...countedColumns.map((column) => [column, 'Nullable(String)'] as const),
 ] as const;
 
 const DAY = 86_400_000_000;
@@ -57,23 +56,27 @@ export const occurredWithin = (from: Date, to: Date | null): string =>
 /** Rows of TabSeparated, whose values are escaped as COPY does, and the time of the oldest. */
 const clickRows = (sections: readonly Section[], batch: string): {rows: string; oldest: string} => {
 	let [rows, oldest] = ['', '9'];
-	for (const {id, time, organizationId, linkId, contextId, counted} of countedClicks(sections)) {
+	for (const {id, time, organizationId, linkId, contextId, campaignId, counted} of countedClicks(sections)) {
 		const at = Date.parse(time) * 1000;
-		rows += `${organizationId}\t${dayOf(at)}\t${linkId}\t${at}\t${id}\t0\t${batch}\t${contextId}\t${counted}\n`;
+		rows += `${organizationId}\t${dayOf(at)}\t${linkId}\t${at}\t${id}\t0\t${batch}\t${contextId}\t${campaignId}\t${counted}\n`;
 		oldest = time < oldest ? time : oldest;
 	}
 
 	return {rows, oldest};
 };
 
-/** SQL: people's clicks by dimension and key, and by the hour since 1970 if `byHour`. */
-export const selectDimensions = (condition: string, byHour = false): string => {
+/**
+ * SQL: people's clicks by dimension and key, and by the hour since 1970 if `byHour`.
+ * @param names some of `clickDimensions`, at least one.
+ */
+export const selectDimensions = (condition: string, names = clickDimensions, byHour = false): string => {
 	const [hour, by] = byHour ? ['intDiv(occurred_at, 3600000000) AS hour, ', 'hour, '] : ['', ''];
+	const selected = (name: DimensionName) => (name === 'link' ? 'toString(link_id)' : columnOf(name));
 	return `SELECT ${by}dimension, key, count() AS count FROM (
-			SELECT ${hour}platform, country, channel, referrer_host, toString(link_id) AS link
+			SELECT ${hour}${names.map((name, index) => `${selected(name)} AS value${index}`).join(', ')}
 			FROM clicks FINAL WHERE ${condition} AND is_person = 1
-		) ARRAY JOIN ['platform', 'country', 'channel', 'referrer', 'link'] AS dimension,
-			[platform, country, channel, referrer_host, link] AS key
+		) ARRAY JOIN [${names.map((name) => `'${name}'`).join(', ')}] AS dimension,
+			[${names.map((_, index) => `value${index}`).join(', ')}] AS key
 		GROUP BY ${by}dimension, key`;
 };
 

@@ -4,6 +4,7 @@ import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
 import type {Rows} from '../click-context.ts';
 import {type ClickReader, type ClickStore, EXPORT_CURSOR_DAYS} from '../click-store.ts';
+import {clickDimensions} from '../dimensions.ts';
 import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
 import {countDimensions} from '../rollups/count-dimensions.ts';
 import type {Range, Scope} from '../stats/stats-bounds.ts';
@@ -26,6 +27,9 @@ type Options = {
 /** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
 const QUARTER = 900_000_000;
 
+/** A list must not be empty. */
+const NO_LINK = '00000000-0000-0000-0000-000000000000';
+
 /** The parts of a range outside its rollups. Those inside have tallies for what they lack. */
 const partsOf = (range: Range, cover: Range): Range[] =>
 	(cover.from < cover.to
@@ -36,8 +40,9 @@ const partsOf = (range: Range, cover: Range): Range[] =>
 		: [range]
 	).filter(({from, to}) => from < to);
 
-const condition = ({organizationId, linkId}: Scope, parts: Range[]): string => {
-	const owner = `organization_id = ${literal(organizationId)}${linkId === null ? '' : ` AND link_id = ${literal(linkId)}`}`;
+const condition = ({organizationId, linkIds}: Scope, parts: Range[]): string => {
+	const links = linkIds === null ? '' : ` AND link_id IN (${[NO_LINK, ...linkIds].map(literal).join(', ')})`;
+	const owner = `organization_id = ${literal(organizationId)}${links}`;
 	const times = parts.map(({from, to}) => `(${occurredWithin(from, to)})`);
 	return `${owner} AND (${times.join(' OR ')})`;
 };
@@ -63,7 +68,7 @@ export const createReader = (
 	});
 	const tallies = (scope: Scope, condition: string): string =>
 		`click_tallies WHERE organization_id = :organizationId AND ${condition}
-			AND start >= :coverFrom AND start < :coverTo${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
+			AND start >= :coverFrom AND start < :coverTo${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
 
 	return {
 		inTurn,
@@ -82,14 +87,18 @@ export const createReader = (
 					FROM ${tallies(scope, 'true')}`,
 			);
 		},
-		dimensions: async (_, {scope, range, cover}) => {
-			const parts = partsOf(range, cover);
-			const rows = await select(parts, selectDimensions(condition(scope, parts)));
+		dimensions: async (_, {scope, range, cover, by}) => {
+			const names = clickDimensions.filter((name) => by.includes(name));
+			const parts = names.length === 0 ? [] : partsOf(range, cover);
+			const rows = await select(parts, selectDimensions(condition(scope, parts), names));
 			return merged(
 				rows,
 				'dimension text, key text, count bigint',
 				'dimension, key, count',
-				countDimensions(`(SELECT * FROM ${tallies(scope, 'is_person')}) AS people`, [], 'clicks'),
+				countDimensions(`(SELECT * FROM ${tallies(scope, 'is_person')}) AS people`, {
+					dimensions: names,
+					weight: 'clicks',
+				}),
 			);
 		},
 	};
@@ -109,7 +118,7 @@ const hoursOf = async (
 	{organizationId, day}: {organizationId: string; day: Date},
 ): Promise<Rows> => {
 	const condition = `organization_id = ${literal(organizationId)} AND ${occurredWithin(day, new Date(day.getTime() + DAY_MS))}`;
-	const rows = await clickHouse.select(selectDimensions(condition, true));
+	const rows = await clickHouse.select(selectDimensions(condition, clickDimensions, true));
 	return {
 		sql: `SELECT to_timestamp(hour * 3600) AS hour, dimension, key, count
 			FROM json_to_recordset(CAST(:stored AS json)) AS stored (hour bigint, dimension text, key text, count bigint)`,

@@ -4,6 +4,7 @@ import {copyOut} from '../../../platform/db/copy-out.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {clicksInFull} from '../click-context.ts';
 import {createClickPartitions} from '../click-partitions.ts';
+import {countedColumns} from '../dimensions.ts';
 import {listPartitions} from '../drop-old-clicks.ts';
 import {rollUp} from '../rollups/roll-up.ts';
 import {readState} from '../rollups/rollup-store.ts';
@@ -36,8 +37,8 @@ const requireCount = (moved: number, expected: number): void => {
 const rowsOf = (
 	partition: string,
 ): string => `SELECT organization_id, CAST(floor(extract(epoch FROM occurred_at) / 86400) AS integer), link_id,
-		CAST(extract(epoch FROM occurred_at) * 1000000 AS bigint), id, 1, '${NO_BATCH}', context_id,
-		CAST(bot_class IS NULL AS integer), platform, country, channel, referrer_host
+		CAST(extract(epoch FROM occurred_at) * 1000000 AS bigint), id, 1, '${NO_BATCH}', context_id, campaign_id,
+		CAST(bot_class IS NULL AS integer), ${countedColumns.join(', ')}
 	FROM ${clicksInFull.replace('FROM clicks ', `FROM ${partition} AS clicks `)} AS clicks`;
 
 /** Counts of rows that are not rolled up would be lost. */

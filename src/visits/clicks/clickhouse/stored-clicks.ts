@@ -1,5 +1,5 @@
 import type {Db} from '../../../platform/db/db.ts';
-import type {Rows} from '../click-context.ts';
+import {joinWords, type Rows, wordColumns} from '../click-context.ts';
 import {dayOf} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 
@@ -12,14 +12,14 @@ export type StoredClick = {
 	version: number;
 	batch: string;
 	context_id: string | null;
+	campaign_id: string | null;
 	is_person: number;
-	channel: string | null;
 	referrer_host: string | null;
 };
 
 /** The columns of `StoredClick`. */
 export const storedColumns =
-	'organization_id, link_id, occurred_at, id, version, batch, toString(context_id) AS context_id, is_person, channel, referrer_host';
+	'organization_id, link_id, occurred_at, id, version, batch, toString(context_id) AS context_id, toString(campaign_id) AS campaign_id, is_person, referrer_host';
 
 /** The key of a click in ClickHouse; `at` has microseconds. */
 type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
@@ -58,13 +58,11 @@ export const readByKeys = async (clickHouse: ClickHouse, keys: readonly StoredKe
 	return found;
 };
 
-/** An item of a FROM: stored clicks with the columns of `clicks` and, from PostgreSQL, of `click_contexts`. */
+/** An item of a FROM: stored clicks as `clicksInFull`; contexts and campaigns are in PostgreSQL. */
 export const fullRows = (clicks: readonly StoredClick[]): Rows => ({
 	sql: `(SELECT stored.id, to_timestamp(stored.at / 1000000.0) AS occurred_at, stored.organization_id, stored.link_id,
-			stored.context_id, stored.channel, stored.referrer_host, context.platform, context.os, context.os_version,
-			context.browser, context.device_model, context.language, context.timezone, context.country, context.bot_class
+			stored.context_id, stored.campaign_id, stored.referrer_host, ${wordColumns}
 		FROM json_to_recordset(CAST(:storedClicks AS json)) AS stored (id uuid, at bigint, organization_id uuid, link_id uuid,
-			context_id bigint, channel text, referrer_host text)
-		LEFT JOIN click_contexts AS context ON context.id = stored.context_id)`,
+			context_id bigint, campaign_id bigint, referrer_host text) ${joinWords('stored')})`,
 	bindings: {storedClicks: JSON.stringify(clicks.map(({occurred_at: at, ...click}) => ({...click, at})))},
 });

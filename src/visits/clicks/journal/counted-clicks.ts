@@ -1,24 +1,32 @@
 import {copyIn} from '../../../platform/db/copy-in.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {isOfPeople} from '../click-context.ts';
+import {countedColumns, countedOfCampaign, countedOfContext} from '../dimensions.ts';
 import {cutRows} from './entry.ts';
 import type {Section} from './section.ts';
 
-/** The values of a context row that reports count. */
-const countedOf = (row: string): string => {
-	const [, platform, , , , , , , country] = row.split('\t');
-	return `${isOfPeople(row) ? 1 : 0}\t${platform}\t${country}`;
+/** The values of a row that reports count, each followed by a tab. */
+const countedOf = (row: string, columns: ReadonlyArray<{place: number}>): string => {
+	const values = row.split('\t');
+	return columns.map(({place}) => `${values[place] ?? '\\N'}\t`).join('');
 };
 
+const byId = (rows: Record<string, string>, read: (row: string) => string): Map<string, string> =>
+	new Map(Object.entries(rows).map(([id, row]) => [id, read(row)]));
+
+const NO_CAMPAIGN = countedOf('', countedOfCampaign);
+
 /**
- * The clicks of a batch without their matches. `counted`: whether it is a person's (1 or 0), platform, country, channel
- * and referrer, in the form of COPY.
+ * The clicks of a batch without their matches. `counted`: whether it is a person's (1 or 0), and `countedColumns`, in the
+ * form of COPY.
  */
 export function* countedClicks(sections: readonly Section[]) {
-	for (const {clicks, contexts} of sections) {
-		const known = new Map(Object.entries(contexts).map(([id, row]) => [id, countedOf(row)]));
+	for (const {clicks, contexts, campaigns} of sections) {
+		const ofContext = byId(contexts, (row) => `${isOfPeople(row) ? 1 : 0}\t${countedOf(row, countedOfContext)}`);
+		const ofCampaign = byId(campaigns, (row) => countedOf(row, countedOfCampaign));
 		for (const click of cutRows(clicks.toString())) {
-			yield {...click, counted: `${known.get(click.contextId)}${click.rest}`};
+			const campaign = ofCampaign.get(click.campaignId) ?? NO_CAMPAIGN;
+			yield {...click, counted: `${ofContext.get(click.contextId)}${campaign}${click.rest.slice(1)}`};
 		}
 	}
 }
@@ -38,8 +46,7 @@ export const tally = async (trx: Db, sections: readonly Section[]): Promise<void
 	const rows = [...counts].map(([row, count]) => `${row}\t${count}\n`).join('');
 	await copyIn(
 		trx,
-		`COPY click_tallies (organization_id, link_id, start, is_person, platform, country, channel, referrer_host, clicks)
-			FROM STDIN`,
+		`COPY click_tallies (organization_id, link_id, start, is_person, ${countedColumns.join(', ')}, clicks) FROM STDIN`,
 		rows,
 	);
 };

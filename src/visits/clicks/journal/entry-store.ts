@@ -3,11 +3,12 @@ import {createBatches} from '../../../platform/db/batches.ts';
 import {copyIn} from '../../../platform/db/copy-in.ts';
 import {type Db, isRefusedValue} from '../../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../../platform/db/prepared.ts';
-import {keepContexts} from '../click-context.ts';
+import {campaigns, contexts} from '../click-context.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
+import {keepWords} from '../keep-words.ts';
 import {tally} from './counted-clicks.ts';
 import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
-import {begin, contextsOf, linksOf, ownersOf, type Present, type Step} from './journal-position.ts';
+import {begin, campaignsOf, contextsOf, linksOf, ownersOf, type Present, type Step} from './journal-position.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
 import type {Position} from './segments.ts';
@@ -34,11 +35,16 @@ const count: Prepared = {
 		ON CONFLICT (organization_id, month) DO UPDATE SET clicks = click_counts.clicks + excluded.clicks`,
 };
 
-/** Inserts missing contexts. Nearly all exist already. */
+/** Inserts missing contexts and campaigns. Nearly all exist already. */
 const keepMissing = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
-	const missing = [...contextsOf(sections)].filter(([id]) => !present.contexts.has(id));
-	if (missing.length > 0) {
-		await keepContexts(trx, missing);
+	for (const [words, rows, known] of [
+		[contexts, contextsOf(sections), present.contexts],
+		[campaigns, campaignsOf(sections), present.campaigns],
+	] as const) {
+		const missing = [...rows].filter(([id]) => !known.has(id));
+		if (missing.length > 0) {
+			await keepWords(trx, words, missing);
+		}
 	}
 };
 

@@ -1,15 +1,16 @@
 import {copyText} from '../../../platform/db/copy-in.ts';
-import {type ClickContext, keptContext} from '../click-context.ts';
+import {type ClickCampaign, type ClickContext, campaigns, contexts} from '../click-context.ts';
 import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../open-match.ts';
 
 /** A visit of a link by a person or a crawler. A crawler's visit counts in no quota and no click figure. */
 export type Click = {
 	organizationId: string;
 	linkId: string;
-	channel: string | null;
 	referrerHost: string | null;
 	/** Shared by the clicks of visitors with equal headers, so that derived values are cached by it. */
 	context: ClickContext;
+	/** Shared by the clicks of a link that have the same. */
+	campaign: ClickCampaign;
 	/** The data that an app's first open is matched by; null if the link is not deferred. */
 	match: OpenMatch | null;
 };
@@ -28,6 +29,9 @@ export type Entry = {
 	/** The context by the id that its row has: a row of COPY for `click_contexts` without its id. */
 	contextId: string;
 	context: string;
+	/** The same of the campaign, for `click_campaigns`; '\\N' and '' if it has none. */
+	campaignId: string;
+	campaign: string;
 	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
 	/** What that row does: open a match, without a query or with one, which is one column more, or continue the open one of the visit. */
@@ -40,7 +44,7 @@ export const clickColumns = [
 	'organization_id',
 	'link_id',
 	'context_id',
-	'channel',
+	'campaign_id',
 	'referrer_host',
 ] as const;
 
@@ -102,21 +106,26 @@ const timeText = (at: Date): string => {
 	return writtenTimes.text;
 };
 
+const NO_CAMPAIGN = {row: '', id: '\\N'};
+
 /** The rows of a click. A new match has the click's id, which its token encodes. */
 export const encodeEntry = (click: Click, at: Date): Entry => {
 	const time = timeText(at);
 	const {organizationId, linkId, match} = click;
 	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
 	const month = time.slice(0, 7);
-	const {row: context, id: contextId} = keptContext(month, click.context);
+	const {row: context, id: contextId} = contexts.kept(month, click.context);
+	const {row: campaign, id: campaignId} = click.campaign === null ? NO_CAMPAIGN : campaigns.kept(month, click.campaign);
 	const entry: Entry = {
 		id,
 		organizationId,
 		linkId,
 		month,
-		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${contextId}\t${copyText(click.channel)}\t${copyText(click.referrerHost)}\n`,
+		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${contextId}\t${campaignId}\t${copyText(click.referrerHost)}\n`,
 		contextId,
 		context,
+		campaignId,
+		campaign,
 		match: '',
 		part: 'opened',
 	};
@@ -133,17 +142,19 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 
 /**
  * The rows of COPY for `clicks`, cut where ids and times end, which have a fixed length: parsing them takes several
- * times as long. `rest`: channel and referrer, with a tab before each.
+ * times as long. `rest`: the referrer, with a tab before it.
  */
 export function* cutRows(rows: string) {
 	for (let from = 0; from < rows.length; ) {
-		const [end, rest] = [rows.indexOf('\n', from), rows.indexOf('\t', from + 136)];
+		const [end, context] = [rows.indexOf('\n', from), rows.indexOf('\t', from + 136)];
+		const rest = rows.indexOf('\t', context + 1);
 		yield {
 			id: rows.slice(from, from + 36),
 			time: rows.slice(from + 37, from + 61),
 			organizationId: rows.slice(from + 62, from + 98),
 			linkId: rows.slice(from + 99, from + 135),
-			contextId: rows.slice(from + 136, rest),
+			contextId: rows.slice(from + 136, context),
+			campaignId: rows.slice(context + 1, rest),
 			rest: rows.slice(rest, end),
 			row: rows.slice(from, end + 1),
 		};
@@ -153,17 +164,18 @@ export function* cutRows(rows: string) {
 
 /**
  * Rebuilds entries from the rows of both tables.
- * @param contexts the contexts, by the ids in the rows. @param matches rows of `match_clicks`.
+ * @param words the contexts and the campaigns, by the ids in the rows. @param matches rows of `match_clicks`.
  */
 export const decodeRows = (
 	clicks: string,
-	contexts: Readonly<Record<string, string>>,
+	words: {contexts: Readonly<Record<string, string>>; campaigns: Readonly<Record<string, string>>},
 	matches: Readonly<Record<MatchPart, string>>,
 ): Entry[] => {
 	const entries = new Map<string, Entry>();
 	for (const {row: click, time, rest: _, ...ids} of cutRows(clicks)) {
-		const context = contexts[ids.contextId] ?? '';
-		entries.set(ids.id, {...ids, month: time.slice(0, 7), click, context, match: '', part: 'opened'});
+		const context = words.contexts[ids.contextId] ?? '';
+		const campaign = words.campaigns[ids.campaignId] ?? '';
+		entries.set(ids.id, {...ids, month: time.slice(0, 7), click, context, campaign, match: '', part: 'opened'});
 	}
 
 	for (const part of ['opened', 'queried', 'returning'] as const) {

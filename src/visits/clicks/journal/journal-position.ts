@@ -19,8 +19,8 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 	await db('click_journals').where({id: journal}).delete();
 };
 
-/** The organizations, links and contexts of clicks that exist. */
-export type Present = {organizations: Set<string>; links: Set<string>; contexts: Set<string>};
+/** What exists of the organizations, links, contexts and campaigns of clicks, by id. */
+export type Present = Record<'organizations' | 'links' | 'contexts' | 'campaigns', Set<string>>;
 
 /**
  * @param step moves a journal's position, and returns a row if it was the expected one.
@@ -30,22 +30,23 @@ const lookText = (step: string): string => `WITH owners AS (
 	), moved AS (${step})
 	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
 		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links,
-		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts`;
+		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts,
+		ARRAY(SELECT id::text FROM click_campaigns WHERE id = ANY($4::bigint[])) AS campaigns`;
 
 // Prepared, because there may be 25 batches a second.
 const look: Prepared = {name: 'look before clicks are stored', text: lookText('SELECT 1')};
 const first: Prepared = {
 	name: 'begin a journal of clicks',
 	text: lookText(
-		`INSERT INTO click_journals (id, sink, segment, position) VALUES ($4, $5, $6, $7)
+		`INSERT INTO click_journals (id, sink, segment, position) VALUES ($5, $6, $7, $8)
 		ON CONFLICT (id, sink) DO NOTHING RETURNING 1`,
 	),
 };
 const next: Prepared = {
 	name: 'go on with a journal of clicks',
 	text: lookText(
-		`UPDATE click_journals SET segment = $6, position = $7, moved_at = now()
-		WHERE id = $4 AND sink = $5 AND segment = $8 AND position = $9 RETURNING 1`,
+		`UPDATE click_journals SET segment = $7, position = $8, moved_at = now()
+		WHERE id = $5 AND sink = $6 AND segment = $9 AND position = $10 RETURNING 1`,
 	),
 };
 
@@ -66,15 +67,21 @@ export const begin = async (trx: Db, sections: readonly Section[], step: Step | 
 		[...ownersOf(sections)],
 		[...linksOf(sections)],
 		[...contextsOf(sections).keys()],
+		[...campaignsOf(sections).keys()],
 		...(step === null ? [] : [step.journal, step.sink, step.to.segment, step.to.position]),
 		...(step === null || isFirst ? [] : [step.from.segment, step.from.position]),
 	];
 	const statement = step === null ? look : isFirst ? first : next;
-	type Row = {steps: number; organizations: string[]; links: string[]; contexts: string[]};
-	const {steps, organizations, links, contexts} = onlyRow(await runPrepared<Row>(trx, statement, values));
-	return steps === 0
+	type Row = {steps: number} & Record<keyof Present, string[]>;
+	const row = onlyRow(await runPrepared<Row>(trx, statement, values));
+	return row.steps === 0
 		? null
-		: {organizations: new Set(organizations), links: new Set(links), contexts: new Set(contexts)};
+		: {
+				organizations: new Set(row.organizations),
+				links: new Set(row.links),
+				contexts: new Set(row.contexts),
+				campaigns: new Set(row.campaigns),
+			};
 };
 
 export const ownersOf = (sections: readonly Section[]): Set<string> =>
@@ -82,3 +89,5 @@ export const ownersOf = (sections: readonly Section[]): Set<string> =>
 export const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));
 export const contextsOf = (sections: readonly Section[]): Map<string, string> =>
 	new Map(sections.flatMap(({contexts}) => Object.entries(contexts)));
+export const campaignsOf = (sections: readonly Section[]): Map<string, string> =>
+	new Map(sections.flatMap(({campaigns}) => Object.entries(campaigns)));

@@ -5,6 +5,8 @@ import {decodeRows, type Entry} from './entry.ts';
 type Summary = {
 	/** The contexts by the ids in the rows: rows of COPY for `click_contexts` without their ids. */
 	contexts: Record<string, string>;
+	/** The same of campaigns, for `click_campaigns`. */
+	campaigns: Record<string, string>;
 	/** Clicks per organization and month (such as 2026-03), and how many of them are people's. */
 	counts: Array<{organizationId: string; month: string; clicks: number; people: number}>;
 	/** Links with new matches. */
@@ -28,9 +30,15 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 	const counts = new Map<string, Summary['counts'][number]>();
 	const links = new Set<string>();
 	const contexts: Summary['contexts'] = {};
-	for (const {organizationId, linkId, month, click, contextId, context, match, part} of entries) {
+	const campaigns: Summary['campaigns'] = {};
+	for (const entry of entries) {
+		const {organizationId, linkId, month, click, context, campaign, match, part} = entry;
 		clicks += click;
-		contexts[contextId] = context;
+		contexts[entry.contextId] = context;
+		if (campaign !== '') {
+			campaigns[entry.campaignId] = campaign;
+		}
+
 		const key = organizationId + month;
 		let count = counts.get(key);
 		if (count === undefined) {
@@ -54,6 +62,7 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 
 	const summary: Summary & Lengths = {
 		contexts,
+		campaigns,
 		clicks: Buffer.byteLength(clicks),
 		opened: Buffer.byteLength(opened),
 		...(queried === '' ? {} : {queried: Buffer.byteLength(queried)}),
@@ -83,5 +92,9 @@ export const decodeSection = (payload: Buffer): Section => {
 export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(Buffer.from(encodeSection(entries)));
 
 /** Splits a payload into single clicks, for when some of them must be left out. */
-export const entriesOf = ({clicks, contexts, opened, queried, returning}: Section): Entry[] =>
-	decodeRows(`${clicks}`, contexts, {opened: `${opened}`, queried: `${queried}`, returning: `${returning}`});
+export const entriesOf = ({clicks, contexts, campaigns, opened, queried, returning}: Section): Entry[] =>
+	decodeRows(
+		`${clicks}`,
+		{contexts, campaigns},
+		{opened: `${opened}`, queried: `${queried}`, returning: `${returning}`},
+	);

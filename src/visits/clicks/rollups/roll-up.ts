@@ -23,10 +23,10 @@ const BUSY = 50_000;
 /** Most tallies per step; each has the clicks of a quarter of an hour that have the same values. */
 const STEP_TALLIES = 50_000;
 
-type Options = {stepTransactions?: bigint; busy?: number; referrers?: number};
+type Options = {stepTransactions?: bigint; busy?: number; values?: number};
 
-/** Clicks from which on a day is also stored by the hour, and how many of its referrers are stored one by one. */
-type DayLimits = {busy: number; referrers: number};
+/** Clicks from which on a day is also stored by the hour, and how many values of a dimension are stored one by one. */
+type DayLimits = {busy: number; values: number};
 
 /**
  * The snapshot without the transactions from `end` on, but with all those of `since`. A snapshot is
@@ -87,7 +87,7 @@ const addNewRows = async (
  */
 export const rollUpStep = (
 	db: Db,
-	{stepTransactions = STEP_TRANSACTIONS, busy = BUSY, referrers = storageLimits().referrersPerDay}: Options = {},
+	{stepTransactions = STEP_TRANSACTIONS, busy = BUSY, values = storageLimits().valuesPerDay}: Options = {},
 ): Promise<boolean> =>
 	inTransaction(db, async (trx) => {
 		const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
@@ -101,7 +101,7 @@ export const rollUpStep = (
 		}
 
 		// The rows of a day are read elsewhere, however many there are.
-		const limits = {busy: state.areClicksInClickHouse ? Number.MAX_SAFE_INTEGER : busy, referrers};
+		const limits = {busy: state.areClicksInClickHouse ? Number.MAX_SAFE_INTEGER : busy, values};
 		if (state.hasTallies) {
 			await add(trx, {rolled: state.rolled, tallies: STEP_TALLIES}, limits);
 			return true;

@@ -1,7 +1,8 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {clicksInFull} from '../click-context.ts';
 import {stepOf, writtenBetween} from '../click-times.ts';
-import {capReferrers} from './cap-referrers.ts';
+import {countedColumns} from '../dimensions.ts';
+import {capValues} from './cap-values.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /**
@@ -112,9 +113,9 @@ const bindingsOf = (slice: Slice) =>
 const clickedOf = (slice: Slice): string =>
 	'tallies' in slice
 		? `DELETE FROM click_tallies WHERE ctid = ANY(ARRAY(SELECT ctid FROM click_tallies LIMIT :tallies))
-			RETURNING organization_id, start AS at, is_person, clicks AS weight, platform, country, channel, referrer_host, link_id`
+			RETURNING organization_id, start AS at, is_person, clicks AS weight, link_id, ${countedColumns.join(', ')}`
 		: `SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person, 1 AS weight,
-				platform, country, channel, referrer_host, link_id
+				link_id, ${countedColumns.join(', ')}
 			FROM ${clicksInFull} AS clicks WHERE ${sliceOf(slice, CLICK_STEP)}`;
 
 /** The day of a row, and, where the day's breakdowns are kept by the hour, its hour. */
@@ -124,7 +125,21 @@ const dayAndHour = (rows: string): string => `date_trunc('day', at, 'UTC') AS da
 	) THEN date_trunc('hour', at, 'UTC') END AS hour`;
 
 /** The unique index of `rollup_breakdowns`, in which all rows without a key are equal. */
-const BREAKDOWN_KEY = ['organization_id', 'span', 'start', 'dimension', "coalesce(key, '')", '(key IS NULL)'];
+const BREAKDOWN_KEY = ['organization_id', 'span', 'dimension', 'start', "coalesce(key, '')", '(key IS NULL)'];
+
+const HOURS = Array.from({length: 24}, (_, hour) => hour);
+
+/** SQL: the sums of `count` by `hour` of a day, as an array; null without hours. */
+export const hoursOf = (day: string): string =>
+	`CASE WHEN count(hour) > 0 THEN CAST(ARRAY[${HOURS.map(
+		(hour) => `coalesce(sum(count) FILTER (WHERE hour = ${day} + interval '${hour} hours'), 0)`,
+	).join(', ')}] AS integer[]) END`;
+
+/** SQL: the sum of two such arrays. */
+const ADDED_HOURS = `CASE WHEN rollup_breakdowns.hours IS NULL OR excluded.hours IS NULL
+	THEN coalesce(rollup_breakdowns.hours, excluded.hours)
+	ELSE ARRAY(SELECT one + other FROM unnest(rollup_breakdowns.hours, excluded.hours) WITH ORDINALITY AS both_hours (one, other, hour)
+		ORDER BY hour) END`;
 
 /** An upsert that adds to the counts. */
 const adding = (table: string, key: string[], counts: string[]): string =>
@@ -134,14 +149,14 @@ const adding = (table: string, key: string[], counts: string[]): string =>
 
 /**
  * Adds the rows of the slice to the rollups, except those of an organization that has been deleted meanwhile. Visitors
- * choose the referrer, so a day keeps at most `referrers` of them and adds up the rest: first those that it has already,
- * then the new ones with the most clicks. A referrer that was not kept once is not kept on that day.
+ * choose most values, so a day keeps at most `values` of a dimension and adds up the rest: first those that it has already,
+ * then the new ones with the most clicks. A value that was not kept once is not kept on that day.
  * @returns the days that have become too busy to be read row by row.
  */
 export const addSlice = async (
 	trx: Db,
 	slice: Slice,
-	{busy, referrers}: {busy: number; referrers: number},
+	{busy, values}: {busy: number; values: number},
 ): Promise<Array<{organizationId: string; day: Date}>> => {
 	const {rows} = await trx.raw<{rows: Array<{organizationId: string; day: Date}>}>(
 		`WITH clicked AS MATERIALIZED (
@@ -168,17 +183,16 @@ export const addSlice = async (
 			${adding('rollup_quarters', ['organization_id', 'start'], ['clicks', 'crawler_views', 'matches', 'events'])}
 		), found AS MATERIALIZED (
 			SELECT * FROM (
-				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, ['organization_id', 'day', 'hour'], 'tallies' in slice ? 'weight' : null)}
+				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, {by: ['organization_id', 'day', 'hour'], weight: 'tallies' in slice ? 'weight' : null})}
 				UNION ALL SELECT organization_id, day, hour, 'matchMethod', method, count(*)
 				FROM (SELECT *, ${dayAndHour('matched')} FROM matched) AS matches GROUP BY organization_id, day, hour, method
 			) AS counted WHERE organization_id IN (SELECT id FROM present)
-		), ${capReferrers}, breakdowns AS (
-			INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
-			SELECT organization_id, span, starts, dimension, key, sum(count)
-			FROM parts, LATERAL (VALUES ('hour', hour), ('day', day), ('month', date_trunc('month', day, 'UTC'))) AS spans (span, starts)
-			WHERE starts IS NOT NULL
-			GROUP BY 1, 2, 3, 4, 5
-			${adding('rollup_breakdowns', BREAKDOWN_KEY, ['count'])}
+		), ${capValues}, breakdowns AS (
+			INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count, hours)
+			SELECT organization_id, 'day', day, dimension, key, sum(count), ${hoursOf('day')} FROM parts GROUP BY 1, 2, 3, 4, 5
+			UNION ALL SELECT organization_id, 'month', date_trunc('month', day, 'UTC'), dimension, key, sum(count), NULL
+			FROM parts GROUP BY 1, 2, 3, 4, 5
+			${adding('rollup_breakdowns', BREAKDOWN_KEY, ['count'])}, hours = ${ADDED_HOURS}
 		), days AS (
 			INSERT INTO rollup_days (organization_id, start, counted, has_hours)
 			SELECT organization_id, day, sum(count), false FROM parts WHERE dimension IN ('platform', 'matchMethod') GROUP BY 1, 2
@@ -186,7 +200,7 @@ export const addSlice = async (
 			RETURNING organization_id, start, counted, has_hours
 		)
 		SELECT organization_id AS "organizationId", start AS day FROM days WHERE counted >= :busy AND NOT has_hours`,
-		{...bindingsOf(slice), busy, referrers},
+		{...bindingsOf(slice), busy, values},
 	);
 	return rows;
 };

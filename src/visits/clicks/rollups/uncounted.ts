@@ -1,6 +1,7 @@
 import {clicksInFull} from '../click-context.ts';
 import type {ClickReader} from '../click-store.ts';
 import {occurredWithin} from '../click-times.ts';
+import {clickDimensions, columnOf} from '../dimensions.ts';
 import type {Scope} from '../stats/stats-bounds.ts';
 import {countDimensions} from './count-dimensions.ts';
 
@@ -16,10 +17,10 @@ const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 
 /** Rows of the range that the rollups of `cover` lack: those outside it, and those younger than the rollups. */
 export const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
-	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
+	const where = `organization_id = :organizationId AND ${condition}${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
 	const within = (start: string, end: string): string =>
 		table === 'clicks'
-			? occurredWithin(scope.linkId === null ? 'organization' : 'link', start, end)
+			? occurredWithin(scope.linkIds === null ? 'organization' : 'link', start, end)
 			: `${time} >= ${start} AND ${time} < ${end}`;
 	const from = table === 'clicks' ? `${clicksInFull} AS clicks` : table;
 	return [
@@ -43,9 +44,9 @@ export const postgresReader: ClickReader = {
 		),
 		bindings: {},
 	}),
-	dimensions: async (_, {scope}) => {
-		const columns = 'platform, country, channel, referrer_host, link_id';
-		const people = uncounted('clicks', 'occurred_at', columns, scope, 'bot_class IS NULL');
-		return {sql: countDimensions(`(${people}) AS people`), bindings: {}};
+	dimensions: async (_, {scope, by}) => {
+		const columns = clickDimensions.filter((name) => by.includes(name)).map(columnOf);
+		const people = uncounted('clicks', 'occurred_at', columns.join(', ') || '1', scope, 'bot_class IS NULL');
+		return {sql: countDimensions(`(${people}) AS people`, {dimensions: by}), bindings: {}};
 	},
 };

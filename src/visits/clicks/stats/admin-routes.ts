@@ -2,6 +2,8 @@ import {orgParams, requireOrganization} from '../../../accounts/organizations/re
 import {booleanQuery, route} from '../../../accounts/route.ts';
 import {uuidParam} from '../../../platform/http/validate.ts';
 import {readGrades} from '../../match/guess-grades.ts';
+import {readFunnel} from './funnel.ts';
+import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import type {StatsQuery} from './stats-bounds.ts';
@@ -17,6 +19,18 @@ const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string; guesses
 });
 
 export const statsRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/stats/funnel',
+		summary: 'Report what came of clicks, by one dimension',
+		answer: funnelAnswer,
+		credential: 'admin',
+		params: orgParams,
+		query: funnelQuery,
+		handler: async ({services, params, query}) =>
+			readFunnel(services, {organizationId: (await requireOrganization(services, params.orgId)).id}, query),
+	}),
+
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/stats',

@@ -1,6 +1,8 @@
 import {route} from '../../../accounts/route.ts';
 import {idParams} from '../../../platform/http/validate.ts';
 import {limits} from '../../../platform/limits/limits.ts';
+import {readFunnel} from './funnel.ts';
+import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
@@ -17,6 +19,18 @@ export const portalStatsRoutes = [
 		query: statsQuery,
 		handler: ({services, organization, query}) =>
 			readCurrentStats(services, {organizationId: organization.id, linkId: null}, query),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/funnel',
+		summary: 'Report what came of clicks, by one dimension',
+		answer: funnelAnswer,
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		query: funnelQuery,
+		handler: ({services, organization, query}) => readFunnel(services, {organizationId: organization.id}, query),
 	}),
 
 	route({

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import {answerOf, count, instant, partOf, textOrNull} from '../../../platform/http/answer.ts';
+import {dimensionNames} from '../dimensions.ts';
 
 const breakdown = Joi.array().items(partOf({key: textOrNull, count}));
 
@@ -10,14 +11,7 @@ export const statsAnswer = answerOf('Stats', {
 	interval: Joi.valid('hour', 'day', 'month'),
 	totals: partOf({clicks: count, crawlerViews: count, matches: count, events: count}),
 	series: Joi.array().items(partOf({start: instant, clicks: count, matches: count, events: count})),
-	breakdowns: partOf({
-		platform: breakdown,
-		country: breakdown,
-		channel: breakdown,
-		referrer: breakdown,
-		link: breakdown,
-		matchMethod: breakdown,
-	}),
+	breakdowns: partOf(Object.fromEntries(dimensionNames.map((name) => [name, breakdown.optional()]))),
 	guesses: Joi.array()
 		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
 		.optional(),

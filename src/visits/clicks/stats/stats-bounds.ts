@@ -1,16 +1,21 @@
 import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import {validationFailed} from '../../../platform/errors.ts';
+import type {DimensionName} from '../dimensions.ts';
+import type {LinkFilter} from './chosen-links.ts';
 
 export type Interval = 'hour' | 'day' | 'month';
 
 /** The range of a report. `from` and `to` are half-open; null parts take their defaults. */
-export type StatsQuery = {from: string | null; to: string | null; interval: Interval; timezone: string};
+export type RangeQuery = {from: string | null; to: string | null; interval: Interval; timezone: string};
+
+/** `by`: the breakdowns, `usualDimensions` if absent. */
+export type StatsQuery = RangeQuery & LinkFilter & {by?: readonly DimensionName[]};
 
 /** Half-open. */
 export type Range = {from: Date; to: Date};
 
-/** The rows to count. `linkId` null: all of the organization. */
-export type Scope = {organizationId: string; linkId: string | null};
+/** The rows to count. `linkIds` null: all of the organization. */
+export type Scope = {organizationId: string; linkIds: readonly string[] | null};
 
 /** Most buckets of an answer. */
 const MAX_BUCKETS = 10_000;
@@ -55,7 +60,7 @@ const startsSql = (interval: Interval): string =>
  */
 export const readBounds = async (
 	db: Db,
-	{from, to, interval, timezone}: StatsQuery,
+	{from, to, interval, timezone}: RangeQuery,
 	now: Date,
 ): Promise<{range: Range; starts: Date[]}> => {
 	const asked = db.raw<{rows: Array<Range & {parts: Date[] | null}>}>(

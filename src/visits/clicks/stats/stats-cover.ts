@@ -15,7 +15,8 @@ const QUARTER_MS = HOUR_MS / 4;
  */
 const QUARTERS_SINCE = Date.UTC(2016, 0, 1);
 
-const floorTo = (span: Span, ms: number): number => {
+/** The start of the span (UTC) that a time is in. */
+export const floorTo = (span: Span, ms: number): number => {
 	if (span === 'month') {
 		const at = new Date(ms);
 		return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());

@@ -1,5 +1,7 @@
 import Joi from 'joi';
-import type {Interval, StatsQuery} from './stats-bounds.ts';
+import {uuidParam} from '../../../platform/http/validate.ts';
+import {type DimensionName, dimensionNames} from '../dimensions.ts';
+import type {Interval, RangeQuery, StatsQuery} from './stats-bounds.ts';
 
 /**
  * The zone's name for PostgreSQL, or null. A name without a slash is an abbreviation to it, and `CET` then has no summer
@@ -34,8 +36,36 @@ const instant = Joi.string()
 	.default(null)
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
-/** The query of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
-export const statsQuery = Joi.object<StatsQuery>({
+/** Most breakdowns of an answer. */
+const MOST_DIMENSIONS = 4;
+
+/** Names between commas, or one parameter each. */
+export const namesQuery = (names: readonly string[], most: number) =>
+	Joi.any()
+		.custom((value: unknown, helpers) => {
+			const wanted = [...new Set([value].flat().flatMap((text) => String(text).split(',')))];
+			const unknown = wanted.find((name) => !names.includes(name));
+			return unknown !== undefined
+				? helpers.error('names.unknown', {unknown, names: names.join(', ')})
+				: wanted.length > most
+					? helpers.error('names.most', {most})
+					: wanted;
+		})
+		.meta({schema: {type: 'array', items: {type: 'string', enum: names}, maxItems: most}})
+		.messages({
+			'names.unknown': '{{#label}} must be of {{#names}}, not {{#unknown}}',
+			'names.most': '{{#label}} must not have more than {{#most}} names',
+		});
+
+/** Filters by what links have (contract/reports 2). */
+export const linkFilterQuery = {
+	tag: Joi.string().max(255),
+	channel: Joi.string().max(255),
+	link: uuidParam.optional(),
+};
+
+/** The range of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
+export const rangeQuery = Joi.object<RangeQuery>({
 	from: instant,
 	to: instant,
 	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
@@ -45,4 +75,10 @@ export const statsQuery = Joi.object<StatsQuery>({
 		.meta({schema: {description: 'An IANA time zone.'}})
 		.default('UTC')
 		.messages({'any.invalid': '{{#label}} must be an IANA time zone'}),
+});
+
+/** The query of a report (contract/reports 1 and 2). */
+export const statsQuery = rangeQuery.append<StatsQuery>({
+	...linkFilterQuery,
+	by: namesQuery(dimensionNames, MOST_DIMENSIONS) as Joi.Schema<DimensionName[]>,
 });

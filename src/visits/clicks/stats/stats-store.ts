@@ -1,8 +1,11 @@
+import {HOUR_MS} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
+import {type DimensionName, storedDimensions} from '../dimensions.ts';
 import {NOTHING_ROLLED, postgresReader, type Rolled, uncounted} from '../rollups/uncounted.ts';
+import {labelledLinks} from './chosen-links.ts';
 import type {Range, Scope, StatsQuery} from './stats-bounds.ts';
-import type {Cover} from './stats-cover.ts';
+import {type Cover, floorTo} from './stats-cover.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};
@@ -25,9 +28,9 @@ export const readRolled = async (db: Db, organizationId: string, partialDays: Da
 	return row === undefined ? null : {snapshot: row.snapshot, daysWithHours: row.days};
 };
 
-const bindingsOf = ({organizationId, linkId}: Scope, {from, to}: Range, cover: Range, rolled: Rolled | null) => ({
+const bindingsOf = ({organizationId, linkIds}: Scope, {from, to}: Range, cover: Range, rolled: Rolled | null) => ({
 	organizationId,
-	...(linkId === null ? {} : {linkId}),
+	...(linkIds === null ? {} : {linkIds}),
 	from,
 	to,
 	coverFrom: cover.from,
@@ -66,54 +69,79 @@ export const readSeries = async (
 	return rows;
 };
 
-/** SQL: the counts of the rollups that cover a range, each SELECT followed by UNION ALL. */
+/**
+ * SQL: the counts of the rollups that cover a range, each SELECT followed by UNION ALL. Hours are parts of a day's row,
+ * and the range of them is within a day.
+ */
 const rolledBreakdowns = ({pieces}: Cover, condition = 'true'): string =>
 	pieces
-		.map(
-			({span}, index) => `SELECT dimension, key, count FROM rollup_breakdowns
-				WHERE organization_id = :organizationId AND span = '${span}' AND start >= :from${index} AND start < :to${index}
-					AND ${condition}
-				UNION ALL`,
-		)
+		.map(({span, from, to}, index) => {
+			const first = from.getUTCHours() + 1;
+			const last = from.getUTCHours() + (to.getTime() - from.getTime()) / HOUR_MS;
+			const count = span === 'hour' ? `(SELECT sum(one) FROM unnest(hours[${first}:${last}]) AS one)` : 'count';
+			return `SELECT dimension, key, ${count} AS count FROM rollup_breakdowns
+				WHERE organization_id = :organizationId AND span = '${span === 'hour' ? 'day' : span}' AND dimension = ANY(:by)
+					AND start >= :from${index} AND start < :to${index} AND ${condition}
+				UNION ALL`;
+		})
 		.join(' ');
 
 const pieceBounds = ({pieces}: Cover): Record<string, Date> =>
 	Object.fromEntries(
-		pieces.flatMap(({from, to}, index) => [
-			[`from${index}`, from],
+		pieces.flatMap(({span, from, to}, index) => [
+			[`from${index}`, span === 'hour' ? new Date(floorTo('day', from.getTime())) : from],
 			[`to${index}`, to],
 		]),
 	);
+
+/** SQL: the counts of `counted` by the tags of its links; null for links without any. */
+const COUNTED_BY_TAG = `SELECT 'tag', tag, counted.count
+	FROM counted LEFT JOIN ${labelledLinks} AS links ON links.id = CAST(counted.key AS uuid)
+	LEFT JOIN LATERAL unnest(links.tags) AS tag ON true
+	WHERE counted.dimension = 'link'`;
+
+/** The stored dimensions that some are counted from. */
+const storedOf = (by: readonly DimensionName[]): DimensionName[] =>
+	storedDimensions.filter((name) => by.includes(name) || (name === 'link' && by.includes('tag')));
 
 /** The `top` highest counts of each dimension, with ties of the last, unordered. */
 export const readBreakdowns = async (
 	db: Db,
 	scope: Scope,
 	range: Range & {cover: Cover},
-	top: number,
+	{by, top}: {by: readonly DimensionName[]; top: number},
 	rolled: Rolled | null,
 	clicks: ClickReader = postgresReader,
 ): Promise<DimensionCount[]> => {
-	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover});
+	const stored = storedOf(by);
+	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover, by: stored});
+	const matched = uncounted('match_attempts', 'at', 'method', scope, 'matched');
 	const {rows} = await db.raw<{rows: DimensionCount[]}>(
-		`SELECT dimension, key, CAST(count AS float8) AS count FROM (
-			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
-			FROM (
+		`WITH counted AS (
+			SELECT dimension, key, sum(count) AS count FROM (
 				${rolledBreakdowns(range.cover)}
 				SELECT dimension, key, count FROM (${clicked.sql}) AS clicked
-				UNION ALL SELECT 'matchMethod', method, count(*)
-				FROM (${uncounted('match_attempts', 'at', 'method', scope, 'matched')}) AS matches GROUP BY method
-			) AS counted GROUP BY dimension, key
+				${by.includes('matchMethod') ? `UNION ALL SELECT 'matchMethod', method, count(*) FROM (${matched}) AS matches GROUP BY method` : ''}
+			) AS parts GROUP BY dimension, key HAVING sum(count) <> 0
+		)
+		SELECT dimension, key, CAST(count AS float8) AS count FROM (
+			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
+			FROM (SELECT * FROM counted ${by.includes('tag') ? `UNION ALL ${COUNTED_BY_TAG}` : ''}) AS named
+			WHERE dimension = ANY(:named) GROUP BY dimension, key
 		) AS placed WHERE place <= :top`,
 		{
 			...bindingsOf(scope, range, range.cover, rolled),
 			...clicked.bindings,
 			...pieceBounds(range.cover),
+			by: stored,
+			named: by,
 			top,
 		},
 	);
 	return rows;
 };
+
+const LINK: readonly DimensionName[] = ['link'];
 
 /** People's clicks of some links of an organization; links without any are left out. */
 export const readLinkCounts = async (
@@ -123,15 +151,21 @@ export const readLinkCounts = async (
 	rolled: Rolled | null,
 	clicks: ClickReader,
 ): Promise<Array<{key: string; count: number}>> => {
-	const scope = {organizationId, linkId: null};
-	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover});
-	const isWanted = "dimension = 'link' AND key = ANY(:linkIds)";
+	const scope = {organizationId, linkIds: null};
+	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover, by: LINK});
+	const isWanted = 'key = ANY(:linkIds)';
 	const {rows} = await db.raw<{rows: Array<{key: string; count: number}>}>(
 		`SELECT key, CAST(sum(count) AS float8) AS count FROM (
 			${rolledBreakdowns(range.cover, isWanted)}
 			SELECT dimension, key, count FROM (${clicked.sql}) AS clicked WHERE ${isWanted}
 		) AS counted GROUP BY key`,
-		{...bindingsOf(scope, range, range.cover, rolled), ...clicked.bindings, ...pieceBounds(range.cover), linkIds},
+		{
+			...bindingsOf(scope, range, range.cover, rolled),
+			...clicked.bindings,
+			...pieceBounds(range.cover),
+			by: LINK,
+			linkIds,
+		},
 	);
 	return rows;
 };

@@ -4,12 +4,12 @@ import {getLink} from '../../../links/links/read-links.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
+import {type DimensionName, usualDimensions} from '../dimensions.ts';
 import {postgresReader} from '../rollups/uncounted.ts';
-import {type Interval, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
+import {chooseLinks} from './chosen-links.ts';
+import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
 import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries} from './stats-store.ts';
-
-const dimensions = ['platform', 'country', 'channel', 'referrer', 'link', 'matchMethod'] as const;
 
 type Count = {key: string | null; count: number};
 export type Stats = {
@@ -18,22 +18,34 @@ export type Stats = {
 	interval: Interval;
 	totals: Counts;
 	series: Array<{start: Date; clicks: number; matches: number; events: number}>;
-	breakdowns: Record<(typeof dimensions)[number], Count[]>;
+	breakdowns: Partial<Record<DimensionName, Count[]>>;
 };
 
-/** Longest list of a breakdown. */
+/** Longest list of a breakdown; of one that was asked for, all that a day keeps (contract/reports 1). */
 const TOP = 20;
+const TOP_NAMED = 500;
 
 const NOTHING = {clicks: 0, matches: 0, events: 0};
 
 const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
 
-const listOf = (rows: DimensionCount[], wanted: string): Count[] =>
+const listOf = (rows: DimensionCount[], wanted: string, top: number): Count[] =>
 	rows
 		.filter(({dimension}) => dimension === wanted)
 		.map(({key, count}) => ({key, count}))
 		.toSorted((a, b) => b.count - a.count || String(a.key).localeCompare(String(b.key)))
-		.slice(0, TOP);
+		.slice(0, top);
+
+/** What is read from the rollups: nothing for some links, which have few enough rows to count. */
+const coverOf = async (trx: Db, {organizationId, linkIds}: Scope, range: Range) => {
+	const rolled = linkIds === null ? await readRolled(trx, organizationId, partialDays(range)) : null;
+	const nothing = {from: range.from, to: range.from, pieces: []};
+	return {
+		rolled,
+		quarters: rolled === null ? nothing : coverQuarters(range),
+		spans: rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours),
+	};
+};
 
 /**
  * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
@@ -48,15 +60,13 @@ export const readStats = async (
 	clicks: ClickReader = postgresReader,
 ): Promise<Stats> => {
 	const {range, starts} = await readBounds(db, query, now);
+	const by = query.by ?? usualDimensions;
+	const top = query.by === undefined ? TOP : TOP_NAMED;
 	const read = async (trx: Db) => {
-		// One link has few enough rows to count.
-		const rolled = scope.linkId === null ? await readRolled(trx, scope.organizationId, partialDays(range)) : null;
-		const nothing = {from: range.from, to: range.from, pieces: []};
-		const quarters = rolled === null ? nothing : coverQuarters(range);
-		const spans = rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours);
+		const {rolled, quarters, spans} = await coverOf(trx, scope, range);
 		return {
 			counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled, clicks),
-			breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, TOP, rolled, clicks),
+			breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, {by, top}, rolled, clicks),
 		};
 	};
 	const {counts, breakdowns} = await clicks.inTurn(() =>
@@ -76,21 +86,40 @@ export const readStats = async (
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
 			return {start, clicks, matches, events};
 		}),
-		breakdowns: Object.fromEntries(
-			dimensions.map((dimension) => [dimension, listOf(breakdowns, dimension)]),
-		) as Stats['breakdowns'],
+		breakdowns: Object.fromEntries(by.map((dimension) => [dimension, listOf(breakdowns, dimension, top)])),
 	};
 };
 
-/** The same, including all clicks that this process has already answered. */
+/**
+ * People's clicks of a range, in all and by one dimension, unordered. In a transaction that sees one state of the
+ * database.
+ */
+export const countByDimension = async (
+	trx: Db,
+	scope: Scope,
+	range: Range,
+	by: DimensionName,
+	clicks: ClickReader,
+): Promise<{total: number; counts: Count[]}> => {
+	const {rolled, quarters, spans} = await coverOf(trx, scope, range);
+	const series = {interval: 'month', timezone: 'UTC'} as const;
+	const counts = await readSeries(trx, scope, {...range, cover: quarters}, series, rolled, clicks);
+	return {
+		total: totalOf(counts, 'clicks'),
+		counts: await readBreakdowns(trx, scope, {...range, cover: spans}, {by: [by], top: TOP_NAMED}, rolled, clicks),
+	};
+};
+
+/** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */
 export const readCurrentStats = async (
 	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
-	scope: Scope,
+	{organizationId, linkId}: {organizationId: string; linkId: string | null},
 	query: StatsQuery,
 ): Promise<Stats> => {
-	await services.clickJournal.flushed({mentioned: [scope.organizationId]});
-	const clicks = await services.clicks.reader(scope.organizationId);
-	return readStats(services.db, scope, query, services.clock.now(), clicks);
+	await services.clickJournal.flushed({mentioned: [organizationId]});
+	const clicks = await services.clicks.reader(organizationId);
+	const linkIds = await chooseLinks(services.db, {organizationId, linkId}, query);
+	return readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks);
 };
 
 /** The same of one link. @throws 404 if the organization has no such link. */

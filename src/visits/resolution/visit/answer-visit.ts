@@ -15,7 +15,7 @@ import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
-type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'metrics'>;
+type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'metrics'>;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
 
 /** A request for a live link, as `hot-path.ts` and the routes pass it on. */
@@ -31,14 +31,19 @@ export type VisitAnswer = {
 };
 
 /** Records a visit that opens no match, but not a HEAD. */
-const recordPlain = async (services: DataDeps, visit: Visit, row: ResolvedRow): Promise<void> => {
+const recordPlain = async (services: DataDeps, visit: Visit, row: ResolvedRow, query: Query | null): Promise<void> => {
 	if (!visit.isHead) {
-		await recordVisit(services, visit, {row, visitor: visitorOf(visit), match: null, at: services.clock.now()});
+		await recordVisit(services, visit, {row, query, visitor: visitorOf(visit), match: null, at: services.clock.now()});
 	}
 };
 
-const answerCrawler = async (services: PageDeps, visit: Visit, row: ResolvedRow): Promise<VisitAnswer> => {
-	await recordPlain(services, visit, row);
+const answerCrawler = async (
+	services: PageDeps,
+	visit: Visit,
+	row: ResolvedRow,
+	query: Query | null,
+): Promise<VisitAnswer> => {
+	await recordPlain(services, visit, row, query);
 	const view = linkViewOf(services, row, null);
 	return {outcome: 'preview', headers: crawlerPageHeaders, body: bytesAsText(renderCrawlerPage(view))};
 };
@@ -51,7 +56,7 @@ const answerData = async (
 	row: ResolvedRow,
 	query: Query | null,
 ): Promise<VisitAnswer> => {
-	await recordPlain(services, visit, row);
+	await recordPlain(services, visit, row, query);
 	const body = {linkId: row.id, ...appDataOf(row, query ?? {})};
 	return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};
 };
@@ -66,7 +71,7 @@ const answerPage = async (
 	const {headers} = visit;
 	const visitor = visitorOf(visit);
 	if (isCrawler(visitor)) {
-		return answerCrawler(services, visit, row);
+		return answerCrawler(services, visit, row, query);
 	}
 
 	// A prefetched page is not seen yet: it records no click and gets no token (contract/resolution 4).
@@ -91,7 +96,7 @@ const answerPage = async (
 	const pageHeaders = redirectPageHeaders(language);
 	if (!isDeferred) {
 		if (counts) {
-			await recordVisit(services, visit, {row, visitor, match: null, at});
+			await recordVisit(services, visit, {row, query, visitor, match: null, at});
 		}
 
 		return {outcome: 'page', headers: pageHeaders, body: template(null)};
@@ -109,7 +114,7 @@ const answerPage = async (
 		query: tapQuery,
 	};
 	// Only a stored click can be matched. If the click is lost, the page carries no token.
-	if (!(await recordVisit(services, visit, {row, visitor, match, at}))) {
+	if (!(await recordVisit(services, visit, {row, query, visitor, match, at}))) {
 		return {outcome: 'page', headers: pageHeaders, body: (await templateOf(false))(null)};
 	}
 

@@ -1,6 +1,9 @@
 import type {RequestFacts} from '../../../accounts/route.ts';
+import {linkFields} from '../../../links/links/link-fields.ts';
+import type {Query} from '../../../platform/http/query.ts';
+import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
-import type {ClickContext} from '../../clicks/click-context.ts';
+import {type ClickCampaign, type ClickContext, campaigns} from '../../clicks/click-context.ts';
 import type {OpenMatch} from '../../clicks/open-match.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
@@ -11,15 +14,21 @@ const referrerHost = (referrer: string | undefined): string | null =>
 /** The data of a request that a visit is recorded from. */
 type VisitRequest = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
 
-/** ISO 3166 country found by a trusted proxy; 'XX' and 'T1' are its codes for an unknown one. */
-const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: VisitRequest): string | null => {
+/**
+ * ISO 3166 country found by a trusted proxy, else by the address (contract/reports 4). 'XX' and 'T1' are a proxy's codes
+ * for an unknown one.
+ */
+const countryOf = (
+	{clientIp, countries}: Pick<Services, 'clientIp' | 'countries'>,
+	{ip, stream, headers}: VisitRequest,
+): string | null => {
 	const header = headers['cf-ipcountry'] ?? headers['x-country'];
 	if (header === undefined) {
-		return null;
+		return countries.of(ip);
 	}
 
 	const country = String(header).toUpperCase();
-	return /^[A-Z]{2}$/.test(country) && country !== 'XX' && clientIp.isTrustedPeer(stream) ? country : null;
+	return /^[A-Z]{2}$/.test(country) && country !== 'XX' && clientIp.isTrustedPeer(stream) ? country : countries.of(ip);
 };
 
 const versionText = (version: Visitor['osVersion']): string | null =>
@@ -41,9 +50,45 @@ const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
 	return context;
 };
 
+type CampaignColumn = (typeof campaigns.words)[keyof typeof campaigns.words];
+type CampaignRow = Pick<ResolvedRow, CampaignColumn>;
+
+const UTM_LIMIT = linkFields.utmSource.max;
+
+/** The campaigns of clicks without UTM values of their own. */
+const ownCampaigns = new WeakMap<CampaignRow, {campaign: ClickCampaign}>();
+
+const campaignOf = (read: (column: CampaignColumn) => string | null): ClickCampaign => {
+	const values = Object.entries(campaigns.words).map(([name, column]) => [name, read(column)] as const);
+	return values.some(([, value]) => value !== null) ? (Object.fromEntries(values) as ClickCampaign) : null;
+};
+
+const ownCampaignOf = (row: CampaignRow): ClickCampaign => {
+	let known = ownCampaigns.get(row);
+	if (known === undefined) {
+		known = {campaign: campaignOf((column) => row[column] || null)};
+		ownCampaigns.set(row, known);
+	}
+
+	return known.campaign;
+};
+
+/** The link's channel, and the UTM values of the tap before the link's (contract/reports 3). */
+const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign => {
+	if (query === null || !Object.keys(query).some((name) => name.startsWith('utm_'))) {
+		return ownCampaignOf(row);
+	}
+
+	return campaignOf((column) => {
+		const [value = ''] = column === 'channel' ? [''] : [query[column] ?? ''].flat();
+		return (isStorable(value) && value.slice(0, UTM_LIMIT).toWellFormed()) || row[column] || null;
+	});
+};
+
 /** A visit of a link, and the match that it opens. */
 type Visited = {
-	row: Pick<ResolvedRow, 'id' | 'channel' | 'organization_id'>;
+	row: Pick<ResolvedRow, 'id' | 'organization_id'> & CampaignRow;
+	query: Query | null;
 	visitor: Visitor;
 	match: OpenMatch | null;
 	at: Date;
@@ -51,16 +96,16 @@ type Visited = {
 
 /** Records a visit. @returns whether it was stored. */
 export const recordVisit = async (
-	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
+	services: Pick<Services, 'clickJournal' | 'clientIp' | 'countries' | 'metrics'>,
 	request: VisitRequest,
-	{row, visitor, match, at}: Visited,
+	{row, query, visitor, match, at}: Visited,
 ): Promise<boolean> => {
 	const context = contextOf(visitor, countryOf(services, request));
 	const click = {
 		organizationId: row.organization_id,
 		linkId: row.id,
-		channel: row.channel,
 		context,
+		campaign: campaignOfVisit(row, query),
 		referrerHost: referrerHost(request.headers.referer),
 		match,
 	};

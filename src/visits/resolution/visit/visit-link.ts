@@ -36,14 +36,13 @@ const registerDevice = async (
 		return;
 	}
 
-	await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip}).catch(
-		(error: unknown) => {
-			// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
-			if (!isConnectionFault(error)) {
-				throw error;
-			}
-		},
-	);
+	const visited = {organizationId: row.organization_id, deviceId, linkId: row.id, ip: request.ip};
+	await registerVisitDevice(services, visited).catch((error: unknown) => {
+		// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
+		if (!isConnectionFault(error)) {
+			throw error;
+		}
+	});
 };
 
 const visit = async (

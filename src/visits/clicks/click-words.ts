@@ -1,0 +1,46 @@
+import {hash} from 'node:crypto';
+import {copyText} from '../../platform/db/copy-in.ts';
+
+/**
+ * Values that many clicks of a month share, in a table of their own: a click has the id of a row. Clicks with equal
+ * values share one row, because the id is derived from it.
+ * @param words the values' names, and their columns after `id` and `month`.
+ */
+export const createClickWords = <const Words extends Readonly<Record<string, string>>>(table: string, words: Words) => {
+	type Values = Record<keyof Words, string | null>;
+	const names = Object.keys(words) as Array<keyof Words>;
+	const columns: string[] = Object.values(words);
+	const all = ['month', ...columns];
+	const known = new WeakMap<Values, {month: string; row: string; id: string}>();
+
+	/**
+	 * A row of COPY without its id: the month of the click and its values.
+	 * @param month such as 2026-03 (UTC).
+	 */
+	const rowOf = (month: string, values: Values): string =>
+		[`${month}-01`, ...names.map((name) => copyText(values[name]))].join('\t');
+
+	/** The id of a row, computed as PostgreSQL's `click_context_id` does: 64 bits of its SHA-256, as a decimal number. */
+	const idOf = (row: string): string =>
+		BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString();
+
+	return {
+		table,
+		words,
+		columns,
+		rowOf,
+		idOf,
+		/** The row of a click's values, and its id. */
+		kept: (month: string, values: Values) => {
+			const found = known.get(values);
+			if (found?.month === month) {
+				return found;
+			}
+
+			const row = rowOf(month, values);
+			const kept = {month, row, id: idOf(row)};
+			known.set(values, kept);
+			return kept;
+		},
+	};
+};

@@ -1,0 +1,174 @@
+import type {Db} from '../../../platform/db/db.ts';
+import type {Services} from '../../../services.ts';
+import {isAttributed} from '../../devices/attribution.ts';
+import type {Rows} from '../click-context.ts';
+import type {ClickStore} from '../click-store.ts';
+import {columnOf, type DimensionName, dimensions} from '../dimensions.ts';
+import {chooseLinks, labelledLinks} from './chosen-links.ts';
+import type {FunnelQuery} from './funnel-query.ts';
+import {countByDimension} from './stats.ts';
+import {type Range, readBounds, type Scope} from './stats-bounds.ts';
+
+type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
+type Row = Steps & {key: string | null};
+export type Funnel = Range & Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]};
+
+/** Most rows of an answer, those with the most clicks. */
+const MOST_ROWS = 500;
+
+const ofLinks = ({linkIds}: Scope, column: string): string =>
+	linkIds === null ? '' : `AND ${column} = ANY (CAST(:linkIds AS uuid[]))`;
+
+/** The click of a match, as `ClickStore.inFull` takes it. */
+const CLICK = 'click.click_id, click.organization_id, click.link_id, click.created_at';
+
+/** SQL: matches with what they can be counted by. */
+const matchesSql = (
+	scope: Scope,
+): string => `SELECT attempts.link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS float8) AS value,
+		lower(attempts.signals ->> 'platform') AS platform, click.click_id, click.created_at
+	FROM match_attempts AS attempts
+	LEFT JOIN match_clicks AS click ON click.id = attempts.click_id AND click.organization_id = attempts.organization_id
+	WHERE attempts.organization_id = :organizationId AND attempts.matched AND at >= :from AND at < :to
+		${ofLinks(scope, 'attempts.link_id')}`;
+
+/** SQL: the same of events that come from a link. */
+const eventsSql = (
+	scope: Scope,
+	{event, property}: FunnelQuery,
+): string => `SELECT events.attributed_link_id AS link_id,
+		events.device_id, ${
+			property === null
+				? 'CAST(NULL AS float8)'
+				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties ->> :property AS float8) END`
+		} AS value, lower(devices.platform) AS platform, click.click_id, click.created_at
+	FROM events
+	LEFT JOIN devices ON devices.organization_id = events.organization_id AND devices.device_id = events.device_id
+	LEFT JOIN LATERAL (
+		SELECT ${CLICK} FROM match_attempts AS attempts
+		JOIN match_clicks AS click ON click.id = attempts.click_id AND click.organization_id = attempts.organization_id
+		WHERE attempts.organization_id = :organizationId AND attempts.device_id = events.device_id AND attempts.matched
+			AND attempts.link_id = events.attributed_link_id AND ${isAttributed('attempts.at', 'events.occurred_at')}
+		ORDER BY attempts.at DESC LIMIT 1
+	) AS click ON true
+	WHERE events.organization_id = :organizationId AND events.occurred_at >= :from AND events.occurred_at < :to
+		${event === null ? '' : 'AND events.event_name = :event'}
+		AND events.attributed_link_id IS NOT NULL ${ofLinks(scope, 'events.attributed_link_id')}`;
+
+/** SQL of the value that a row is counted by: of its click, else of its link. */
+const keySql = (by: DimensionName): string => {
+	if (by === 'link') {
+		return 'CAST(counted.link_id AS text)';
+	}
+
+	if (by === 'platform') {
+		return 'counted.platform';
+	}
+
+	if (by === 'tag' || by === 'channel') {
+		return by === 'tag' ? 'tag' : 'links.channel';
+	}
+
+	const column = columnOf(by);
+	return by === 'country'
+		? 'full_click.country'
+		: `CASE WHEN full_click.id IS NULL THEN links.${column} ELSE full_click.${column} END`;
+};
+
+/** Whether rows are counted by what their click has. */
+const isOfClick = (by: DimensionName): boolean =>
+	by === 'country' || (dimensions[by].of === 'campaign' && by !== 'channel');
+
+type Counted = {key: string | null; rows: number; devices: number; sum: number | null};
+
+/** The rows of a statement by their key; a grouping of all has no key and `isTotal`. */
+const countRows = async (
+	db: Db,
+	rows: Rows,
+	by: DimensionName,
+	clicks: Pick<ClickStore, 'inFull'>,
+): Promise<{total: Counted | undefined; counts: Counted[]}> => {
+	const own = {
+		sql: `SELECT click_id, CAST(:organizationId AS uuid) AS organization_id, link_id, created_at
+			FROM (${rows.sql}) AS counted WHERE click_id IS NOT NULL`,
+		bindings: rows.bindings,
+	};
+	const full = isOfClick(by) ? await clicks.inFull(db, own) : {sql: '(SELECT CAST(NULL AS uuid) AS id)', bindings: {}};
+	const {rows: counts} = await db.raw<{rows: Array<Counted & {isTotal: boolean}>}>(
+		`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
+			CAST(count(DISTINCT device_id) AS float8) AS devices,
+			CASE WHEN grouping(key) = 1 THEN sum(value) FILTER (WHERE is_first) ELSE sum(value) END AS sum
+		FROM (
+			SELECT ${keySql(by)} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
+			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows.sql}) AS inner_rows) AS counted
+			LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
+			${by === 'tag' ? 'LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true' : ''}
+			LEFT JOIN ${full.sql} AS full_click ON full_click.id = counted.click_id
+				${isOfClick(by) ? 'AND full_click.occurred_at = counted.created_at' : ''}
+		) AS keyed GROUP BY GROUPING SETS ((key), ())`,
+		{...rows.bindings, ...full.bindings},
+	);
+	return {total: counts.find(({isTotal}) => isTotal), counts: counts.filter(({isTotal}) => !isTotal)};
+};
+
+/**
+ * What came of clicks, by one dimension: matches, devices with an event, events and the sum of a property
+ * (contract/reports 5). Each step is counted by when it happened.
+ * @throws 400.
+ */
+export const readFunnel = async (
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
+	{organizationId}: {organizationId: string},
+	query: FunnelQuery,
+): Promise<Funnel> => {
+	const {by, event, property} = query;
+	const {clickJournal, clicks, clock} = services;
+	await clickJournal.flushed({mentioned: [organizationId]});
+	const reader = await clicks.reader(organizationId);
+	const {range} = await readBounds(services.db, {...query, interval: 'month'}, clock.now());
+	const linkIds = await chooseLinks(services.db, {organizationId, linkId: null}, query);
+	const scope = {organizationId, linkIds};
+	const bindings = {organizationId, ...range, linkIds, event, property};
+	const read = async (trx: Db) => ({
+		clicked: await countByDimension(trx, scope, range, by, reader),
+		matched: await countRows(trx, {sql: matchesSql(scope), bindings}, by, clicks),
+		happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, by, clicks),
+	});
+	const {clicked, matched, happened} = await reader.inTurn(() =>
+		services.db.transaction(read, {isolationLevel: 'repeatable read'}),
+	);
+	const rows = new Map<string | null, Row>();
+	const rowOf = (key: string | null): Row => {
+		const row = rows.get(key) ?? {key, clicks: 0, matches: 0, devices: 0, events: 0, sum: property === null ? null : 0};
+		rows.set(key, row);
+		return row;
+	};
+	for (const {key, count} of clicked.counts) {
+		rowOf(key).clicks = count;
+	}
+
+	for (const {key, rows: matches} of matched.counts) {
+		rowOf(key).matches = matches;
+	}
+
+	for (const {key, rows: events, devices, sum} of happened.counts) {
+		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : (sum ?? 0)});
+	}
+
+	return {
+		...range,
+		by,
+		event,
+		property,
+		totals: {
+			clicks: clicked.total,
+			matches: matched.total?.rows ?? 0,
+			devices: happened.total?.devices ?? 0,
+			events: happened.total?.rows ?? 0,
+			sum: property === null ? null : (happened.total?.sum ?? 0),
+		},
+		rows: [...rows.values()]
+			.toSorted((a, b) => b.clicks - a.clicks || b.events - a.events || String(a.key).localeCompare(String(b.key)))
+			.slice(0, MOST_ROWS),
+	};
+};
