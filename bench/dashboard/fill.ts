@@ -4,6 +4,14 @@ import type {Db} from '../../src/platform/db/db.ts';
 /** `days`: over how many the clicks are spread, up to `until`. */
 export type Size = {clicks: number; days: number; links: number; until: Date};
 
+/** How many campaigns there are, and how many links have the tag `hundred`. */
+const CAMPAIGNS = 1000;
+const TAGGED = 100;
+
+/** SQL: a number of a campaign in a month. The ids are only compared. */
+const CAMPAIGN_ID = `CAST(extract(epoch FROM month) AS bigint) * ${CAMPAIGNS} + CAST(n AS bigint)`;
+const CHANNEL = "(ARRAY['email', 'sms', 'social', 'qr'])[1 + n % 4]";
+
 /** SQL: the square of a random number, so that the first of 2,000 links gets 2 % of the clicks, half of them go to a quarter. */
 const link = `CAST(md5(:id || floor(power(random(), 2) * :links)) AS uuid)`;
 /** SQL, in the order of time, as they come in: what is near in time is near on the disk. */
@@ -22,22 +30,47 @@ export const fillClicks = async (db: Db, {clicks, days, links, until}: Size): Pr
 		bindings,
 	);
 	await db.raw(
+		`INSERT INTO links (id, organization_id, domain_id, short_code, tags, is_active, created_at, updated_at)
+		SELECT CAST(md5(:id || n) AS uuid), CAST(:id AS uuid), domains.id, 'bench' || n,
+			CASE WHEN n % CAST(:every AS int) = 0 THEN ARRAY['hundred'] END, true, now(), now()
+		FROM generate_series(0, CAST(:links AS int) - 1) AS n, domains WHERE organization_id IS NULL`,
+		{...bindings, every: Math.max(1, Math.round(links / TAGGED))},
+	);
+	await db.raw(
+		`INSERT INTO click_campaigns (id, month, channel, utm_source, utm_medium, utm_campaign)
+		SELECT ${CAMPAIGN_ID}, month, ${CHANNEL}, 'source' || n % 5, 'medium' || n % 5, 'campaign' || n
+		FROM generate_series(0, ${CAMPAIGNS - 1}) AS n, (
+			SELECT DISTINCT CAST(date_trunc('month', day, 'UTC') AS date) AS month
+			FROM generate_series(CAST(:until AS timestamptz) - CAST(:days AS int) * interval '1 day', :until, '1 day') AS day
+		) AS months ON CONFLICT DO NOTHING`,
+		bindings,
+	);
+	await db.raw(
 		`WITH visits AS (
 			SELECT at, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)] AS platform,
 				chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)) AS country,
-				CASE WHEN random() < 0.1 THEN 'preview' END AS bot_class
+				CASE WHEN random() < 0.1 THEN 'preview' END AS bot_class,
+				(ARRAY['iOS', 'Android', 'Windows'])[1 + floor(random() * 3)] AS os,
+				(ARRAY['Safari', 'Chrome', 'Samsung Internet', 'Instagram'])[1 + floor(random() * 4)] AS browser,
+				CASE WHEN random() < 0.3 THEN 'model' || floor(power(random(), 3) * 40) END AS model,
+				(ARRAY['de-DE', 'en-US', 'ar-EG', 'fr-FR'])[1 + floor(random() * 4)] AS language
 			FROM generate_series(1, CAST(:clicks AS int)) AS n, LATERAL (SELECT ${at('CAST(:clicks AS int)')} AS at) AS moment
 		), contexts AS MATERIALIZED (
-			SELECT *, keep_click_context(month, platform, 'Android', '14', 'Chrome', 'Pixel 8', 'de-DE', 'Europe/Berlin', country,
-				bot_class) AS id
-			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, country, bot_class FROM visits) AS kinds
+			SELECT *, keep_click_context(month, platform, os, '14', browser, model, language, 'Europe/Berlin', country, bot_class)
+				AS id
+			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, os, browser, model, language, country,
+				bot_class FROM visits) AS kinds
 		)
-		INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id, channel, referrer_host)
+		INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id, campaign_id, referrer_host)
 		SELECT gen_random_uuid(), at, CAST(:id AS uuid), ${link}, contexts.id,
-			(ARRAY['email', 'sms', 'social', 'qr', NULL])[1 + floor(random() * 5)],
+			${CAMPAIGN_ID.replace('month', 'CAST(visits.month AS date)').replace(/\bn\b/g, 'campaign')},
 			CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END
-		FROM visits JOIN contexts ON month = date_trunc('month', at, 'UTC') AND contexts.platform = visits.platform
-			AND contexts.country = visits.country AND contexts.bot_class IS NOT DISTINCT FROM visits.bot_class
+		FROM (SELECT *, date_trunc('month', at, 'UTC') AS month, floor(power(random(), 2) * ${CAMPAIGNS}) AS campaign FROM visits)
+			AS visits
+		JOIN contexts ON contexts.month = visits.month AND contexts.platform = visits.platform AND contexts.os = visits.os
+			AND contexts.browser = visits.browser AND contexts.model IS NOT DISTINCT FROM visits.model
+			AND contexts.language = visits.language AND contexts.country = visits.country
+			AND contexts.bot_class IS NOT DISTINCT FROM visits.bot_class
 		ORDER BY at`,
 		bindings,
 	);

@@ -36,6 +36,10 @@ const queries: Array<[string, string]> = [
 	['a year by month', 'from=2025-04-01&to=2026-04-01&interval=month'],
 	['a year by day, New York', 'from=2025-03-11&to=2026-03-11&timezone=America/New_York'],
 	['unaligned', 'from=2026-02-11T12:07:31.123Z&to=2026-03-10T11:52:29.456Z'],
+	['30 days, campaign and country', 'by=utmCampaign,country'],
+	['30 days, link and tag', 'by=link,tag'],
+	['30 days, system and source, tag of 100 links', 'by=os,utmSource&tag=hundred'],
+	['30 days, campaign and country, tag of 100 links', 'by=utmCampaign,country&tag=hundred'],
 	['unaligned, 2 days', 'from=2026-03-08T11:07:31Z&to=2026-03-10T12:52:29Z&interval=hour'],
 ];
 
@@ -103,7 +107,9 @@ const open = async (): Promise<Db> => {
 
 const measure = async (db: Db, {clicks, days}: {clicks: number; days: number}): Promise<void> => {
 	const size = {clicks, days, links: Number(values.links), until: NOW};
-	await db.raw('TRUNCATE clicks, organizations, rollup_quarters, rollup_days, rollup_breakdowns CASCADE');
+	await db.raw(
+		'TRUNCATE clicks, click_contexts, click_campaigns, organizations, rollup_quarters, rollup_days, rollup_breakdowns CASCADE',
+	);
 	const {id, linkId} = await fill(db, size);
 	await db.raw('VACUUM ANALYZE');
 	const adminToken = randomBytes(24).toString('hex');
@@ -137,7 +143,9 @@ const measure = async (db: Db, {clicks, days}: {clicks: number; days: number}): 
 	console.log(`\n### ${clicks.toLocaleString('en')} clicks in ${days} days, ${values.links} links\n`);
 	console.log('| query | rows: p50 / p95 ms (computing) | rollups |\n| --- | --- | --- |');
 	for (const [index, [name, query]] of queries.entries()) {
-		if ((await ask(query)) !== answers[index]) {
+		// Of a thousand campaigns a day keeps 500 by name: rows have them all.
+		const isCapped = query.includes('utmCampaign') && !query.includes('tag=');
+		if (!isCapped && (await ask(query)) !== answers[index]) {
 			throw new Error(`${name}: not the same figures as before rolling up`);
 		}
 

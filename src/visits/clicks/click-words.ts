@@ -10,7 +10,6 @@ export const createClickWords = <const Words extends Readonly<Record<string, str
 	type Values = Record<keyof Words, string | null>;
 	const names = Object.keys(words) as Array<keyof Words>;
 	const columns: string[] = Object.values(words);
-	const all = ['month', ...columns];
 	const known = new WeakMap<Values, {month: string; row: string; id: string}>();
 
 	/**
