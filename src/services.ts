@@ -2,11 +2,7 @@ import type {Logger} from 'pino';
 import {createDisplayKeyCipher} from './accounts/api-keys/display-key-cipher.ts';
 import {createKeyCache} from './accounts/auth/key-cache.ts';
 import {createSessionVerifier} from './accounts/auth/session.ts';
-import type {Gateways} from './accounts/billing/gateways.ts';
-import {createPaymob} from './accounts/billing/paymob/paymob.ts';
-import {createPaymobGateway} from './accounts/billing/paymob/paymob-gateway.ts';
-import {createStripe} from './accounts/billing/stripe/stripe-client.ts';
-import {createStripeGateway} from './accounts/billing/stripe/stripe-gateway.ts';
+import {createGateways} from './accounts/billing/create-gateways.ts';
 import {createProviderClient} from './accounts/identity/provider-client.ts';
 import {createOperatorProviders} from './accounts/tokens/operator-providers.ts';
 import type {VerifiedDomain} from './links/domains/domain-store.ts';
@@ -109,15 +105,6 @@ export const createServices = (options: ServiceOptions) => {
 					clickHouse,
 					flushed: (mentioned) => clickJournal.flushed({mentioned, sink: 'clickHouse'}),
 				});
-	const stripe = config.stripe === null ? null : createStripe(config.stripe);
-	const {publicUrl} = addresses;
-	const returnUrl = config.billingReturnUrl ?? publicUrl;
-	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
-
-	const gateways: Gateways = {
-		GATEWAY_A: stripe === null ? null : createStripeGateway({stripe, plans: config.plans, returnUrl}),
-		GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
-	};
 	const phoneBook = createPhoneBook(db);
 	const metrics = createMetrics(clock);
 
@@ -147,11 +134,7 @@ export const createServices = (options: ServiceOptions) => {
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
 		mirrorTurns: createTurns(),
-		/** Stripe's library; null if Stripe is off. */
-		stripe,
-		/** The dependencies of Paymob's code; null if Paymob is off. */
-		paymob,
-		gateways,
+		gateways: createGateways({config, db, clock, log, publicUrl: addresses.publicUrl}),
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		/** Clicks of the last 30 days by link, for lists of links. */
 		linkClicks: async (organizationId: string, linkIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>

@@ -173,6 +173,28 @@ test('src imports only packages installed without devDependencies', (t) => {
 	t.deepEqual(missing, []);
 });
 
+test('only their own code, configuration and doctor name the payment gateways', (t) => {
+	const mayName = [
+		/^accounts\/billing\/(?:stripe|paymob)\//,
+		/^platform\/config\//,
+		/^operations\/doctor\//,
+		// It makes them.
+		/^accounts\/billing\/create-gateways\.ts$/,
+		// It says which letter is whose.
+		/^accounts\/billing\/subscription\.ts$/,
+		// The header of signatures, and the words of the CLI: people know the gateways by their names.
+		/^operations\/openapi\/document\.ts$/,
+		/^cli\/(?:received-events|commands\/billing)\.ts$/,
+	];
+	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'});
+	const naming = files.filter((name) => /\.tsx?$/.test(name) && /stripe|paymob/i.test(read(path.join('src', name))));
+	t.true(naming.length > 30);
+	t.deepEqual(
+		naming.filter((name) => !mayName.some((pattern) => pattern.test(name))),
+		[],
+	);
+});
+
 test('what answers link pages loads neither joi nor Koa: a start would take twice as long', async (t) => {
 	const {metafile} = await build({
 		entryPoints: [path.join(packageRoot, 'src/start/serve.ts')],

@@ -2,7 +2,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import {entitledUntil, isLive, type Subscription} from './subscription.ts';
-import {createSubscriptionStore, type SubscriptionState} from './subscription-store.ts';
+import {createSubscriptionStore, endedState, type SubscriptionState} from './subscription-store.ts';
 
 /** The lease that excludes concurrent billing operations of an organization, also while a gateway is asked. */
 export const billingLease = (organizationId: string): string => `billing:${organizationId}`;
@@ -54,3 +54,17 @@ export const applySubscription = async (
 	});
 	return subscription;
 };
+
+/** Ends a subscription, in the caller's transaction with the row locked. */
+export const endSubscription = (
+	trx: Db,
+	row: Subscription,
+	{by, now}: {by: Caller; now: Date},
+): Promise<Subscription> =>
+	applySubscription(trx, {
+		organizationId: row.organizationId,
+		state: endedState(row),
+		by,
+		now,
+		action: 'END',
+	});

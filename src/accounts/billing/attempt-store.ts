@@ -19,7 +19,7 @@ export type BillingAttempt = {
 	currency: Currency;
 	/** Minor units. */
 	amount: number;
-	/** Stripe's price. */
+	/** The gateway's own price. */
 	priceId: string | null;
 	status: AttemptStatus;
 	/** Matches events: the checkout session or an upgrade's invoice (A), the order (B). */
@@ -32,7 +32,7 @@ export type BillingAttempt = {
 	periodEnd: Date | null;
 	/** Of a renewal: 0 for the first try. */
 	retry: number;
-	/** Paymob: when a saved card was charged; null: the customer pays on Paymob's page. */
+	/** When a saved card was charged; null: the customer pays on the gateway's page. */
 	chargedAt: Date | null;
 	lastError: string | null;
 	createdAt: Date;
@@ -61,6 +61,9 @@ export type AttemptChanges = Partial<
 
 /** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
 const LAST_ACTIVITY = 'GREATEST(created_at, charged_at, asked_at)';
+
+/** A renewal's tries are numbered from 0; from here on they are checkouts that the customer opened for it. */
+export const FIRST_CHECKOUT = 100;
 
 /** The statements on attempts, over a pool or a transaction. */
 export const createAttemptStore = (db: Db) => {
@@ -116,7 +119,7 @@ export const createAttemptStore = (db: Db) => {
 		findByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}),
 		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
 		/**
-		 * The organization's Stripe upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
+		 * The organization's upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
 		 * that plan whose answer was lost.
 		 */
 		lockUpgrade: async (
@@ -205,7 +208,7 @@ export const createAttemptStore = (db: Db) => {
 
 		/**
 		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
-		 * and superseded ones until their charge has an outcome, or Paymob was asked `lifeMinutes` after they were created.
+		 * and superseded ones until their charge has an outcome, or the gateway was asked `lifeMinutes` after they were created.
 		 */
 		listUnreported: ({before, lifeMinutes}: {before: Date; lifeMinutes: number}, limit: number) =>
 			list(

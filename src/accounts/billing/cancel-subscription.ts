@@ -3,9 +3,9 @@ import {noBillingCustomer, nothingToResume, required} from '../../platform/error
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
+import type {BillingServices} from './gateway.ts';
 import {gatewayOfSubscription, requireGateway} from './gateways.ts';
 import {replacePending} from './replace-pending.ts';
-import type {BillingServices} from './replay-events.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 import {requireLive, writeFlags} from './write-flags.ts';
@@ -54,7 +54,7 @@ export const resumeSubscription = (services: BillingServices, {organization, by}
 		);
 	});
 
-/** Stripe's page on which the customer manages cards. @throws 409 without a customer there, 502, 503. */
+/** The page on which the customer manages cards. @throws 409 without a customer there, 502, 503. */
 export const openBillingPortal = async (
 	services: Pick<BillingServices, 'db' | 'gateways'>,
 	organization: Organization,

@@ -7,9 +7,9 @@ import {billingLease, FALLBACK_PLAN} from './apply-subscription.ts';
 import {openCheckout} from './checkout.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import {downgradePlan, keepPlan} from './downgrade-plan.ts';
+import type {BillingServices} from './gateway.ts';
 import {currencyOf, gatewayOfSubscription} from './gateways.ts';
 import {requirePlanForSale} from './plan-for-sale.ts';
-import type {BillingServices} from './replay-events.ts';
 import {upgradePlan} from './upgrade-plan.ts';
 import {requireLive} from './write-flags.ts';
 
@@ -29,7 +29,7 @@ export const changePlan = async (services: BillingServices, change: Change): Pro
 	return withLease(services, billingLease(change.organization.id), async () => {
 		const before = await requireLive(services, change.organization.id);
 		const gateway = gatewayOfSubscription(services, before);
-		await gateway?.settleCharges?.(change.organization.id);
+		await gateway?.renewals?.settleCharges(change.organization.id);
 		const subscription = await requireLive(services, change.organization.id);
 		if (planNamed(plans, subscription.plan) === name) {
 			return keepPlan(services, change, {subscription, gateway});

@@ -7,11 +7,11 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {applySubscription, billingLease} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
-import type {Checkout, Gateway} from './gateway.ts';
+import type {BillingServices, Checkout, Gateway} from './gateway.ts';
 import {gatewayForCurrency} from './gateways.ts';
 import {closeSuperseded, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
 import {requirePlanForSale} from './plan-for-sale.ts';
-import {type BillingServices, replayUnmatched} from './replay-events.ts';
+import {replayUnmatched} from './replay-events.ts';
 import {isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, emptyState, stateOf} from './subscription-store.ts';
 

@@ -1,16 +1,16 @@
 import type {Currency} from '../../platform/config/plans.ts';
 import {gatewayOff} from '../../platform/errors.ts';
-import type {CardGateway, Gateway} from './gateway.ts';
+import type {Gateway, Gateways} from './gateway.ts';
 import type {GatewayName, Subscription} from './subscription.ts';
-
-/** The gateways of this installation; null: not configured. */
-export type Gateways = Readonly<{GATEWAY_A: CardGateway | null; GATEWAY_B: Gateway | null}>;
 
 type Deps = {gateways: Gateways};
 
 /** Which gateway takes a currency (contract/billing 1). */
 const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
 export const currencyOf: Record<GatewayName, Currency> = {GATEWAY_A: 'USD', GATEWAY_B: 'EGP'};
+
+/** The gateway whose subscriptions Oplink renews and ends, see `Renewals`; also while it is turned off. */
+export const RENEWED_HERE = 'GATEWAY_B' satisfies GatewayName;
 
 /** @throws 503 if the gateway is off. */
 export const requireGateway = <Name extends GatewayName>({gateways}: Deps, name: Name): NonNullable<Gateways[Name]> => {

@@ -1,11 +1,10 @@
 import type {Currency} from '../../platform/config/plans.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {workUnderWay} from '../../platform/errors.ts';
-import type {Services} from '../../services.ts';
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type AttemptPurpose, type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import type {Checkout, Gateway, Payer} from './gateway.ts';
+import type {BillingServices, Checkout, Gateway, Payer} from './gateway.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
 import type {Subscription} from './subscription.ts';
 
@@ -21,7 +20,7 @@ export const payerOf = (organization: Organization, subscription: Subscription |
  * been charged for it: then the gateway's event decides. @throws what the call threw, 502.
  */
 export const callForAttempt = async <T>(
-	{db, clock, log}: Pick<Services, 'db' | 'clock' | 'log'>,
+	{db, clock, log}: Pick<BillingServices, 'db' | 'clock' | 'log'>,
 	attempt: BillingAttempt,
 	call: () => Promise<T>,
 ): Promise<T> => {
@@ -37,7 +36,7 @@ export const callForAttempt = async <T>(
 
 /** Closes superseded checkouts, if the gateway can. One that is paid nevertheless is refunded later. */
 export const closeSuperseded = (
-	{gateways, background}: Pick<Services, 'gateways' | 'background'>,
+	{gateways, background}: Pick<BillingServices, 'gateways' | 'background'>,
 	attempts: BillingAttempt[],
 ): void => {
 	for (const attempt of attempts) {
@@ -67,7 +66,7 @@ export const newAttempt = async (
 	{gateway, plan, ...order}: AttemptOrder,
 	now: Date,
 ): Promise<BillingAttempt> => {
-	const priceId = gateway.name === 'GATEWAY_A' ? plan.plan.stripePrice : null;
+	const priceId = gateway.priceOf(plan.plan);
 	const attempt = await createAttemptStore(db).insert({...order, gateway: gateway.name, plan: plan.name, priceId}, now);
 	// The same try of a renewal exists: the index excludes what the lease does not.
 	if (attempt === null) {
@@ -79,7 +78,7 @@ export const newAttempt = async (
 
 /** A new attempt and its hosted checkout. @throws 409, 502. */
 export const openAttempt = async (
-	services: Pick<Services, 'db' | 'clock' | 'log'>,
+	services: Pick<BillingServices, 'db' | 'clock' | 'log'>,
 	order: AttemptOrder,
 	payer: Payer,
 ): Promise<{attempt: BillingAttempt; checkout: Checkout}> => {

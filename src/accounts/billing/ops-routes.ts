@@ -6,7 +6,7 @@ import {orgParams, requireOrganization} from '../organizations/require-organizat
 import {planField} from '../plans/plan-field.ts';
 import {route} from '../route.ts';
 import {organizationOnPlanAnswer} from './billing-answers.ts';
-import type {BillingServices} from './replay-events.ts';
+import type {BillingServices} from './gateway.ts';
 import {setOrganizationPlan} from './set-plan.ts';
 import {subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';

@@ -1,27 +1,25 @@
 import {inTransaction} from '../../platform/db/db.ts';
 import {withLease} from '../../platform/db/lease.ts';
 import {nothingToRenew} from '../../platform/errors.ts';
-import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
-import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
+import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
-import type {Checkout, Gateway, Payer} from './gateway.ts';
-import {currencyOf, requireGateway} from './gateways.ts';
+import type {BillingServices, Checkout, Gateway, Payer} from './gateway.ts';
+import {currencyOf, RENEWED_HERE, requireGateway} from './gateways.ts';
 import {type AttemptOrder, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
-import {FIRST_CHECKOUT} from './paymob/renewal-schedule.ts';
 import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
-import {type BillingServices, replayUnmatched} from './replay-events.ts';
+import {replayUnmatched} from './replay-events.ts';
 import {isLive, nextPeriodOf, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
 /** Whether the paid period is over. */
 export const isOver = ({currentPeriodEnd: end}: Subscription, now: Date): boolean => end !== null && end <= now;
 
-/** The next full period at Paymob as a checkout, numbered apart from the job's tries. */
+/** The next full period as a checkout, numbered apart from the job's tries. */
 export const renewalOrder = async (
-	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	{db, clock}: Pick<BillingServices, 'db' | 'clock'>,
 	{gateway, subscription, plan}: {gateway: Gateway; subscription: Subscription; plan: PlanForSale},
 ): Promise<AttemptOrder> => {
 	const {organizationId} = subscription;
@@ -35,7 +33,7 @@ export const renewalOrder = async (
 
 /** After a declined card, opens a checkout over the same amount, as another attempt. @throws 502. */
 export const payByCheckout = async (
-	services: Pick<Services, 'db' | 'clock' | 'log'>,
+	services: Pick<BillingServices, 'db' | 'clock' | 'log'>,
 	{declined, order, reason, payer}: {declined: BillingAttempt; order: AttemptOrder; reason: string; payer: Payer},
 ): Promise<{attempt: BillingAttempt; result: {paid: false} & Checkout}> => {
 	const {db, clock} = services;
@@ -47,7 +45,7 @@ export const payByCheckout = async (
 };
 
 /**
- * Opens a checkout for the next period of a Paymob subscription whose period is over, for customers without a chargeable
+ * Opens a checkout for the next period of a subscription that Oplink renews and whose period is over, for customers without a chargeable
  * saved card (contract/billing 10). @throws 409 if no renewal is due, 502, 503.
  */
 export const payRenewal = (
@@ -57,12 +55,12 @@ export const payRenewal = (
 	withLease(services, billingLease(organization.id), async () => {
 		const {db, clock, config} = services;
 		const find = () => createSubscriptionStore(db).findOf(organization.id);
-		if ((await find())?.gateway !== 'GATEWAY_B') {
+		if ((await find())?.gateway !== RENEWED_HERE) {
 			throw nothingToRenew();
 		}
 
-		const gateway = requireGateway(services, 'GATEWAY_B');
-		await gateway.settleCharges?.(organization.id);
+		const gateway = requireGateway(services, RENEWED_HERE);
+		await gateway.renewals?.settleCharges(organization.id);
 		const subscription = await find();
 		const isDue = subscription !== null && isLive(subscription) && isOver(subscription, clock.now());
 		if (!isDue || subscription.cancelAtPeriodEnd) {

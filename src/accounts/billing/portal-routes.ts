@@ -164,7 +164,7 @@ export const portalBillingRoutes = [
 	portalRoute({
 		method: 'POST',
 		path: '/billing/portal-session',
-		summary: 'Open Stripe’s page for cards',
+		summary: 'Open the gateway’s page for cards',
 		refusals: [409],
 		answer: billingPortalAnswer,
 		role: 'owner',

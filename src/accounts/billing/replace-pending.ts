@@ -1,6 +1,5 @@
-import type {Services} from '../../services.ts';
 import {FALLBACK_PLAN} from './apply-subscription.ts';
-import type {Gateway} from './gateway.ts';
+import type {BillingServices, Gateway} from './gateway.ts';
 import type {Subscription} from './subscription.ts';
 
 /** Restores at the gateway what the row has scheduled for the end of the period. */
@@ -19,7 +18,7 @@ const restore = async (gateway: Gateway, subscription: Subscription): Promise<vo
  * @throws what the calls threw, 502.
  */
 export const replacePending = async <T>(
-	{log}: Pick<Services, 'log'>,
+	{log}: Pick<BillingServices, 'log'>,
 	gateway: Gateway,
 	subscription: Subscription,
 	calls: () => Promise<T>,

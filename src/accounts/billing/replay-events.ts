@@ -1,39 +1,22 @@
-import {gatewayEventNotFound, gatewayOff, required} from '../../platform/errors.ts';
-import type {Services} from '../../services.ts';
+import {gatewayEventNotFound, required} from '../../platform/errors.ts';
+import type {BillingServices} from './gateway.ts';
 import {createGatewayEventStore, type GatewayEvent} from './gateway-event-store.ts';
-import {recordPaymobEvent} from './paymob/receive-callback.ts';
-import {recordStripeEvent} from './stripe/receive-event.ts';
+import {requireGateway} from './gateways.ts';
 import type {GatewayName} from './subscription.ts';
-
-/** The dependencies of operations that may apply events. */
-export type BillingServices = Pick<
-	Services,
-	'config' | 'db' | 'clock' | 'log' | 'background' | 'gateways' | 'stripe' | 'paymob'
->;
 
 /** Most events of one replay. */
 const BATCH = 100;
 
+/** @throws 502, 503. */
 const replay = async (
 	services: BillingServices,
 	event: GatewayEvent,
 	{onlyUnmatched}: {onlyUnmatched: boolean},
-): Promise<GatewayEvent> => {
-	const {stripe, paymob} = services;
-	const entry = {replay: event, onlyUnmatched};
-	if (event.gateway === 'GATEWAY_A' && stripe !== null) {
-		return recordStripeEvent({...services, stripe}, JSON.parse(event.payload), entry);
-	}
-
-	if (event.gateway === 'GATEWAY_B' && paymob !== null) {
-		return recordPaymobEvent(paymob, event, entry);
-	}
-
-	throw gatewayOff();
-};
+): Promise<GatewayEvent> =>
+	requireGateway(services, event.gateway).replay(services, event, {replay: event, onlyUnmatched});
 
 /** @throws 404. */
-export const requireEvent = async ({db}: Pick<Services, 'db'>, id: string): Promise<GatewayEvent> => {
+export const requireEvent = async ({db}: Pick<BillingServices, 'db'>, id: string): Promise<GatewayEvent> => {
 	return required(await createGatewayEventStore(db).find(id), gatewayEventNotFound);
 };
 

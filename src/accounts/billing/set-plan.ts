@@ -6,9 +6,9 @@ import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {applySubscription, billingLease} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
+import type {BillingServices} from './gateway.ts';
 import {gatewayOfSubscription} from './gateways.ts';
 import {closeSuperseded} from './new-attempt.ts';
-import type {BillingServices} from './replay-events.ts';
 import {isLive} from './subscription.ts';
 import {createSubscriptionStore, emptyState, endedState, type SubscriptionState} from './subscription-store.ts';
 

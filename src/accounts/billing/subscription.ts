@@ -14,7 +14,7 @@ export type Subscription = {
 	status: SubscriptionStatus;
 	gateway: GatewayName | 'MANUAL';
 	gatewaySubscriptionId: string | null;
-	/** Stripe's customer; kept while the organization pays through Paymob. */
+	/** The customer at GATEWAY_A; kept while the organization pays through another. */
 	gatewayCustomerId: string | null;
 	currentPeriodStart: Date | null;
 	currentPeriodEnd: Date | null;
@@ -22,7 +22,7 @@ export type Subscription = {
 	scheduledPlan: string | null;
 	/** When the row became PAST_DUE; null in any other status. */
 	pastDueAt: Date | null;
-	/** Paymob: the date from which its monthly periods are counted; null after ops ended it. */
+	/** GATEWAY_B: the date from which its monthly periods are counted; null after ops ended it. */
 	anchorAt: Date | null;
 	createdAt: Date;
 	updatedAt: Date;
@@ -51,7 +51,7 @@ export const GRACE_DAYS = 7;
 /** When the grace that begins at `date` ends. */
 export const graceEnd = (date: Date): Date => new Date(date.getTime() + GRACE_DAYS * DAY_MS);
 
-/** When the paid time of a PAST_DUE row ends: Stripe has begun the next period, Paymob has not. */
+/** When the paid time of a PAST_DUE row ends: GATEWAY_A has begun the next period, GATEWAY_B has not. */
 const paidUntil = ({
 	gateway,
 	currentPeriodStart,
@@ -114,7 +114,7 @@ export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 };
 
 /**
- * The period that follows the row's, at Paymob. One that is paid late ends when it would have ended, but never in the
+ * The period that follows the row's, where Oplink renews it. One that is paid late ends when it would have ended, but never in the
  * past: months that nobody could use are not charged.
  */
 export const nextPeriodOf = (

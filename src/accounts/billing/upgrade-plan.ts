@@ -5,18 +5,18 @@ import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
-import type {Gateway, Upgrade} from './gateway.ts';
+import type {BillingServices, Gateway, Upgrade} from './gateway.ts';
 import {currencyOf} from './gateways.ts';
 import {type AttemptOrder, callForAttempt, closeSuperseded, newAttempt, payerOf} from './new-attempt.ts';
 import {isOver, payByCheckout, renewalOrder} from './pay-renewal.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
 import {replacePending} from './replace-pending.ts';
-import {type BillingServices, replayUnmatched} from './replay-events.ts';
+import {replayUnmatched} from './replay-events.ts';
 import {isLive, proratedDifference, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 import {applyFlags} from './write-flags.ts';
 
-/** The difference for the rest of the period, or if a Paymob period is over, the next one in full. */
+/** The difference for the rest of the period, or if one that Oplink renews is over, the next one in full. */
 const upgradeOrder = async (
 	services: Pick<Services, 'db' | 'clock' | 'config'>,
 	subscription: Subscription,
@@ -25,7 +25,7 @@ const upgradeOrder = async (
 ): Promise<AttemptOrder> => {
 	const {organizationId, currentPeriodStart: start, currentPeriodEnd: end} = subscription;
 	const now = services.clock.now();
-	if (gateway.name === 'GATEWAY_B' && isOver(subscription, now)) {
+	if (gateway.renewals !== null && isOver(subscription, now)) {
 		return renewalOrder(services, {gateway, subscription, plan});
 	}
 

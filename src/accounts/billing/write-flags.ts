@@ -1,8 +1,8 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {noSubscription, required} from '../../platform/errors.ts';
-import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {applySubscription} from './apply-subscription.ts';
+import type {BillingServices} from './gateway.ts';
 import {hasValues, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 
@@ -35,7 +35,7 @@ export const applyFlags = async (
 
 /** Writes flags of a live row, all that a route may change: only events entitle. @throws 409 if it has ended. */
 export const writeFlags = (
-	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	{db, clock}: Pick<BillingServices, 'db' | 'clock'>,
 	{organizationId, by, action}: {organizationId: string; by: Caller; action: string},
 	flags: Flags,
 ): Promise<Subscription> =>

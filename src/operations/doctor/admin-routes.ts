@@ -40,7 +40,7 @@ const unlessAway = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
 
 /** Checks that the server itself can run; the caller examines what is visible only from outside. */
 const examine = async (services: Services) => {
-	const {clicks, clickJournal, config, db, limiter, stripe, clock} = services;
+	const {clicks, clickJournal, config, db, limiter, clock} = services;
 	// CLOCK_OFFSET shifts the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
 	const areas = await Promise.all([
@@ -54,7 +54,7 @@ const examine = async (services: Services) => {
 		checkJournal(clickJournal.figures()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
-		checkStripe(stripe, config),
+		checkStripe(config),
 		checkPaymob(config),
 		unlessAway(checkAssociationRoom(services), []),
 		unlessAway(checkWebhooks(services), []),

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import {createStripe} from '../../accounts/billing/stripe/stripe-client.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {isPlaceholderPrice} from '../../platform/config/placeholder-prices.ts';
 import type {Plan} from '../../platform/config/plans.ts';
@@ -52,15 +53,13 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 			);
 };
 
-/**
- * Checks Stripe: whether it accepts the key, and whether the plans' prices exist.
- * @param stripe null if it is off.
- */
-export const checkStripe = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {
-	if (stripe === null) {
+/** Checks Stripe: whether it accepts the key, and whether the plans' prices exist. */
+export const checkStripe = async ({stripe: given, plans}: Config): Promise<Finding[]> => {
+	if (given === null) {
 		return [ok('stripe.configured', 'off')];
 	}
 
+	const stripe = createStripe(given);
 	const sold = soldPrices(plans);
 	const asked = await Promise.all(
 		sold.length === 0
@@ -81,7 +80,7 @@ export const checkStripe = async (stripe: Stripe | null, {stripe: given, plans}:
 	const faults = [...new Map(asked.flat().map((finding) => [finding.message, finding])).values()];
 	return [
 		...(faults.length > 0 ? faults : [ok('stripe.key', 'it accepts the key')]),
-		...(given?.webhookSecret === null
+		...(given.webhookSecret === null
 			? [warn('stripe.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it')]
 			: []),
 	];

@@ -1,3 +1,6 @@
+import {fail} from 'node:assert/strict';
+import type Stripe from 'stripe';
+import type {StripeGateway} from '../../../src/accounts/billing/stripe/stripe-gateway.ts';
 import {startFakeStripe} from '../../fakes/stripe/stripe.ts';
 import {startPortal} from '../../helpers/portal.ts';
 import {createFakeClock} from '../../helpers/service.ts';
@@ -17,11 +20,11 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 		clock,
 	);
 	const stage = billingStage(portal, 'USD');
+	const gateway = portal.services.gateways.GATEWAY_A as StripeGateway | null;
 	/** How the library calls the gateway: its timeout in milliseconds, and its retries. */
 	const setLibrary = (settings: {timeout?: number; maxNetworkRetries?: number}): void => {
-		const library = portal.services.stripe;
-		if (library !== null) {
-			Object.assign(Reflect.get(library, '_api') as object, settings);
+		if (gateway !== null) {
+			Object.assign(Reflect.get(gateway.stripe, '_api') as object, settings);
 		}
 	};
 	/** Delivers the waiting events, oldest first. @returns the statuses of the answers. */
@@ -45,6 +48,10 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 	return {
 		...stage,
 		stripe,
+		/** The service's own library. */
+		get library(): Stripe {
+			return (gateway ?? fail()).stripe;
+		},
 		setLibrary,
 		deliverAll,
 		/** Takes the waiting events without delivering them. */

@@ -11,17 +11,17 @@ const stage = startedFor(test, () => startStripeStage());
 
 /** A checkout that somebody else's software opened at the same account, and that is paid. */
 const payElsewhere = async (metadata: Record<string, string>): Promise<void> => {
-	const {stripe: library} = stage.portal.services;
-	const customer = await library?.customers.create({email: 'somebody@example.com'});
-	const session = await library?.checkout.sessions.create({
+	const {library} = stage;
+	const customer = await library.customers.create({email: 'somebody@example.com'});
+	const session = await library.checkout.sessions.create({
 		mode: 'subscription',
-		customer: customer?.id ?? '',
+		customer: customer.id,
 		line_items: [{price: GROWTH, quantity: 1}],
 		metadata,
 		subscription_data: {metadata},
 		success_url: 'https://elsewhere.example.com',
 	});
-	stage.stripe.pay(session?.id ?? '');
+	stage.stripe.pay(session.id);
 };
 
 test.serial('duplicate webhook: it is counted, the gateway is asked nothing, and nothing changes', async (t) => {
@@ -51,8 +51,8 @@ test.serial('two different events for one fact: the second changes nothing and s
 test.serial('out of order: an ended subscription stays ended, whatever event comes later', async (t) => {
 	const owner = await stage.subscribed();
 	const {subscription} = await stage.idsOf(owner);
-	await stage.portal.services.stripe?.subscriptions.update(subscription, {cancel_at_period_end: true});
-	await stage.portal.services.stripe?.subscriptions.cancel(subscription);
+	await stage.library.subscriptions.update(subscription, {cancel_at_period_end: true});
+	await stage.library.subscriptions.cancel(subscription);
 	const [updated, deleted] = stage.takeEvents();
 	t.truthy(updated && deleted);
 	await stage.stripe.deliver(stage.portal, ...(deleted ? [deleted] : []));
@@ -187,7 +187,7 @@ test.serial('unknown price: the plan stays, and the ledger asks for a review', a
 	const {subscription} = await stage.idsOf(owner);
 	stage.stripe.setPrice('price_of_others', {amount: 1});
 	const item = stage.stripe.account.subscriptions.get(subscription)?.items.data[0]?.id ?? '';
-	await stage.portal.services.stripe?.subscriptions.update(subscription, {
+	await stage.library.subscriptions.update(subscription, {
 		items: [{id: item, price: 'price_of_others'}],
 		proration_behavior: 'none',
 	});
@@ -278,7 +278,7 @@ test.serial('a payment that has ended before we heard of it gives nothing, and i
 	const owner = await stage.newOwner();
 	stage.stripe.pay((await owner.openCheckout()).body.sessionId);
 	const subscription = stage.stripe.charges.at(-1)?.subscription ?? '';
-	await stage.portal.services.stripe?.subscriptions.cancel(subscription);
+	await stage.library.subscriptions.cancel(subscription);
 	await stage.deliverAll();
 	t.like(await owner.subscription(), {status: 'INACTIVE'});
 	t.deepEqual(await stage.attemptStatuses(owner), ['REVIEW']);

@@ -1,13 +1,14 @@
 import {inTransaction} from '../../../platform/db/db.ts';
 import {systemCaller} from '../../audit/audit-log.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
+import {endSubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
+import type {BillingRun, BillingServices} from '../gateway.ts';
+import {RENEWED_HERE} from '../gateways.ts';
 import {isOver} from '../pay-renewal.ts';
-import {endSubscription} from '../paymob/fail-renewal.ts';
-import type {BillingServices} from '../replay-events.ts';
-import {graceEnd, isLive} from '../subscription.ts';
+import {graceEnd, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {type BillingRun, perOrganization} from './per-organization.ts';
+import {perOrganization} from './per-organization.ts';
 
 /**
  * Ends a subscription whose period is over. Its open attempts are superseded, so that a late payment does not revive it.
@@ -27,29 +28,34 @@ export const closeSubscription = (
 		await endSubscription(trx, row, {by: systemCaller, now});
 	});
 
+/** Whose periods Oplink ends: also those of a gateway that was turned off. */
+const ENDED_HERE: Array<Subscription['gateway']> = ['MANUAL', RENEWED_HERE];
+const isEndedHere = (gateway: Subscription['gateway']): boolean => ENDED_HERE.includes(gateway);
+
 const end = async (services: BillingServices, organizationId: string): Promise<void> => {
 	const {db, clock, gateways} = services;
 	const find = () => createSubscriptionStore(db).findOf(organizationId);
 	const before = await find();
 	const isLongOver = graceEnd(before?.currentPeriodEnd ?? clock.now()) <= clock.now();
 	// Charges without an answer are settled first, but not for longer than the grace.
-	await gateways.GATEWAY_B?.settleCharges?.(organizationId).catch((error: unknown) => {
+	const renewals = before === null || before.gateway === 'MANUAL' ? null : gateways[before.gateway]?.renewals;
+	await renewals?.settleCharges(organizationId).catch((error: unknown) => {
 		if (!isLongOver) {
 			throw error;
 		}
 	});
 	const row = await find();
 	const organization = await createOrganizationStore(db).findById(organizationId);
-	if (row !== null && row.gateway !== 'GATEWAY_A' && (row.cancelAtPeriodEnd || organization?.status !== 'ACTIVE')) {
+	if (row !== null && isEndedHere(row.gateway) && (row.cancelAtPeriodEnd || organization?.status !== 'ACTIVE')) {
 		await closeSubscription(services, organizationId);
 	}
 };
 
-/** Ends canceled subscriptions of Paymob and of ops whose period is over. Stripe ends its own. */
+/** Ends canceled subscriptions whose period is over, those of ops and of gateways that do not end theirs. */
 export const endPeriods = async (run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const store = createSubscriptionStore(services.db);
 	const now = services.clock.now();
-	const ids = await store.listEnding(['GATEWAY_B', 'MANUAL'], now);
+	const ids = await store.listEnding(ENDED_HERE, now);
 	await perOrganization(run, 'end a subscription', ids, (organizationId) => end(services, organizationId));
 };

@@ -1,9 +1,6 @@
 import {withLeaseIfFree} from '../../../platform/db/lease.ts';
 import {billingLease} from '../apply-subscription.ts';
-import type {BillingServices} from '../replay-events.ts';
-
-/** A run of the jobs; it ends early when the service stops. */
-export type BillingRun = {services: BillingServices; isStopping: () => boolean};
+import type {BillingRun} from '../gateway.ts';
 
 /**
  * Runs `work` for each organization under its billing lease; one whose lease is held is skipped. A failure is logged and

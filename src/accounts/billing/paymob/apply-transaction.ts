@@ -1,9 +1,10 @@
 import type {Db} from '../../../platform/db/db.ts';
+import {endSubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Verdict} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {endSubscription, failCharge} from './fail-renewal.ts';
+import {failCharge} from './fail-renewal.ts';
 import {judgePayment, mismatchOf} from './judge-payment.ts';
 import {createPaymentReversalStore, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';

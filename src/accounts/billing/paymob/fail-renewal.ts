@@ -1,24 +1,10 @@
 import type {Db} from '../../../platform/db/db.ts';
 import type {Caller} from '../../audit/audit-log.ts';
-import {applySubscription} from '../apply-subscription.ts';
+import {applySubscription, endSubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
-import {isLive, type Subscription} from '../subscription.ts';
-import {createSubscriptionStore, endedState, stateOf} from '../subscription-store.ts';
+import {isLive} from '../subscription.ts';
+import {createSubscriptionStore, stateOf} from '../subscription-store.ts';
 import {isLastTry} from './renewal-schedule.ts';
-
-/** Ends a subscription, in the caller's transaction with the row locked. */
-export const endSubscription = (
-	trx: Db,
-	row: Subscription,
-	{by, now}: {by: Caller; now: Date},
-): Promise<Subscription> =>
-	applySubscription(trx, {
-		organizationId: row.organizationId,
-		state: endedState(row),
-		by,
-		now,
-		action: 'END',
-	});
 
 /**
  * Closes an open try that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the

@@ -1,16 +1,19 @@
 import {MINUTE_MS} from '../../../platform/clock.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
 import {workUnderWay} from '../../../platform/errors.ts';
-import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from '../attempt-store.ts';
+import type {BillingRun} from '../gateway.ts';
+import {perOrganization} from '../jobs/per-organization.ts';
 import {failCharge} from './fail-renewal.ts';
 import type {Paymob} from './paymob.ts';
 import {readTransaction} from './paymob-payloads.ts';
 import {receiveAnswer} from './receive-callback.ts';
-import {FIRST_CHECKOUT} from './renewal-schedule.ts';
 import {byPaymob} from './settle-payment.ts';
 
 /** How long to wait for a callback before asking Paymob (contract/billing 10). */
-export const PATIENCE_MINUTES = 15;
+const PATIENCE_MINUTES = 15;
+/** Most inquiries of one run. */
+const BATCH = 100;
 /** How long a checkout can be paid. */
 export const CHECKOUT_MINUTES = 60;
 
@@ -86,5 +89,19 @@ export const settleCharges = async (paymob: Paymob, organizationId: string): Pro
 
 	if ((await attempts.listUnanswered(organizationId)).length > 0) {
 		throw workUnderWay();
+	}
+};
+
+/**
+ * Asks Paymob about attempts without a callback for 15 minutes, because it may not repeat a failed one (contract/paymob
+ * 7). Superseded attempts included: they could be paid until they expired.
+ */
+export const inquireAttempts = async (paymob: Paymob, run: BillingRun): Promise<void> => {
+	const before = new Date(paymob.clock.now().getTime() - PATIENCE_MINUTES * MINUTE_MS);
+	const lifeMinutes = CHECKOUT_MINUTES + PATIENCE_MINUTES;
+	for (const attempt of await createAttemptStore(paymob.db).listUnreported({before, lifeMinutes}, BATCH)) {
+		await perOrganization(run, 'inquire about an attempt', [attempt.organizationId], () =>
+			inquireAttempt(paymob, attempt),
+		);
 	}
 };

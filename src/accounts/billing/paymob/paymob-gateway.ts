@@ -2,8 +2,11 @@ import {gatewayFailed} from '../../../platform/errors.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Checkout, Gateway, Payer} from '../gateway.ts';
 import {chargeableCard, chargeCard, createOrder} from './charge-card.ts';
-import {settleCharges} from './inquire-attempt.ts';
+import {inquireAttempts, settleCharges} from './inquire-attempt.ts';
 import type {Paymob} from './paymob.ts';
+import {receivePaymobCallback, recordPaymobEvent} from './receive-callback.ts';
+import {refundPayments} from './refund-payments.ts';
+import {renewSubscriptions} from './renew-subscriptions.ts';
 
 const checkoutUrl = ({config}: Paymob, clientSecret: string): string => {
 	const url = new URL(config.checkoutUrl);
@@ -51,7 +54,15 @@ export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 			(await createAttemptStore(paymob.db).find(attempt.organizationId, attempt.id)) ?? attempt;
 		return {paid: true, ref: gatewayRef ?? '', ref2: gatewayRef2};
 	},
-	settleCharges: (organizationId) => settleCharges(paymob, organizationId),
+	priceOf: () => null,
+	receive: (services, request) => receivePaymobCallback(paymob, services, request),
+	replay: (_, event, entry) => recordPaymobEvent(paymob, event, entry),
+	renewals: {
+		settleCharges: (organizationId) => settleCharges(paymob, organizationId),
+		inquire: (run) => inquireAttempts(paymob, run),
+		renew: (run) => renewSubscriptions(paymob, run),
+		refund: ({isStopping}) => refundPayments(paymob, isStopping),
+	},
 	// Paymob has no such call; the order expires.
 	closeCheckout: nothing,
 	scheduleDowngrade: nothing,

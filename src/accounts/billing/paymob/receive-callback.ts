@@ -5,6 +5,7 @@ import {isTooDeep} from '../../../platform/http/storable.ts';
 import {fieldsOf, parseJson} from '../../../platform/http/untrusted-json.ts';
 import type {Metrics} from '../../../platform/metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
+import type {GatewayRequest} from '../gateway.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
 import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
 import {createPaymentMethodStore} from '../payment-method-store.ts';
@@ -163,20 +164,17 @@ const createdAt = (body: unknown): Date | null => {
 
 /** Receives a callback of Paymob. @throws 400 for an invalid HMAC; 5xx if nothing was recorded. */
 export const receivePaymobCallback = async (
-	{paymob, background, metrics}: {paymob: Paymob | null; background: Background; metrics: Metrics},
-	{rawBody, query}: {rawBody: Buffer; query: {hmac?: unknown}},
+	paymob: Paymob,
+	{background, metrics}: {background: Background; metrics: Metrics},
+	{rawBody, query}: Pick<GatewayRequest, 'rawBody' | 'query'>,
 ): Promise<void> => {
-	if (paymob === null) {
-		throw invalidWebhookSignature();
-	}
-
 	const body = parseJson(rawBody.toString('utf8'));
 	// Only some fields are signed: anybody could add values too deep to store to a genuine callback.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();
 	}
 
-	const kind = verifiedKind(paymob.config.hmacSecret, body, query.hmac);
+	const kind = verifiedKind(paymob.config.hmacSecret, body, query['hmac']);
 	metrics.webhook('gateway_b', createdAt(body));
 	const event = eventOf(paymob, kind, body);
 	if (event === null) {

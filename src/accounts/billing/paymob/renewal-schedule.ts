@@ -1,5 +1,5 @@
 import {DAY_MS} from '../../../platform/clock.ts';
-import type {BillingAttempt} from '../attempt-store.ts';
+import {type BillingAttempt, FIRST_CHECKOUT} from '../attempt-store.ts';
 import type {Subscription} from '../subscription.ts';
 
 /**
@@ -8,9 +8,6 @@ import type {Subscription} from '../subscription.ts';
 export const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 const LAST_TRY = RETRY_DAYS.length;
-
-/** Numbers from here on are checkouts that the customer opened for a renewal. */
-export const FIRST_CHECKOUT = 100;
 
 export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
 

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 import type {Db} from '../../../platform/db/db.ts';
-import type {Services} from '../../../services.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import type {BillingServices} from '../gateway.ts';
 import type {Verdict} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
@@ -101,7 +101,7 @@ const refundInvoices = async (stripe: Stripe, {id}: RemoteSubscription): Promise
  * @returns null if the subscription may run. @throws 502.
  */
 export const endOrphan = async (
-	{db, log, stripe}: Pick<Services, 'db' | 'log'> & {stripe: Stripe},
+	{db, log, stripe}: Pick<BillingServices, 'db' | 'log'> & {stripe: Stripe},
 	organizationId: string,
 	remote: RemoteSubscription,
 ): Promise<Orphan | null> => {

@@ -2,9 +2,10 @@ import type Stripe from 'stripe';
 import type {Db} from '../../../platform/db/db.ts';
 import {withLease} from '../../../platform/db/lease.ts';
 import {invalidWebhookSignature} from '../../../platform/errors.ts';
-import type {Services} from '../../../services.ts';
+import type {Metrics} from '../../../platform/metrics/metrics.ts';
 import {billingLease} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import type {BillingServices} from '../gateway.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
 import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
 import {closeSuperseded} from '../new-attempt.ts';
@@ -16,7 +17,7 @@ import {projectSubscription} from './project-subscription.ts';
 import {isPaid, paidOnes, type RemoteSubscription, readSubscription} from './read-subscription.ts';
 import {ask, askFor, idOf, isName} from './stripe-client.ts';
 
-type Deps = Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'background' | 'gateways'> & {stripe: Stripe};
+type Deps = BillingServices & {stripe: Stripe};
 
 /** The checkout is found by its id or, if the answer with the id was lost, by the attempt that it names. */
 const closeExpired = async (
@@ -177,7 +178,7 @@ const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: str
  * @throws 400 for an invalid signature; 5xx if Stripe should deliver the event again.
  */
 export const receiveStripeEvent = async (
-	deps: Deps & Pick<Services, 'metrics'>,
+	deps: Deps & {metrics: Metrics},
 	{rawBody, signature}: {rawBody: Buffer; signature: string | undefined},
 ): Promise<GatewayEvent> => {
 	const event = verified(deps, rawBody, signature);

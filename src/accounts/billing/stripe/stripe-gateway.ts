@@ -3,15 +3,29 @@ import type {Plans} from '../../../platform/config/plans.ts';
 import type {CardGateway} from '../gateway.ts';
 import {cancelNow, keepPrice, schedulePrice, setCancelAtPeriodEnd, upgradeNow} from './change-subscription.ts';
 import {openStripeCheckout, priceOf} from './open-checkout.ts';
+import {receiveStripeEvent, recordStripeEvent} from './receive-event.ts';
 import {ask, askOrRefusal} from './stripe-client.ts';
 
 type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
 
+/** With its library, whose settings tests change. */
+export type StripeGateway = CardGateway & {stripe: Stripe};
+
+const headerText = (value: string | string[] | undefined): string | undefined =>
+	typeof value === 'string' ? value : undefined;
+
 /** Stripe, GATEWAY_A (contract/stripe 1, contract/billing 7). */
-export const createStripeGateway = (deps: Deps): CardGateway => {
+export const createStripeGateway = (deps: Deps): StripeGateway => {
 	const {stripe, plans, returnUrl} = deps;
 	return {
 		name: 'GATEWAY_A',
+		stripe,
+		priceOf: ({stripePrice}) => stripePrice,
+		receive: async (services, {rawBody, headers}) => {
+			await receiveStripeEvent({...services, stripe}, {rawBody, signature: headerText(headers['stripe-signature'])});
+		},
+		replay: (services, {payload}, entry) => recordStripeEvent({...services, stripe}, JSON.parse(payload), entry),
+		renewals: null,
 		openCheckout: (attempt, payer) => openStripeCheckout(deps, attempt, payer),
 		closeCheckout: async ({gatewayRef, purpose}) => {
 			// An upgrade has no checkout but an invoice, which the next change replaces.

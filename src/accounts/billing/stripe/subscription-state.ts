@@ -1,8 +1,8 @@
 import type {Db} from '../../../platform/db/db.ts';
-import type {Services} from '../../../services.ts';
 import {type Caller, systemCaller} from '../../audit/audit-log.ts';
 import {FALLBACK_PLAN} from '../apply-subscription.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
+import type {BillingServices} from '../gateway.ts';
 import type {SubscriptionState} from '../subscription-store.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
 
@@ -11,7 +11,7 @@ export const byStripe: Caller = {actor: {...systemCaller.actor, name: 'Stripe'},
 
 /** The dependencies of projecting a subscription, in the transaction that records the event. */
 export type Projection = {
-	services: Pick<Services, 'config' | 'log'>;
+	services: Pick<BillingServices, 'config' | 'log'>;
 	trx: Db;
 	organizationId: string;
 	now: Date;

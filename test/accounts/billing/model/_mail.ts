@@ -1,5 +1,3 @@
-import {receivePaymobCallback} from '../../../../src/accounts/billing/paymob/receive-callback.ts';
-import {receiveStripeEvent} from '../../../../src/accounts/billing/stripe/receive-event.ts';
 import type {PaymobEvent} from '../../../fakes/paymob/paymob.ts';
 import type {StripeEvent} from '../../../fakes/stripe/stripe.ts';
 import type {Play} from './_play.ts';
@@ -63,11 +61,11 @@ export const receive = async (play: Play, letter: Letter): Promise<void> => {
 	} = play;
 	const rawBody = Buffer.from(letter.event.body);
 	try {
+		const {GATEWAY_A, GATEWAY_B} = services.gateways;
 		if (letter.gateway === 'A') {
-			const signature = stripe.sign(letter.event).headers?.['stripe-signature'];
-			await receiveStripeEvent({...services, stripe: services.stripe ?? fail()}, {rawBody, signature});
+			await GATEWAY_A?.receive(services, {rawBody, headers: {...stripe.sign(letter.event).headers}, query: {}});
 		} else {
-			await receivePaymobCallback(services, {rawBody, query: {...paymob.sign(letter.event).query}});
+			await GATEWAY_B?.receive(services, {rawBody, headers: {}, query: {...paymob.sign(letter.event).query}});
 		}
 
 		(death.isDead() ? mail.lost : mail.delivered).push(letter);
@@ -75,10 +73,6 @@ export const receive = async (play: Play, letter: Letter): Promise<void> => {
 		mail.lost.push(letter);
 		mail.refusal = `${letter.event.type}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 	}
-};
-
-const fail = (): never => {
-	throw new Error('Stripe is off.');
 };
 
 const inTurn = async (play: Play, letters: readonly Letter[]): Promise<void> => {

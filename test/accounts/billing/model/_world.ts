@@ -94,7 +94,6 @@ export const startWorld = async (): Promise<World> => {
 	const library = createLibrary(stripe);
 	const services: Services = {
 		...made,
-		stripe: library,
 		gateways: {
 			...made.gateways,
 			GATEWAY_A: createStripeGateway({

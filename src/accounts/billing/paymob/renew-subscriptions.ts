@@ -3,17 +3,17 @@ import {inTransaction} from '../../../platform/db/db.ts';
 import {systemCaller} from '../../audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import type {BillingRun, BillingServices} from '../gateway.ts';
+import {closeSubscription} from '../jobs/end-periods.ts';
+import {perOrganization} from '../jobs/per-organization.ts';
 import {payerOf} from '../new-attempt.ts';
 import {isOver} from '../pay-renewal.ts';
-import {chargeableCard, chargeCard} from '../paymob/charge-card.ts';
-import {failCharge} from '../paymob/fail-renewal.ts';
-import type {Paymob} from '../paymob/paymob.ts';
-import {nextStep} from '../paymob/renewal-schedule.ts';
-import type {BillingServices} from '../replay-events.ts';
 import {graceEnd, isLive, nextPeriodOf, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {closeSubscription} from './end-periods.ts';
-import {type BillingRun, perOrganization} from './per-organization.ts';
+import {chargeableCard, chargeCard} from './charge-card.ts';
+import {failCharge} from './fail-renewal.ts';
+import type {Paymob} from './paymob.ts';
+import {nextStep} from './renewal-schedule.ts';
 
 type Renewal = {services: BillingServices; paymob: Paymob; organization: Organization; row: Subscription};
 
@@ -70,7 +70,7 @@ const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> 
 };
 
 /**
- * Continues an open try. Charged, it waits for a callback or an inquiry (`billing-jobs.ts`) until the grace ends; not
+ * Continues an open try. Charged, it waits for a callback or an inquiry (`inquireAttempts`) until the grace ends; not
  * charged, after a crash or an outage, it is charged now.
  */
 const resume = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
@@ -105,7 +105,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
  * Renews Paymob subscriptions whose period is over (contract/billing 10), unless they are canceled or the organization is
  * not active: these end (`end-periods.ts`).
  */
-export const renewSubscriptions = async (run: BillingRun, paymob: Paymob): Promise<void> => {
+export const renewSubscriptions = async (paymob: Paymob, run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const {db, clock} = paymob;
 	const ids = await createSubscriptionStore(db).listEnded('GATEWAY_B', clock.now());
