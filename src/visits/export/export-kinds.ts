@@ -1,4 +1,4 @@
-import {clicksInFull} from '../clicks/click-context.ts';
+import {campaigns, clicksInFull} from '../clicks/click-context.ts';
 
 /** What can be exported. */
 export const exportKinds = ['clicks', 'events', 'matches'] as const;
@@ -42,6 +42,7 @@ export const kinds: Record<ExportKind, Kind> = {
 			free('language'),
 			free('country'),
 			free('botClass', 'bot_class'),
+			...Object.entries(campaigns.words).flatMap(([name, column]) => (name === 'channel' ? [] : [free(name, column)])),
 		],
 	},
 	events: {

@@ -1,4 +1,9 @@
+import {campaigns} from '../clicks/click-context.ts';
 import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
+
+const utmSql = Object.entries(campaigns.words)
+	.flatMap(([name, column]) => (name === 'channel' ? [] : [`clicks.${column} AS "${name}"`]))
+	.join(', ');
 
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
@@ -30,7 +35,7 @@ export const clicksOfSubject = (
 ): string => `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
 		own.link_id AS "linkId", clicks.channel, own.platform, clicks.os, clicks.os_version AS "osVersion", clicks.browser,
 		clicks.device_model AS "deviceModel", clicks.language, clicks.timezone, clicks.referrer_host AS "referrerHost",
-		clicks.country, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
+		clicks.country, ${utmSql}, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
 		own.timezone AS "signalTimezone", own.signals_at AS "signalsAt", encode(own.ip_key, 'hex') AS "addressHash",
 		encode(own.net_key, 'hex') AS "networkHash", encode(own.visitor, 'hex') AS "visitorHash",
 		encode(own.consumed_by, 'hex') AS "deviceHash", own.expires_at AS "matchableUntil",
