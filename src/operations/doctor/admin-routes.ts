@@ -10,6 +10,7 @@ import type {Services} from '../../services.ts';
 import {checkAssociationRoom} from './association-room.ts';
 import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
+import {checkCountries} from './countries.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
 import {worstOf} from './finding.ts';
@@ -53,6 +54,7 @@ const examine = async (services: Services) => {
 		checkClickStore(clicks.ping),
 		checkJournal(clickJournal.figures()),
 		checkDisk(config.dataDir),
+		checkCountries(services.countries.built(), now()),
 		checkIdentityProvider(config),
 		checkStripe(config),
 		checkPaymob(config),

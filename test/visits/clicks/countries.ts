@@ -1,6 +1,7 @@
 import {rename, stat, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {checkCountries} from '../../../src/operations/doctor/countries.ts';
 import {createCountries} from '../../../src/platform/countries.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -75,6 +76,17 @@ test('a new file is read once it is there, a broken one leaves the countries of 
 	t.is(warnings.length, 1);
 	await replace(mmdbOf(networks));
 	t.is(countries.of('203.0.113.7'), 'DE');
+});
+
+test('the doctor warns of an old file', (t) => {
+	const now = new Date('2026-03-10T12:00:00.000Z');
+	t.deepEqual(checkCountries(null, now), []);
+	t.is(checkCountries(new Date('2026-02-01'), now)[0]?.status, 'ok');
+	t.like(checkCountries(new Date('2025-12-01'), now)[0], {
+		status: 'warn',
+		check: 'countries.age',
+		message: 'GEOIP_FILE is of 2025-12-01',
+	});
 });
 
 test('a GEOIP_FILE that is none ends the start with a sentence', async (t) => {

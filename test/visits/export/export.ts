@@ -23,7 +23,8 @@ const linesOf = (text: string): Array<Record<string, unknown>> =>
 		.map((line) => JSON.parse(line));
 
 const COLUMNS = {
-	clicks: 'id,at,linkId,channel,referrer,platform,os,browser,deviceModel,language,country,botClass,utmSource,utmMedium,utmCampaign,utmContent,utmTerm',
+	clicks:
+		'id,at,linkId,channel,referrer,platform,os,browser,deviceModel,language,country,botClass,utmSource,utmMedium,utmCampaign,utmContent,utmTerm',
 	events: 'id,eventId,eventName,deviceId,linkId,properties,occurredAt,receivedAt',
 	matches: 'id,at,deviceId,matched,method,confidence,score,linkId,reason',
 };
