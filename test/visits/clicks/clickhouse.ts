@@ -3,24 +3,51 @@ import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts'
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {createClickHouseRows} from '../../../src/visits/clicks/clickhouse/click-table.ts';
 import {literal} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {dimensionNames, funnelDimensions} from '../../../src/visits/clicks/dimensions.ts';
 import {batchId} from '../../../src/visits/clicks/journal/entry-store.ts';
 import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
 import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
+import {isDeep} from '../../helpers/deep.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
 import {its, run, statsOf} from './_clickhouse.ts';
 import {clickOn, countOf, entry, frameOf, leftBehind} from './_left-behind.ts';
 
+/** The same questions for both services: breakdowns, filters and ranges by a small generator of numbers. */
+const randomQuestions = (count: number, linkId: string): string[] => {
+	let state = 35;
+	const below = (limit: number): number => {
+		state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+		return Math.floor((state / 2 ** 31) * limit);
+	};
+	const one = <T>(values: readonly T[]): T => values[below(values.length)] as T;
+	return Array.from({length: count}, () => {
+		const by = new Set(Array.from({length: 1 + below(4)}, () => one(dimensionNames)));
+		const from = Date.parse('2026-03-10T11:00:00Z') + below(180) * 60_000;
+		const range = {from: new Date(from).toISOString(), to: new Date(from + (1 + below(200)) * 60_000).toISOString()};
+		const filter = one([{}, {}, {tag: 'spring'}, {channel: 'push'}, {link: linkId}]);
+		const timezone = one(['UTC', 'Asia/Kathmandu', 'America/St_Johns']);
+		return String(
+			new URLSearchParams({by: [...by].join(), ...range, ...filter, timezone, interval: one(['hour', 'day'])}),
+		);
+	});
+};
+
 /** Sends the same requests to both services. @returns the answers by name, without values that differ in every installation. */
 const story = async (at: TestService) => {
 	at.clock.set(new Date('2026-03-10T12:07:30.000Z'));
 	const acme = await organization(at);
-	const [sale, email] = [await link(acme), await link(acme, {path: '/email', channel: undefined})];
+	const [sale, email] = [
+		await link(acme, {tags: ['spring', 'sale'], channel: 'push', utmCampaign: 'spring'}),
+		await link(acme, {path: '/email', channel: undefined}),
+	];
 	const address = network();
-	await visit(at, sale, address(1));
+	await visit(at, sale, address(1), {query: '?utm_campaign=autumn&utm_source=mail'});
+	await visit(at, email, address(6), {query: '?utm_campaign=autumn&utm_term=shoes', language: 'de-DE'});
 	await visit(at, sale, address(2), {headers: {Referer: 'https://news.example/a'}});
 	at.clock.advance(3700);
 	await visit(at, email, address(3), {userAgent: userAgents.android, headers: {'X-Country': 'DE'}});
@@ -36,6 +63,7 @@ const story = async (at: TestService) => {
 		'from=2026-03-10T12:08:00Z&to=2026-03-10T12:20:00Z&interval=hour',
 		`linkId=${sale.id}`,
 		`linkId=${email.id}&interval=hour&timezone=America/New_York`,
+		...randomQuestions(isDeep ? 200 : 20, email.id),
 	];
 	const read = async () => {
 		const answers = [];
@@ -46,9 +74,14 @@ const story = async (at: TestService) => {
 				[email.id, 'email'],
 			]);
 			answer.breakdowns.link = answer.breakdowns.link
-				.map((one: {key: string; count: number}) => ({...one, key: names.get(one.key)}))
+				?.map((one: {key: string; count: number}) => ({...one, key: names.get(one.key)}))
 				.sort((a: {key: string}, b: {key: string}) => a.key.localeCompare(b.key));
 			answers.push(answer);
+		}
+
+		for (const by of funnelDimensions.filter((name) => name !== 'link')) {
+			const path = `/admin/organizations/${acme.id}/stats/funnel?by=${by}`;
+			answers.push((await admin(at).get(path)).body);
 		}
 
 		return answers;
