@@ -10,9 +10,9 @@ import type {Exchange} from './platform/http/exchange.ts';
 import {hostnameOf} from './platform/http/request-host.ts';
 import {surfaces} from './routes.ts';
 import type {Services} from './services.ts';
+import {domainOfHost, serves} from './visits/resolution/admit-host.ts';
 import {answeredByPage} from './visits/resolution/error-pages.ts';
 import {resolutionRoutes} from './visits/resolution/routes.ts';
-import {domainOfHost, serves} from './visits/resolution/serves-host.ts';
 import {handedOn} from './visits/resolution/visit/resolve-link.ts';
 
 const preflight: Record<string, string> = {

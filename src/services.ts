@@ -15,8 +15,8 @@ import {addressesOf, type Config} from './platform/config/config.ts';
 import {createCountries} from './platform/countries.ts';
 import type {Db} from './platform/db/db.ts';
 import {createChangeFeed} from './platform/db/feed/change-feed.ts';
+import type {PeerLine} from './platform/db/feed/peer-line.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
-import type {SideChannel} from './platform/db/feed/side-channel.ts';
 import {createClientIp} from './platform/http/client-ip.ts';
 import {createHostRoles} from './platform/http/request-host.ts';
 import type {Limiter} from './platform/limits/limiter.ts';
@@ -56,7 +56,7 @@ export type OtherWorkers = {
 	/** Waits until the clicks of the others are drained. */
 	clicksFlushed(flush: Flush): Promise<void>;
 	/** Reaches the others while PostgreSQL is unavailable. */
-	line: SideChannel;
+	line: PeerLine;
 };
 
 export type ServiceOptions = {

@@ -12,7 +12,7 @@ import {createClickHouseRows} from '../../src/visits/clicks/clickhouse/click-tab
 import {createReader} from '../../src/visits/clicks/clickhouse/clickhouse-clicks.ts';
 import {migrateClicks, type Place} from '../../src/visits/clicks/clickhouse/migrate-clicks.ts';
 import {rollUp} from '../../src/visits/clicks/rollups/roll-up.ts';
-import {postgresReader} from '../../src/visits/clicks/rollups/uncounted.ts';
+import {postgresReader} from '../../src/visits/clicks/rollups/rows-beside-rollups.ts';
 import {readStats} from '../../src/visits/clicks/stats/stats.ts';
 import {type ClickHouseServer, startClickHouse} from '../../test/helpers/clickhouse.ts';
 import {makeRunFolder} from '../../test/setup/run-folder.ts';

@@ -1,6 +1,6 @@
 import {setMaxListeners} from 'node:events';
 import {createKeyWatch} from '../platform/npm-interrupt.ts';
-import {reported} from './reported.ts';
+import {runAndReport} from './run-and-report.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
 /** Listeners for Ctrl-C: each request, its connection and each pause, 16 at once, and a few more. */
@@ -9,7 +9,7 @@ const LISTENERS = 64;
 /** Runs a command line. Starting a server loads neither the other commands nor the option parser. */
 const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
-		return reported(io, async () => {
+		return runAndReport(io, async () => {
 			const {serve} = await import('../start/serve.ts');
 			return serve(process.env);
 		});

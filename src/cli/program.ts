@@ -34,7 +34,7 @@ import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
 import {addHelpCommand, exampleLines, topicsText} from './help/help-command.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
-import {type Call, newCall, reported} from './reported.ts';
+import {type Call, newCall, runAndReport} from './run-and-report.ts';
 import {renewIfDue} from './server/device-login.ts';
 import type {PathOrigin} from './system-error.ts';
 import type {Io} from './terminal/io.ts';
@@ -218,7 +218,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 
 /** Runs one command line, given as the arguments of the process. Never throws. @returns the exit code. */
 export const run = (argv: string[], io: Io): Promise<number> =>
-	reported(io, async (call) => {
+	runAndReport(io, async (call) => {
 		const program = createProgram(io, call);
 		try {
 			if (argv[0] === '__complete') {

@@ -1,9 +1,9 @@
 import Joi from 'joi';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 
 /** Body fields of an organization, on all surfaces. */
 export const organizationName = Joi.string().trim().min(1).max(255);
-export const contactEmail = sized.string().email({tlds: false}).max(320).allow(null);
+export const contactEmail = sizeFirst.string().email({tlds: false}).max(320).allow(null);
 
 export type OrganizationFields = {name?: string; contactEmail?: string | null};
 export const organizationChanges = Joi.object<OrganizationFields>({name: organizationName, contactEmail});

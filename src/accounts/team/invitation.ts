@@ -1,12 +1,12 @@
 import Joi from 'joi';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {type Role, storedRoleOf} from '../auth/roles.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {roleField} from './member.ts';
 
 export type NewInvitation = {email: string; role: Role};
 
-const email = sized
+const email = sizeFirst
 	.string()
 	.email({tlds: false})
 	.max(320)

@@ -15,7 +15,7 @@ import {
 	uuid,
 	uuidOrNull,
 } from '../../platform/http/answer.ts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import {recordAudit} from '../audit/audit-log.ts';
@@ -43,8 +43,8 @@ const newTokenAnswer = answerOf('NewOperatorToken', {...tokenFields, token: text
 type NewToken = {name: string; scopes: string[]; organization?: string; expires?: string};
 
 const newToken = Joi.object<NewToken>({
-	name: sized.string().min(1).max(100).required(),
-	scopes: sized
+	name: sizeFirst.string().min(1).max(100).required(),
+	scopes: sizeFirst
 		.array()
 		.items(Joi.valid(...allScopes, ...presetNames))
 		.min(1)

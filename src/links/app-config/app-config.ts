@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {platformColumns, platformFieldsOf} from '../links/link-columns.ts';
 import {httpUrl, linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
 import type {AppName, InputFields, ShownFields} from '../links/link-fields.ts';
@@ -52,7 +52,7 @@ const MAX_BROWSER_PATHS = 50;
 
 /** A string that must pass `test`; its only rule, in words and as JSON Schema. */
 const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalize = (text: string) => text) =>
-	sized
+	sizeFirst
 		.string()
 		.max(255)
 		.custom((value: string, helpers) => {
@@ -92,7 +92,7 @@ const ios = Joi.object<IosInput>({
 
 const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
 
-const fingerprint = sized
+const fingerprint = sizeFirst
 	.string()
 	.max(255)
 	.meta({
@@ -113,7 +113,7 @@ const fingerprint = sized
 			: helpers.message({custom: '{{#label}} must be a SHA-256 fingerprint of 32 bytes in hexadecimal'});
 	});
 
-const fingerprints = sized
+const fingerprints = sizeFirst
 	.array()
 	.items(fingerprint)
 	.min(1)
@@ -165,7 +165,7 @@ export type AppConfigInput = InputFields<AppName> & {
 
 export const appConfigBody = Joi.object<AppConfigInput>({
 	ios: ios.allow(null),
-	android: sized
+	android: sizeFirst
 		.array()
 		.items(androidApp)
 		.max(MAX_ANDROID_APPS)
@@ -174,7 +174,7 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 		.allow(null),
 	fallbackUrl: linkFieldSchemas.fallbackUrl,
 	...platformFieldSchemas,
-	browserPaths: sized
+	browserPaths: sizeFirst
 		.array()
 		.items(browserPath)
 		.max(MAX_BROWSER_PATHS)

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {domainNotFound, required, validationFailed} from '../../platform/errors.ts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import type {Services} from '../../services.ts';
 import {httpUrl, requireNoLoop} from '../links/link-field-schemas.ts';
@@ -15,7 +15,7 @@ const MAX_PREFIX = 255;
 
 const PREFIX = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
 
-const pathPrefix = sized
+const pathPrefix = sizeFirst
 	.string()
 	.max(MAX_PREFIX)
 	.meta({
@@ -43,7 +43,7 @@ const CODE = '{code}';
 const STAND_IN = 'oplinkcode7f3a';
 
 /** A URL with `{code}` behind the host, or without. The code is inserted percent-encoded (`unknownCodeTarget`). */
-const codeUrl = sized
+const codeUrl = sizeFirst
 	.string()
 	.max(2048)
 	.meta({
@@ -80,7 +80,7 @@ type DomainChanges = {
 
 /** Absent fields stay; null clears one. */
 export const domainChanges = Joi.object<DomainChanges>({
-	pathPrefixes: sized
+	pathPrefixes: sizeFirst
 		.array()
 		.items(pathPrefix)
 		.max(MAX_PREFIXES)

@@ -1,7 +1,7 @@
 import {domainToASCII} from 'node:url';
 import Joi from 'joi';
 import {parse} from 'tldts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {randomAlphanumeric} from '../../platform/random-text.ts';
 
 export type DomainStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
@@ -52,7 +52,7 @@ export const normalHostname = (text: string): string | null => {
 	return isName && isIp === false && isKnown && domain !== null ? hostname : null;
 };
 
-const hostnameSchema = sized
+const hostnameSchema = sizeFirst
 	.string()
 	.max(255)
 	.meta({

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {validationFailed} from '../../platform/errors.ts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {type BodyContext, isoDateTime, uuidField} from '../../platform/http/validate.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFields} from './link-fields.ts';
@@ -14,7 +14,7 @@ const NO_LOOP = 'must not be on the link domain';
  * the link domain, which would be a loop.
  */
 export const httpUrl = () =>
-	sized
+	sizeFirst
 		.string()
 		.max(MAX_URL)
 		.meta({
@@ -68,7 +68,7 @@ const valueSchema = (value: LinkValue): Joi.AnySchema => {
 		case 'text':
 			return Joi.string().max(value.max);
 		case 'texts':
-			return sized.array().items(Joi.string().max(value.each)).max(value.max);
+			return sizeFirst.array().items(Joi.string().max(value.each)).max(value.max);
 		case 'params':
 			return paramsSchema(value);
 		case 'count':

@@ -4,7 +4,7 @@ import {route} from '../../accounts/route.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {isConnectionFault} from '../../platform/db/db.ts';
 import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answer.ts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
 import {checkAssociationRoom} from './association-room.ts';
@@ -64,7 +64,7 @@ const examine = async (services: Services) => {
 	return areas.flat();
 };
 
-const query = Joi.object<{org?: string[]}>({org: sized.array().items(Joi.string().max(64)).single().max(100)});
+const query = Joi.object<{org?: string[]}>({org: sizeFirst.array().items(Joi.string().max(64)).single().max(100)});
 
 const verdict = Joi.valid('ok', 'warn', 'fail');
 

@@ -2,7 +2,7 @@ import {clicksInFull} from './click-context.ts';
 import type {ClickStore} from './click-store.ts';
 import {occurredWithin} from './click-times.ts';
 import {dropOldClicks} from './drop-old-clicks.ts';
-import {postgresReader} from './rollups/uncounted.ts';
+import {postgresReader} from './rollups/rows-beside-rollups.ts';
 import {type RecentClicks, readRecent, sinceThen} from './stream/click-stream-recent.ts';
 import {readBetween, readLatest} from './stream/click-stream-store.ts';
 

@@ -1,6 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
-import {createWholeCache} from '../../platform/db/feed/whole-cache.ts';
+import {createSmallCache} from '../../platform/db/feed/small-cache.ts';
 
 /** The content of an organization's error pages. */
 export type Sender = {organizationName: string; fallbackUrl: string | null};
@@ -10,7 +10,7 @@ const MOST = 10_000;
 
 /** Who has error pages, by orgKey; null for nobody. */
 export const createErrorPages = (changes: ChangeFeed, db: Db) => {
-	const senders = createWholeCache<Sender | null>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'organization'});
+	const senders = createSmallCache<Sender | null>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'organization'});
 	return {
 		senderOf: (orgKey: string, before: () => Promise<void>): Promise<Sender | null> =>
 			senders.get(orgKey, async () => {

@@ -4,9 +4,9 @@ import {HttpError} from '../../platform/errors.ts';
 import {type Exchange, headersOf} from '../../platform/http/exchange.ts';
 import {prefersPage} from '../../platform/http/prefers-page.ts';
 import type {Services} from '../../services.ts';
+import {admitUnknown, domainOfHost, type RequestHostDeps} from './admit-host.ts';
 import type {Sender} from './error-page-senders.ts';
 import {noticePage} from './page/notice-page.ts';
-import {admitUnknown, domainOfHost, type RequestHostDeps} from './serves-host.ts';
 
 type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
 

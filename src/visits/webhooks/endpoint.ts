@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
 import {answerOf, flag, instant, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
-import {sized} from '../../platform/http/sized.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 
 /** What endpoints can hear (contract/webhooks 2). */
 export const eventTypes = [
@@ -36,15 +36,15 @@ export type Endpoint = {
 export type EndpointInput = Pick<Endpoint, 'url' | 'events'> &
 	Partial<Pick<Endpoint, 'description' | 'filter' | 'enabled'>>;
 
-const named = sized.array().items(sized.string().min(1).max(100)).min(1).max(50).unique();
+const named = sizeFirst.array().items(sizeFirst.string().min(1).max(100)).min(1).max(50).unique();
 
 const fields = {
-	url: sized
+	url: sizeFirst
 		.string()
 		.max(2048)
 		.meta({schema: {description: 'An https URL whose name leads to public addresses only, without a user.'}}),
-	description: sized.string().max(200).allow(null),
-	events: sized
+	description: sizeFirst.string().max(200).allow(null),
+	events: sizeFirst
 		.array()
 		.items(Joi.valid('*', ...eventTypes))
 		.min(1)

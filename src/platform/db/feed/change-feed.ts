@@ -5,9 +5,9 @@ import {type Barrier, createBarriers} from './change-barriers.ts';
 import {type Change, changeOf} from './change-message.ts';
 import {createHeartbeats} from './heartbeats.ts';
 import {openNotificationChannel} from './notification-channel.ts';
+import type {PeerLine} from './peer-line.ts';
 import {inSharedTurns} from './shared-turns.ts';
-import type {SideChannel} from './side-channel.ts';
-import {createVouching} from './vouching.ts';
+import {createWritePromises} from './write-promises.ts';
 
 const CHANGES = 'oplink_changes';
 
@@ -21,7 +21,7 @@ export type ChangeFeed = {
 	onChange(listener: (change: Change) => void): void;
 	/**
 	 * Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages; or all
-	 * others have promised to answer no write, see `createVouching`.
+	 * others have promised to answer no write, see `createWritePromises`.
 	 */
 	isTrusted(): boolean;
 	/** Whether caches were trusted within the last 2.5 s. Until then, reads that a failover interrupts are repeated. */
@@ -47,7 +47,7 @@ export type ChangeFeed = {
  * @param line a second channel to the other processes, which keeps caches valid while PostgreSQL is unavailable to all of
  * them; null if there is none.
  */
-export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: SideChannel | null}): ChangeFeed => {
+export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: PeerLine | null}): ChangeFeed => {
 	const self = randomUUID();
 	const listeners: Array<(change: Change) => void> = [];
 	const heartbeats = createHeartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});
@@ -65,7 +65,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 
 	const forget = (id: string) => {
 		heartbeats.forget(id);
-		vouching?.forget(id);
+		writePromises?.forget(id);
 		barriers.forget(id);
 	};
 
@@ -83,7 +83,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 					heartbeats.heardOwn(Number(number));
 				} else {
 					heartbeats.heardOther(id);
-					vouching?.heardBeat(id, Number(number));
+					writePromises?.heardBeat(id, Number(number));
 				}
 
 				return;
@@ -116,10 +116,10 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 		return heartbeats.living();
 	};
 
-	const vouching =
+	const writePromises =
 		line === null
 			? null
-			: createVouching({
+			: createWritePromises({
 					self,
 					line,
 					trustMs: TRUST_MS,
@@ -134,8 +134,8 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 		/** All processes that must acknowledge a write. */
 		listening: () => [...(heartbeats.isDeaf() ? [] : [self]), ...living()],
 		trustMs: TRUST_MS,
-		promisedTo: () => vouching?.promisedTo() ?? [],
-		onAnswer: (answeredBy) => vouching?.answeredWithout(heartbeats.all().filter((id) => !answeredBy.has(id))),
+		promisedTo: () => writePromises?.promisedTo() ?? [],
+		onAnswer: (answeredBy) => writePromises?.answeredWithout(heartbeats.all().filter((id) => !answeredBy.has(id))),
 	});
 
 	const openBarrier = (): Barrier => {
@@ -180,7 +180,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 			publish({kind: 'everything'});
 			isUp = true;
 			heartbeats.startAgain();
-			vouching?.hearsAgain();
+			writePromises?.hearsAgain();
 			void beat();
 		},
 		onDown: () => {
@@ -208,7 +208,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 	};
 
 	const isTrusted = (): boolean => {
-		const isIt = heartbeats.isTrusted() || (vouching?.isVouched() ?? false);
+		const isIt = heartbeats.isTrusted() || (writePromises?.areAllGiven() ?? false);
 		if (isIt) {
 			lastTrusted = performance.now();
 		}
@@ -229,7 +229,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();
-			vouching?.close();
+			writePromises?.close();
 			heartbeats.endTrust();
 			if (timer !== null) {
 				clearTimeout(timer);

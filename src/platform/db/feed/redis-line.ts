@@ -1,10 +1,10 @@
 import {connectRedis, keepConnected} from '../../limits/connect-redis.ts';
-import type {SideChannel} from './side-channel.ts';
+import type {PeerLine} from './peer-line.ts';
 
 const CHANNEL = 'oplink:processes';
 
 /** The line through Redis, one behind Sentinels, or a Cluster. */
-export const createRedisLine = (redisUrl: string): SideChannel => {
+export const createRedisLine = (redisUrl: string): PeerLine => {
 	const speaking = connectRedis(redisUrl);
 	const hearing = connectRedis(redisUrl, {isListening: true});
 	let isClosed = false;

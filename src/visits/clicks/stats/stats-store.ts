@@ -2,7 +2,7 @@ import {HOUR_MS} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, storedDimensions} from '../dimensions.ts';
-import {NOTHING_ROLLED, postgresReader, type Rolled, uncounted} from '../rollups/uncounted.ts';
+import {NOTHING_ROLLED, postgresReader, type Rolled, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
 import {labelledLinks} from './chosen-links.ts';
 import type {Range, Scope, StatsQuery} from './stats-bounds.ts';
 import {type Cover, floorTo} from './stats-cover.ts';
@@ -61,8 +61,8 @@ export const readSeries = async (
 			SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
 			WHERE organization_id = :organizationId AND start >= :coverFrom AND start < :coverTo
 			UNION ALL SELECT at, clicks, crawler_views, 0, 0 FROM (${clicked.sql}) AS clicked
-			UNION ALL ${uncounted('match_attempts', 'at', 'at, 0, 0, 1, 0', scope, 'matched')}
-			UNION ALL ${uncounted('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1', scope)}
+			UNION ALL ${rowsBesideRollups('match_attempts', 'at', 'at, 0, 0, 1, 0', scope, 'matched')}
+			UNION ALL ${rowsBesideRollups('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1', scope)}
 		) AS counted GROUP BY 1`,
 		{...bindingsOf(scope, range, range.cover, rolled), ...clicked.bindings, interval, timezone},
 	);
@@ -115,7 +115,7 @@ export const readBreakdowns = async (
 ): Promise<DimensionCount[]> => {
 	const stored = storedOf(by);
 	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover, by: stored});
-	const matched = uncounted('match_attempts', 'at', 'method', scope, 'matched');
+	const matched = rowsBesideRollups('match_attempts', 'at', 'method', scope, 'matched');
 	const {rows} = await db.raw<{rows: DimensionCount[]}>(
 		`WITH counted AS (
 			SELECT dimension, key, sum(count) AS count FROM (

@@ -5,7 +5,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, usualDimensions} from '../dimensions.ts';
-import {postgresReader} from '../rollups/uncounted.ts';
+import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {chooseLinks} from './chosen-links.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';

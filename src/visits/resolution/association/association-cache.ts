@@ -11,7 +11,7 @@ import type {Clock} from '../../../platform/clock.ts';
 import type {Config} from '../../../platform/config/config.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import type {ChangeFeed} from '../../../platform/db/feed/change-feed.ts';
-import {createWholeCache} from '../../../platform/db/feed/whole-cache.ts';
+import {createSmallCache} from '../../../platform/db/feed/small-cache.ts';
 
 /** The bodies of a host's two files; null if no app is configured. */
 export type AssociationFiles = {apple: string | null; android: string | null};
@@ -28,7 +28,7 @@ const bodyOf = (entries: readonly unknown[], file: unknown): string | null =>
 
 /** The association files of all hosts, each rebuilt only when an app changes. */
 export const createAssociationCache = ({changes, clock, config, db, log}: Deps) => {
-	const files = createWholeCache<AssociationFiles>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'files'});
+	const files = createSmallCache<AssociationFiles>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'files'});
 	let figures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
 
 	const makeShared = (): Promise<AssociationFiles> =>

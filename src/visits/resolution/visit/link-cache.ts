@@ -4,7 +4,7 @@ import {createBatches} from '../../../platform/db/batches.ts';
 import type {ChangeFeed} from '../../../platform/db/feed/change-feed.ts';
 import type {Change} from '../../../platform/db/feed/change-message.ts';
 import {createSharedReads} from '../../../platform/db/feed/shared-reads.ts';
-import {createWholeCache, type WholeCache} from '../../../platform/db/feed/whole-cache.ts';
+import {createSmallCache, type SmallCache} from '../../../platform/db/feed/small-cache.ts';
 
 /** A link's code and its organization's key. */
 type Address = {orgKey: string; shortCode: string};
@@ -176,8 +176,8 @@ export type LinkCache<T> = ReturnType<typeof createLinkCache<T>>;
 /** Most cached host names, because anybody may send any name. */
 const MAX_HOSTS = 10_000;
 
-export const createHostCache = <T>(feed: ChangeFeed): WholeCache<T | null> =>
-	createWholeCache<T | null>(feed, {
+export const createHostCache = <T>(feed: ChangeFeed): SmallCache<T | null> =>
+	createSmallCache<T | null>(feed, {
 		most: MAX_HOSTS,
 		isOfIt: ({kind}) => kind === 'domains' || kind === 'organization',
 	});

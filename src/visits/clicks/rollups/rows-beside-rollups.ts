@@ -16,7 +16,13 @@ const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 	AND NOT pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
 
 /** Rows of the range that the rollups of `cover` lack: those outside it, and those younger than the rollups. */
-export const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
+export const rowsBesideRollups = (
+	table: string,
+	time: string,
+	columns: string,
+	scope: Scope,
+	condition = 'true',
+): string => {
 	const where = `organization_id = :organizationId AND ${condition}${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
 	const within = (start: string, end: string): string =>
 		table === 'clicks'
@@ -36,7 +42,7 @@ export const uncounted = (table: string, time: string, columns: string, scope: S
 export const postgresReader: ClickReader = {
 	inTurn: (work) => work(),
 	counts: async (_, {scope}) => ({
-		sql: uncounted(
+		sql: rowsBesideRollups(
 			'clicks',
 			'occurred_at',
 			'occurred_at AS at, CAST(bot_class IS NULL AS int) AS clicks, CAST(bot_class IS NOT NULL AS int) AS crawler_views',
@@ -46,7 +52,7 @@ export const postgresReader: ClickReader = {
 	}),
 	dimensions: async (_, {scope, by}) => {
 		const columns = clickDimensions.filter((name) => by.includes(name)).map(columnOf);
-		const people = uncounted('clicks', 'occurred_at', columns.join(', ') || '1', scope, 'bot_class IS NULL');
+		const people = rowsBesideRollups('clicks', 'occurred_at', columns.join(', ') || '1', scope, 'bot_class IS NULL');
 		return {sql: countDimensions(`(${people}) AS people`, {dimensions: by}), bindings: {}};
 	},
 };

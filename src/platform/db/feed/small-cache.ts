@@ -4,16 +4,16 @@ import type {Change} from './change-message.ts';
 import {createSharedReads} from './shared-reads.ts';
 
 /** A cache of few or rarely changing values, which is cleared as a whole. */
-export type WholeCache<T> = {
+export type SmallCache<T> = {
 	/** The value of a key, cached while the change feed is trusted; concurrent callers share one read. */
 	get(key: string, read: () => Promise<T>): Promise<T>;
 };
 
 /** @param most cached values; the least recently used one gives way. @param isOfIt whether a change may affect any of them. */
-export const createWholeCache = <T>(
+export const createSmallCache = <T>(
 	feed: ChangeFeed,
 	{most, isOfIt}: {most: number; isOfIt: (change: Change) => boolean},
-): WholeCache<T> => {
+): SmallCache<T> => {
 	const entries = new LRUCache<string, {value: T}>({max: most});
 	const use = (key: string) => (feed.isTrusted() ? entries.get(key) : undefined);
 	const reads = createSharedReads<T>(feed, {

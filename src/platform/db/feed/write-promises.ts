@@ -1,4 +1,4 @@
-import type {SideChannel} from './side-channel.ts';
+import type {PeerLine} from './peer-line.ts';
 
 /** A process that has not heard itself for this long asks the others, this often. */
 const SUSPECT_MS = 1250;
@@ -6,7 +6,7 @@ const ASK_MS = 250;
 
 type Options = {
 	self: string;
-	line: SideChannel;
+	line: PeerLine;
 	/** How long a promise holds. */
 	trustMs: number;
 	/** Milliseconds since this process last heard itself. */
@@ -23,12 +23,12 @@ type Options = {
  * Keeps memory valid while PostgreSQL is away from every process: a process that hears nothing asks the others, and each
  * that hears nothing either promises to answer no write for a while. With the promises of all, nobody can have written.
  *
- * Messages on the side channel: `w:ID:N:HEARD` a question with the last own heartbeat heard, `y:ID:N:FROM` a promise,
+ * Messages on the line between processes: `w:ID:N:HEARD` a question with the last own heartbeat heard, `y:ID:N:FROM` a promise,
  * `n:ID:N:FROM` a refusal, `u:ID` a process that hears again.
  */
-export const createVouching = ({self, line, trustMs, silentFor, others, beats, isWritable}: Options) => {
+export const createWritePromises = ({self, line, trustMs, silentFor, others, beats, isWritable}: Options) => {
 	let question = {number: 0, askedAt: 0, promisedBy: new Set<string>()};
-	let vouchedUntil = 0;
+	let givenUntil = 0;
 	/** Until when this process answers no write, unless the other process has seen it. */
 	const promises = new Map<string, number>();
 	/**
@@ -55,7 +55,7 @@ export const createVouching = ({self, line, trustMs, silentFor, others, beats, i
 	};
 
 	const distrust = () => {
-		vouchedUntil = 0;
+		givenUntil = 0;
 		question.promisedBy = new Set();
 		question.number += 1;
 	};
@@ -73,7 +73,7 @@ export const createVouching = ({self, line, trustMs, silentFor, others, beats, i
 				question.promisedBy.add(last);
 				const known = others();
 				if (known?.every((other) => question.promisedBy.has(other))) {
-					vouchedUntil = question.askedAt + trustMs;
+					givenUntil = question.askedAt + trustMs;
 				}
 			}
 		}
@@ -88,7 +88,7 @@ export const createVouching = ({self, line, trustMs, silentFor, others, beats, i
 	asking.unref();
 
 	return {
-		isVouched: (): boolean => performance.now() < vouchedUntil,
+		areAllGiven: (): boolean => performance.now() < givenUntil,
 		/** The processes that this one has promised to answer no write before. */
 		promisedTo: (): string[] => {
 			const now = performance.now();
@@ -119,7 +119,7 @@ export const createVouching = ({self, line, trustMs, silentFor, others, beats, i
 		},
 		/** This process hears again: its writes need no promise of the others any more. */
 		hearsAgain: (): void => {
-			vouchedUntil = 0;
+			givenUntil = 0;
 			line.say(`u:${self}`);
 		},
 		close: (): void => {

@@ -16,7 +16,7 @@ export type Call = {
 export const newCall = (): Call => ({exitCode: exitCodes.ok, given: [], advice: null});
 
 /** Runs a command line and reports its errors on standard error. Never throws. @returns the exit code. */
-export const reported = async (io: Io, work: (call: Call) => Promise<number>): Promise<number> => {
+export const runAndReport = async (io: Io, work: (call: Call) => Promise<number>): Promise<number> => {
 	const call = newCall();
 	try {
 		return await work(call);
