@@ -10,14 +10,22 @@ import {type Cover, floorTo} from './stats-cover.ts';
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};
 
+/** JIT compilation takes longer than the statements of a report run. */
+const JIT_OFF = "set_config('jit', 'off', true)";
+
+/** Begins a report that reads rows only, in its transaction. */
+export const readNoRollups = async (trx: Db): Promise<null> => {
+	await trx.raw(`SELECT ${JIT_OFF}`);
+	return null;
+};
+
 /**
  * How far the organization's rollups go. Read it first, in a transaction that sees one state of the database.
  * @returns null without rollups: before existing rows are added up, and in a restored copy until that is noticed.
  */
 export const readRolled = async (db: Db, organizationId: string, partialDays: Date[]): Promise<Rolled | null> => {
 	const {rows} = await db.raw<{rows: Array<{snapshot: string; days: Date[]}>}>(
-		// JIT compilation takes longer than these statements run.
-		`SELECT set_config('jit', 'off', true), CAST(rolled AS text) AS snapshot, ARRAY(
+		`SELECT ${JIT_OFF}, CAST(rolled AS text) AS snapshot, ARRAY(
 			SELECT start FROM rollup_days WHERE organization_id = :organizationId AND has_hours
 				AND start IN (:first, :last)) AS days
 		FROM rollups WHERE cluster = (SELECT system_identifier FROM pg_control_system())

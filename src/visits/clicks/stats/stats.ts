@@ -9,7 +9,14 @@ import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {chooseLinks} from './chosen-links.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
-import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries} from './stats-store.ts';
+import {
+	type Counts,
+	type DimensionCount,
+	readBreakdowns,
+	readNoRollups,
+	readRolled,
+	readSeries,
+} from './stats-store.ts';
 
 type Count = {key: string | null; count: number};
 export type Stats = {
@@ -38,7 +45,8 @@ const listOf = (rows: DimensionCount[], wanted: string, top: number): Count[] =>
 
 /** What is read from the rollups: nothing for some links, which have few enough rows to count. */
 const coverOf = async (trx: Db, {organizationId, linkIds}: Scope, range: Range) => {
-	const rolled = linkIds === null ? await readRolled(trx, organizationId, partialDays(range)) : null;
+	const rolled =
+		linkIds === null ? await readRolled(trx, organizationId, partialDays(range)) : await readNoRollups(trx);
 	const nothing = {from: range.from, to: range.from, pieces: []};
 	return {
 		rolled,
