@@ -1,4 +1,4 @@
-import {randomBytes} from 'node:crypto';
+import {randomBytes, randomUUID} from 'node:crypto';
 import {readdir, readFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -110,6 +110,8 @@ const measure = async (db: Db, {clicks, days}: {clicks: number; days: number}): 
 	await db.raw(
 		'TRUNCATE clicks, click_contexts, click_campaigns, organizations, rollup_quarters, rollup_days, rollup_breakdowns CASCADE',
 	);
+	// It went with the organizations.
+	await db('domains').insert({id: randomUUID(), status: 'VERIFIED', created_at: NOW, updated_at: NOW});
 	const {id, linkId} = await fill(db, size);
 	await db.raw('VACUUM ANALYZE');
 	const adminToken = randomBytes(24).toString('hex');
