@@ -38,8 +38,8 @@ const end = async (services: BillingServices, organizationId: string): Promise<v
 	const before = await find();
 	const isLongOver = graceEnd(before?.currentPeriodEnd ?? clock.now()) <= clock.now();
 	// Charges without an answer are settled first, but not for longer than the grace.
-	const renewals = before === null || before.gateway === 'MANUAL' ? null : gateways[before.gateway]?.renewals;
-	await renewals?.settleCharges(organizationId).catch((error: unknown) => {
+	// The row may say MANUAL by now: ops set a plan while a charge was under way.
+	await gateways[RENEWED_HERE]?.renewals?.settleCharges(organizationId).catch((error: unknown) => {
 		if (!isLongOver) {
 			throw error;
 		}
