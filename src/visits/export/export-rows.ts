@@ -35,7 +35,7 @@ type Export = {
 	request: RequestFacts;
 };
 
-type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'exportTurns'>;
+type Deps = Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>;
 
 /** A range of transactions, read in a transaction of its own that sees nothing later. `end` gives its connection back. */
 type Run = {cursor: string; pages: AsyncGenerator<string>; end: () => Promise<void>};
@@ -93,7 +93,7 @@ async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: As
 const takeRun = (services: Deps, given: Export): Promise<Run> =>
 	new Promise((resolve, reject) => {
 		services
-			.exportTurns(async () => {
+			.longReads(async () => {
 				const {trx, ...run} = await beginRun(services, given);
 				await new Promise<void>((ended) => {
 					resolve({

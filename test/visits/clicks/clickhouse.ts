@@ -220,3 +220,19 @@ run('a month is dropped when it is over, and reports stay as they are', async (t
 	t.is((await statsOf(own, acme, `linkId=${sale.id}&from=2026-01-01`)).totals.clicks, 1);
 	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: [], left: null});
 });
+
+run('a filter may choose tens of thousands of links', async (t) => {
+	const {services} = its.service;
+	const acme = await organization(its.service);
+	const sale = await link(acme, {tags: ['many']});
+	await services.db.raw(
+		`INSERT INTO links (id, organization_id, domain_id, short_code, tags, is_active, created_at, updated_at)
+		SELECT gen_random_uuid(), organization_id, domain_id, 'many-' || n, tags, true, now(), now()
+		FROM links, generate_series(1, 20000) AS n WHERE id = ?`,
+		[sale.id],
+	);
+	await visit(its.service, sale, network()(1));
+	const {totals, breakdowns} = await statsOf(its.service, acme, 'tag=many&by=tag,platform');
+	t.is(totals.clicks, 1);
+	t.deepEqual(breakdowns.tag, [{key: 'many', count: 1}]);
+});

@@ -10,6 +10,13 @@ const PING_MS = 2000;
 /** How long a report may take. */
 const REPORT_MS = 30_000;
 
+/** A filter of a report may choose every link of an organization; by default a statement has 256 KiB and 50,000 parts. */
+const LONG_STATEMENTS = {
+	max_query_size: String(256 * 1024 * 1024),
+	max_ast_elements: '10000000',
+	max_expanded_ast_elements: '10000000',
+};
+
 /** How long a statement of a migration or a backup may take. */
 const LONG_MS = 3_600_000;
 
@@ -90,7 +97,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 
 	/** The whole answer, which ClickHouse sends when it is complete: an error later would look like a short answer. */
 	const text = async (sql: string): Promise<string> => {
-		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0'};
+		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0', ...LONG_STATEMENTS};
 		const answer = await ask(settings, sql, REPORT_MS);
 		return answer.text().catch((error: unknown) => {
 			throw away(error);

@@ -117,7 +117,7 @@ const countRows = async (
  * @throws 400.
  */
 export const readFunnel = async (
-	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
 	{organizationId}: {organizationId: string},
 	query: FunnelQuery,
 ): Promise<Funnel> => {
@@ -134,8 +134,8 @@ export const readFunnel = async (
 		matched: await countRows(trx, {sql: matchesSql(scope), bindings}, by, clicks),
 		happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, by, clicks),
 	});
-	const {clicked, matched, happened} = await reader.inTurn(() =>
-		services.db.transaction(read, {isolationLevel: 'repeatable read'}),
+	const {clicked, matched, happened} = await services.longReads(() =>
+		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
 	const rows = new Map<string | null, Row>();
 	const rowOf = (key: string | null): Row => {
