@@ -131,7 +131,8 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 });
 
 test('--by prints more of each breakdown, and as CSV every value', async (t) => {
-	const utmCampaign = Array.from({length: 30}, (_, index) => ({key: `campaign ${index}`, count: 100 - index}));
+	const named = Array.from({length: 29}, (_, index) => ({key: `campaign ${index}`, count: 100 - index}));
+	const utmCampaign = [...named, {key: '=HYPERLINK("https://evil.example")', count: 1}];
 	const breakdowns = {utmCampaign, link: stats.breakdowns.link};
 	const {env, requests} = await startRecordingServer(t, {
 		...answers,
@@ -146,6 +147,7 @@ test('--by prints more of each breakdown, and as CSV every value', async (t) => 
 	const lines = csv.stdout.trimEnd().split('\n');
 	t.is(lines.length, 1 + 30 + 2);
 	t.deepEqual(lines.slice(0, 2), ['by,value,count', 'utmCampaign,campaign 0,100']);
+	t.is(lines[30], `utmCampaign,"'=HYPERLINK(""https://evil.example"")",1`);
 });
 
 const funnel = {

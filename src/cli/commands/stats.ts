@@ -3,6 +3,7 @@ import {stringify} from 'csv-stringify/sync';
 import {dimensionNames, funnelDimensions} from '../../visits/clicks/dimensions.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command, type Show} from '../command.ts';
+import {guarded} from '../import/formats/csv.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {linkOfId, namedAdminLink} from '../server/named-link.ts';
@@ -169,6 +170,9 @@ const requireOneFormat = ({options, show}: Context<{csv?: boolean}>): void => {
 	}
 };
 
+/** A value in CSV. Visitors choose many, so that one must not become a formula of a spreadsheet. */
+const cellOf = (key: string | null): string | null => (key === null ? null : guarded(key));
+
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
 type Funnel = {from: string; to: string; by: string; totals: Steps; rows: Array<Steps & {key: string | null}>};
 type FunnelOptions = Omit<Options, 'interval'> & {event?: string; property?: string};
@@ -225,7 +229,8 @@ const funnelCommand = command({
 		const query = {from, to, timezone, by, event, property, tag, channel, link: named?.id};
 		const funnel = await client.get<Funnel>(`${organization}/stats/funnel`, query);
 		if (options.csv) {
-			await writeData(io.stdout, stringify(funnel.rows, {header: true, columns: ['key', ...STEPS]}));
+			const rows = funnel.rows.map((row) => ({...row, key: cellOf(row.key)}));
+			await writeData(io.stdout, stringify(rows, {header: true, columns: ['key', ...STEPS]}));
 			return;
 		}
 
@@ -237,7 +242,7 @@ const funnelCommand = command({
 
 /** Every value of the breakdowns. */
 const breakdownRows = ({breakdowns}: Stats): Array<{by: string; value: string | null; count: number}> =>
-	Object.entries(breakdowns).flatMap(([by, counts]) => counts.map(({key, count}) => ({by, value: key, count})));
+	Object.entries(breakdowns).flatMap(([by, counts]) => counts.map(({key, count}) => ({by, value: cellOf(key), count})));
 
 export const statsCommand = command({
 	usage: 'stats [org]',
