@@ -4,9 +4,14 @@ import type {Db} from '../../src/platform/db/db.ts';
 /** `days`: over how many the clicks are spread, up to `until`. */
 export type Size = {clicks: number; days: number; links: number; until: Date};
 
-/** How many campaigns there are, and how many links have the tag `hundred`. */
+/** How many campaigns and kinds of visitors there are, and how many links have the tag `hundred`. */
 const CAMPAIGNS = 1000;
+const CONTEXTS = 20_000;
 const TAGGED = 100;
+
+/** SQL: the months of the clicks. */
+const MONTHS = `(SELECT DISTINCT CAST(date_trunc('month', day, 'UTC') AS date) AS month
+	FROM generate_series(CAST(:until AS timestamptz) - CAST(:days AS int) * interval '1 day', :until, '1 day') AS day) AS months`;
 
 /** SQL: a number of a campaign in a month. The ids are only compared. */
 const CAMPAIGN_ID = `CAST(extract(epoch FROM month) AS bigint) * ${CAMPAIGNS} + CAST(n AS bigint)`;
@@ -32,45 +37,36 @@ export const fillClicks = async (db: Db, {clicks, days, links, until}: Size): Pr
 	await db.raw(
 		`INSERT INTO links (id, organization_id, domain_id, short_code, tags, is_active, created_at, updated_at)
 		SELECT CAST(md5(:id || n) AS uuid), CAST(:id AS uuid), domains.id, 'bench' || n,
-			CASE WHEN n % CAST(:every AS int) = 0 THEN ARRAY['hundred'] END, true, now(), now()
+			CASE WHEN n % CAST(:every AS int) = CAST(:every AS int) / 2 THEN ARRAY['hundred'] END, true, now(), now()
 		FROM generate_series(0, CAST(:links AS int) - 1) AS n, domains WHERE organization_id IS NULL`,
 		{...bindings, every: Math.max(1, Math.round(links / TAGGED))},
 	);
 	await db.raw(
 		`INSERT INTO click_campaigns (id, month, channel, utm_source, utm_medium, utm_campaign)
 		SELECT ${CAMPAIGN_ID}, month, ${CHANNEL}, 'source' || n % 5, 'medium' || n % 5, 'campaign' || n
-		FROM generate_series(0, ${CAMPAIGNS - 1}) AS n, (
-			SELECT DISTINCT CAST(date_trunc('month', day, 'UTC') AS date) AS month
-			FROM generate_series(CAST(:until AS timestamptz) - CAST(:days AS int) * interval '1 day', :until, '1 day') AS day
-		) AS months ON CONFLICT DO NOTHING`,
+		FROM generate_series(0, ${CAMPAIGNS - 1}) AS n, ${MONTHS} ON CONFLICT DO NOTHING`,
 		bindings,
 	);
 	await db.raw(
-		`WITH visits AS (
-			SELECT at, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)] AS platform,
-				chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)) AS country,
-				CASE WHEN random() < 0.1 THEN 'preview' END AS bot_class,
-				(ARRAY['iOS', 'Android', 'Windows'])[1 + floor(random() * 3)] AS os,
-				(ARRAY['Safari', 'Chrome', 'Samsung Internet', 'Instagram'])[1 + floor(random() * 4)] AS browser,
-				CASE WHEN random() < 0.3 THEN 'model' || floor(power(random(), 3) * 40) END AS model,
-				(ARRAY['de-DE', 'en-US', 'ar-EG', 'fr-FR'])[1 + floor(random() * 4)] AS language
-			FROM generate_series(1, CAST(:clicks AS int)) AS n, LATERAL (SELECT ${at('CAST(:clicks AS int)')} AS at) AS moment
-		), contexts AS MATERIALIZED (
-			SELECT *, keep_click_context(month, platform, os, '14', browser, model, language, 'Europe/Berlin', country, bot_class)
-				AS id
-			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, os, browser, model, language, country,
-				bot_class FROM visits) AS kinds
+		`WITH kinds AS MATERIALIZED (
+			SELECT month, kind, keep_click_context(month, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + kind % 5],
+				(ARRAY['iOS', 'iOS', 'Android', 'Android', 'Windows'])[1 + kind % 5], CAST(kind / 5 % 9 AS text),
+				(ARRAY['Safari', 'Chrome', 'Samsung Internet', 'Instagram'])[1 + kind % 4],
+				CASE WHEN kind % 3 = 0 THEN 'model' || kind / 3 % 40 END,
+				(ARRAY['de-DE', 'en-US', 'ar-EG', 'fr-FR'])[1 + kind / 40 % 4], 'zone' || kind / 160,
+				chr(65 + CAST(sqrt(kind % 49) AS int)) || chr(65 + kind / 49 % 7), CASE WHEN kind % 10 = 9 THEN 'preview' END) AS id
+			FROM generate_series(0, ${CONTEXTS - 1}) AS kind, ${MONTHS}
 		)
 		INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id, campaign_id, referrer_host)
-		SELECT gen_random_uuid(), at, CAST(:id AS uuid), ${link}, contexts.id,
-			${CAMPAIGN_ID.replace('month', 'CAST(visits.month AS date)').replace(/\bn\b/g, 'campaign')},
+		SELECT gen_random_uuid(), at, CAST(:id AS uuid), ${link}, kinds.id,
+			${CAMPAIGN_ID.replace('month', 'kinds.month').replace(/\bn\b/g, 'campaign')},
 			CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END
-		FROM (SELECT *, date_trunc('month', at, 'UTC') AS month, floor(power(random(), 2) * ${CAMPAIGNS}) AS campaign FROM visits)
-			AS visits
-		JOIN contexts ON contexts.month = visits.month AND contexts.platform = visits.platform AND contexts.os = visits.os
-			AND contexts.browser = visits.browser AND contexts.model IS NOT DISTINCT FROM visits.model
-			AND contexts.language = visits.language AND contexts.country = visits.country
-			AND contexts.bot_class IS NOT DISTINCT FROM visits.bot_class
+		FROM (
+			SELECT ${at('CAST(:clicks AS int)')} AS at, CAST(floor(power(random(), 3) * ${CONTEXTS}) AS int) AS kind,
+				floor(power(random(), 2) * ${CAMPAIGNS}) AS campaign
+			FROM generate_series(1, CAST(:clicks AS int)) AS n
+		) AS visits
+		JOIN kinds ON kinds.kind = visits.kind AND kinds.month = CAST(date_trunc('month', at, 'UTC') AS date)
 		ORDER BY at`,
 		bindings,
 	);

@@ -11,11 +11,13 @@ type Counted = {scope: Scope; range: Range; cover: Range};
 
 /**
  * Clicks as reports count them. The SQL may bind what every statement of a report binds: `organizationId`, `linkIds`,
- * `from`, `to`, `coverFrom`, `coverTo` and `rolled`.
+ * `from`, `to`, `quartersFrom`, `quartersTo`, `spansFrom`, `spansTo` and `rolled`.
  */
 export type ClickReader = {
 	/** A report's turn: its transaction waits for the store, and must leave connections to everybody else. */
 	inTurn: Turns;
+	/** A CTE that both SELECTs below read; null: neither needs one. */
+	shared(scope: Scope, by: readonly DimensionName[]): string | null;
 	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
 	counts(db: Db, counted: Counted): Promise<Rows>;
 	/** A SELECT of `dimension`, `key` and `count` of people's clicks by some dimensions; those of others are left out. */

@@ -7,6 +7,7 @@ import {type ClickReader, type ClickStore, EXPORT_CURSOR_DAYS} from '../click-st
 import {clickDimensions} from '../dimensions.ts';
 import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
 import {countDimensions} from '../rollups/count-dimensions.ts';
+import type {CoverName} from '../rollups/rows-beside-rollups.ts';
 import type {Range, Scope} from '../stats/stats-bounds.ts';
 import {applyChanges} from './changes.ts';
 import {occurredWithin, selectDimensions} from './click-table.ts';
@@ -62,16 +63,18 @@ export const createReader = (
 		requireCurrent();
 		return clickHouse.select(sql);
 	};
-	const merged = (rows: unknown[], columns: string, stored: string, tallied: string): Rows => ({
-		sql: `SELECT ${stored} FROM json_to_recordset(CAST(:stored AS json)) AS stored (${columns}) UNION ALL ${tallied}`,
-		bindings: {stored: JSON.stringify(rows)},
+	const merged = (cover: CoverName, rows: unknown[], columns: string, stored: string, tallied: string): Rows => ({
+		sql: `SELECT ${stored} FROM json_to_recordset(CAST(:${cover}Stored AS json)) AS stored (${columns})
+			UNION ALL ${tallied}`,
+		bindings: {[`${cover}Stored`]: JSON.stringify(rows)},
 	});
-	const tallies = (scope: Scope, condition: string): string =>
+	const tallies = (cover: CoverName, scope: Scope, condition: string): string =>
 		`click_tallies WHERE organization_id = :organizationId AND ${condition}
-			AND start >= :coverFrom AND start < :coverTo${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
+			AND start >= :${cover}From AND start < :${cover}To${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
 
 	return {
 		inTurn,
+		shared: () => null,
 		counts: async (_, {scope, range, cover}) => {
 			const parts = partsOf(range, cover);
 			const rows = await select(
@@ -80,11 +83,12 @@ export const createReader = (
 					FROM clicks FINAL WHERE ${condition(scope, parts)} GROUP BY quarter`,
 			);
 			return merged(
+				'quarters',
 				rows,
 				'quarter bigint, people bigint, visits bigint',
 				'to_timestamp(quarter * 900) AS at, people AS clicks, visits - people AS crawler_views',
 				`SELECT start, CASE WHEN is_person THEN clicks ELSE 0 END, CASE WHEN is_person THEN 0 ELSE clicks END
-					FROM ${tallies(scope, 'true')}`,
+					FROM ${tallies('quarters', scope, 'true')}`,
 			);
 		},
 		dimensions: async (_, {scope, range, cover, by}) => {
@@ -92,10 +96,11 @@ export const createReader = (
 			const parts = names.length === 0 ? [] : partsOf(range, cover);
 			const rows = await select(parts, selectDimensions(condition(scope, parts), names));
 			return merged(
+				'spans',
 				rows,
 				'dimension text, key text, count bigint',
 				'dimension, key, count',
-				countDimensions(`(SELECT * FROM ${tallies(scope, 'is_person')}) AS people`, {
+				countDimensions(`(SELECT * FROM ${tallies('spans', scope, 'is_person')}) AS people`, {
 					dimensions: names,
 					weight: 'clicks',
 				}),

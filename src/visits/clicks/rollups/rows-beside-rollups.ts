@@ -1,7 +1,7 @@
 import {clicksInFull} from '../click-context.ts';
 import type {ClickReader} from '../click-store.ts';
 import {occurredWithin} from '../click-times.ts';
-import {clickDimensions, columnOf} from '../dimensions.ts';
+import {clickDimensions, columnOf, type DimensionName} from '../dimensions.ts';
 import type {Scope} from '../stats/stats-bounds.ts';
 import {countDimensions} from './count-dimensions.ts';
 
@@ -15,44 +15,70 @@ export const NOTHING_ROLLED = '3:3:';
 const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 	AND NOT pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
 
-/** Rows of the range that the rollups of `cover` lack: those outside it, and those younger than the rollups. */
+/** Which rollups a statement adds the rows to: their bounds are bound as `quartersFrom`, `quartersTo` and so on. */
+export type CoverName = 'quarters' | 'spans';
+
+const within = (table: string, time: string, from: string, to: string): string =>
+	table === 'clicks' ? occurredWithin('organization', from, to) : `${time} >= ${from} AND ${time} < ${to}`;
+
+/** The clicks of some links, which a report reads once for all that it counts. */
+const CHOSEN = 'chosen_clicks';
+
+const OF_LINKS = 'organization_id = :organizationId AND link_id = ANY(CAST(:linkIds AS uuid[]))';
+
+/** SQL of a CTE: a click costs a page of the disk to read, whatever is counted. */
+const chosenClicks = (columns: readonly string[]): string => `${CHOSEN} AS MATERIALIZED (
+	SELECT ${['occurred_at', 'bot_class', ...columns].join(', ')} FROM ${clicksInFull} AS clicks
+	WHERE ${OF_LINKS} AND ${occurredWithin('link', ':from', ':to')})`;
+
+/**
+ * Rows of the range that the rollups lack: those outside their cover, and those younger than they. Of some links there are
+ * no rollups.
+ */
 export const rowsBesideRollups = (
-	table: string,
-	time: string,
-	columns: string,
-	scope: Scope,
-	condition = 'true',
+	{table, time, columns, condition = 'true'}: {table: string; time: string; columns: string; condition?: string},
+	{linkIds}: Scope,
+	cover: CoverName,
 ): string => {
-	const where = `organization_id = :organizationId AND ${condition}${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
-	const within = (start: string, end: string): string =>
-		table === 'clicks'
-			? occurredWithin(scope.linkIds === null ? 'organization' : 'link', start, end)
-			: `${time} >= ${start} AND ${time} < ${end}`;
-	const from = table === 'clicks' ? `${clicksInFull} AS clicks` : table;
+	if (linkIds !== null) {
+		return table === 'clicks'
+			? `SELECT ${columns} FROM ${CHOSEN} WHERE ${condition}`
+			: `SELECT ${columns} FROM ${table} WHERE ${OF_LINKS} AND ${condition} AND ${within(table, time, ':from', ':to')}`;
+	}
+
+	const [from, to] = [`:${cover}From`, `:${cover}To`];
 	return [
-		within(':from', ':coverFrom'),
-		within(':coverTo', ':to'),
-		`${within(':coverFrom', ':coverTo')} AND ${isNotRolled}`,
+		within(table, time, ':from', from),
+		within(table, time, to, ':to'),
+		`${within(table, time, from, to)} AND ${isNotRolled}`,
 	]
-		.map((range) => `SELECT ${columns} FROM ${from} WHERE ${where} AND ${range}`)
+		.map(
+			(range) => `SELECT ${columns} FROM ${table === 'clicks' ? `${clicksInFull} AS clicks` : table}
+				WHERE organization_id = :organizationId AND ${condition} AND ${range}`,
+		)
 		.join(' UNION ALL ');
 };
+
+const columnsOf = (by: readonly DimensionName[]): string[] =>
+	clickDimensions.filter((name) => by.includes(name)).map(columnOf);
+
+const clicksBeside = (columns: string, scope: Scope, cover: CoverName, condition = 'true'): string =>
+	rowsBesideRollups({table: 'clicks', time: 'occurred_at', columns, condition}, scope, cover);
 
 /** Counts the rows of the table `clicks`. */
 export const postgresReader: ClickReader = {
 	inTurn: (work) => work(),
+	shared: ({linkIds}, by) => (linkIds === null ? null : chosenClicks(columnsOf(by))),
 	counts: async (_, {scope}) => ({
-		sql: rowsBesideRollups(
-			'clicks',
-			'occurred_at',
+		sql: clicksBeside(
 			'occurred_at AS at, CAST(bot_class IS NULL AS int) AS clicks, CAST(bot_class IS NOT NULL AS int) AS crawler_views',
 			scope,
+			'quarters',
 		),
 		bindings: {},
 	}),
 	dimensions: async (_, {scope, by}) => {
-		const columns = clickDimensions.filter((name) => by.includes(name)).map(columnOf);
-		const people = rowsBesideRollups('clicks', 'occurred_at', columns.join(', ') || '1', scope, 'bot_class IS NULL');
+		const people = clicksBeside(columnsOf(by).join(', ') || '1', scope, 'spans', 'bot_class IS NULL');
 		return {sql: countDimensions(`(${people}) AS people`, {dimensions: by}), bindings: {}};
 	},
 };

@@ -2,9 +2,9 @@ import type {Clock} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {ClickStore} from '../click-store.ts';
 import type {ClickJournal} from '../journal/click-journal.ts';
+import {beginReport} from './covers.ts';
 import {readBounds} from './stats-bounds.ts';
-import {coverBreakdowns, partialDays} from './stats-cover.ts';
-import {readLinkCounts, readRolled} from './stats-store.ts';
+import {readLinkCounts} from './stats-store.ts';
 
 const LAST_30_DAYS = {from: null, to: null, interval: 'month', timezone: 'UTC'} as const;
 
@@ -21,10 +21,8 @@ export const countLinkClicks = async (
 	const reader = await services.clicks.reader(organizationId);
 	const {range} = await readBounds(services.db, LAST_30_DAYS, services.clock.now());
 	const read = async (trx: Db) => {
-		const rolled = await readRolled(trx, organizationId, partialDays(range));
-		const cover =
-			rolled === null ? {from: range.from, to: range.to, pieces: []} : coverBreakdowns(range, rolled.daysWithHours);
-		return readLinkCounts(trx, {organizationId, linkIds}, {...range, cover}, rolled, reader);
+		const covers = await beginReport(trx, {organizationId, linkIds: null}, range);
+		return readLinkCounts(trx, {organizationId, linkIds}, range, covers, reader);
 	};
 	const counts = await reader.inTurn(() =>
 		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),

@@ -1,80 +1,49 @@
 import {HOUR_MS} from '../../../platform/clock.ts';
-import type {Db} from '../../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, storedDimensions} from '../dimensions.ts';
-import {NOTHING_ROLLED, postgresReader, type Rolled, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
+import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
 import {labelledLinks} from './chosen-links.ts';
-import type {Range, Scope, StatsQuery} from './stats-bounds.ts';
+import type {Covers} from './covers.ts';
+import type {Interval, Range, Scope, StatsQuery} from './stats-bounds.ts';
 import {type Cover, floorTo} from './stats-cover.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};
 
-/** JIT compilation takes longer than the statements of a report run. */
-const JIT_OFF = "set_config('jit', 'off', true)";
-
-/** Begins a report that reads rows only, in its transaction. */
-export const readNoRollups = async (trx: Db): Promise<null> => {
-	await trx.raw(`SELECT ${JIT_OFF}`);
-	return null;
-};
-
-/**
- * How far the organization's rollups go. Read it first, in a transaction that sees one state of the database.
- * @returns null without rollups: before existing rows are added up, and in a restored copy until that is noticed.
- */
-export const readRolled = async (db: Db, organizationId: string, partialDays: Date[]): Promise<Rolled | null> => {
-	const {rows} = await db.raw<{rows: Array<{snapshot: string; days: Date[]}>}>(
-		`SELECT ${JIT_OFF}, CAST(rolled AS text) AS snapshot, ARRAY(
-			SELECT start FROM rollup_days WHERE organization_id = :organizationId AND has_hours
-				AND start IN (:first, :last)) AS days
-		FROM rollups WHERE cluster = (SELECT system_identifier FROM pg_control_system())
-			AND (backfill_organization_id IS NULL OR CAST(:organizationId AS uuid) < backfill_organization_id)`,
-		{organizationId, first: partialDays.at(0) ?? null, last: partialDays.at(-1) ?? null},
-	);
-	const [row] = rows;
-	return row === undefined ? null : {snapshot: row.snapshot, daysWithHours: row.days};
-};
-
-const bindingsOf = ({organizationId, linkIds}: Scope, {from, to}: Range, cover: Range, rolled: Rolled | null) => ({
+const bindingsOf = ({organizationId, linkIds}: Scope, {from, to}: Range, {rolled, quarters, spans}: Covers) => ({
 	organizationId,
 	...(linkIds === null ? {} : {linkIds}),
 	from,
 	to,
-	coverFrom: cover.from,
-	coverTo: cover.to,
+	quartersFrom: quarters.from,
+	quartersTo: quarters.to,
+	spansFrom: spans.from,
+	spansTo: spans.to,
 	rolled: rolled?.snapshot ?? NOTHING_ROLLED,
 });
 
-/** Counts per hour, day or month of the timezone; an empty one is left out. `cover`: the quarters to take from rollups. */
-export const readSeries = async (
-	db: Db,
-	scope: Scope,
-	range: Range & {cover: Range},
-	{interval, timezone}: Pick<StatsQuery, 'interval' | 'timezone'>,
-	rolled: Rolled | null,
-	clicks: ClickReader = postgresReader,
-): Promise<Array<Counts & {start: Date}>> => {
-	const clicked = await clicks.counts(db, {scope, range, cover: range.cover});
+/** SQL: counts per hour, day or month of the timezone; an empty one is left out. `start`: milliseconds. */
+const seriesSql = (clicked: string, scope: Scope, interval: Interval): string => {
 	// Hours as `readBounds` steps them: Lord Howe changes its clocks by half of one.
 	const start =
 		interval === 'hour'
 			? `date_bin('1 hour', at, date_trunc('hour', CAST(:from AS timestamptz), :timezone))`
 			: 'date_trunc(:interval, at, :timezone)';
-	const {rows} = await db.raw<{rows: Array<Counts & {start: Date}>}>(
-		`SELECT ${start} AS start, CAST(sum(clicks) AS float8) AS clicks,
-			CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
-			CAST(sum(events) AS float8) AS events
-		FROM (
-			SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
-			WHERE organization_id = :organizationId AND start >= :coverFrom AND start < :coverTo
-			UNION ALL SELECT at, clicks, crawler_views, 0, 0 FROM (${clicked.sql}) AS clicked
-			UNION ALL ${rowsBesideRollups('match_attempts', 'at', 'at, 0, 0, 1, 0', scope, 'matched')}
-			UNION ALL ${rowsBesideRollups('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1', scope)}
-		) AS counted GROUP BY 1`,
-		{...bindingsOf(scope, range, range.cover, rolled), ...clicked.bindings, interval, timezone},
-	);
-	return rows;
+	const beside = (table: string, time: string, columns: string, condition = 'true') =>
+		rowsBesideRollups({table, time, columns, condition}, scope, 'quarters');
+	return `SELECT CAST(extract(epoch FROM start) * 1000 AS float8) AS start, clicks, "crawlerViews", matches, events FROM (
+			SELECT ${start} AS start, CAST(sum(clicks) AS float8) AS clicks,
+				CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
+				CAST(sum(events) AS float8) AS events
+			FROM (
+				SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
+				WHERE organization_id = :organizationId AND start >= :quartersFrom AND start < :quartersTo
+				UNION ALL SELECT at, clicks, crawler_views, 0, 0 FROM (${clicked}) AS clicked
+				UNION ALL ${beside('match_attempts', 'at', 'at, 0, 0, 1, 0', 'matched')}
+				UNION ALL ${beside('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1')}
+			) AS counted GROUP BY 1
+		) AS parts`;
 };
 
 /**
@@ -112,23 +81,17 @@ const COUNTED_BY_TAG = `SELECT 'tag', tag, counted.count
 const storedOf = (by: readonly DimensionName[]): DimensionName[] =>
 	storedDimensions.filter((name) => by.includes(name) || (name === 'link' && by.includes('tag')));
 
-/** The `top` highest counts of each dimension, with ties of the last, unordered. */
-export const readBreakdowns = async (
-	db: Db,
-	scope: Scope,
-	range: Range & {cover: Cover},
-	{by, top}: {by: readonly DimensionName[]; top: number},
-	rolled: Rolled | null,
-	clicks: ClickReader = postgresReader,
-): Promise<DimensionCount[]> => {
-	const stored = storedOf(by);
-	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover, by: stored});
-	const matched = rowsBesideRollups('match_attempts', 'at', 'method', scope, 'matched');
-	const {rows} = await db.raw<{rows: DimensionCount[]}>(
-		`WITH counted AS (
+/** SQL: the `top` highest counts of each dimension, with ties of the last. */
+const breakdownsSql = (clicked: string, scope: Scope, cover: Cover, by: readonly DimensionName[]): string => {
+	const matched = rowsBesideRollups(
+		{table: 'match_attempts', time: 'at', columns: 'method', condition: 'matched'},
+		scope,
+		'spans',
+	);
+	return `WITH counted AS (
 			SELECT dimension, key, sum(count) AS count FROM (
-				${rolledBreakdowns(range.cover)}
-				SELECT dimension, key, count FROM (${clicked.sql}) AS clicked
+				${rolledBreakdowns(cover)}
+				SELECT dimension, key, count FROM (${clicked}) AS clicked
 				${by.includes('matchMethod') ? `UNION ALL SELECT 'matchMethod', method, count(*) FROM (${matched}) AS matches GROUP BY method` : ''}
 			) AS parts GROUP BY dimension, key HAVING sum(count) <> 0
 		)
@@ -136,17 +99,47 @@ export const readBreakdowns = async (
 			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
 			FROM (SELECT * FROM counted ${by.includes('tag') ? `UNION ALL ${COUNTED_BY_TAG}` : ''}) AS named
 			WHERE dimension = ANY(:named) GROUP BY dimension, key
-		) AS placed WHERE place <= :top`,
+		) AS placed WHERE place <= :top`;
+};
+
+const asJson = (sql: string): string => `(SELECT coalesce(json_agg(found), '[]') FROM (${sql}) AS found)`;
+
+/** A report's counts by time and by dimensions, unordered. */
+export const readCounts = async (
+	db: Db,
+	scope: Scope,
+	range: Range,
+	{
+		interval,
+		timezone,
+		by,
+		top,
+	}: Pick<StatsQuery, 'interval' | 'timezone'> & {by: readonly DimensionName[]; top: number},
+	covers: Covers,
+	clicks: ClickReader = postgresReader,
+): Promise<{series: Array<Counts & {start: number}>; breakdowns: DimensionCount[]}> => {
+	const {quarters, spans} = covers;
+	const stored = storedOf(by);
+	const counted = await clicks.counts(db, {scope, range, cover: quarters});
+	const broken = await clicks.dimensions(db, {scope, range, cover: spans, by: stored});
+	const shared = clicks.shared(scope, stored);
+	const {rows} = await db.raw<{rows: Array<{series: Array<Counts & {start: number}>; breakdowns: DimensionCount[]}>}>(
+		`${shared === null ? '' : `WITH ${shared}`}
+		SELECT ${asJson(seriesSql(counted.sql, scope, interval))} AS series,
+			${asJson(breakdownsSql(broken.sql, scope, spans, by))} AS breakdowns`,
 		{
-			...bindingsOf(scope, range, range.cover, rolled),
-			...clicked.bindings,
-			...pieceBounds(range.cover),
+			...bindingsOf(scope, range, covers),
+			...counted.bindings,
+			...broken.bindings,
+			...pieceBounds(spans),
+			interval,
+			timezone,
 			by: stored,
 			named: by,
 			top,
 		},
 	);
-	return rows;
+	return onlyRow(rows);
 };
 
 const LINK: readonly DimensionName[] = ['link'];
@@ -155,25 +148,20 @@ const LINK: readonly DimensionName[] = ['link'];
 export const readLinkCounts = async (
 	db: Db,
 	{organizationId, linkIds}: {organizationId: string; linkIds: readonly string[]},
-	range: Range & {cover: Cover},
-	rolled: Rolled | null,
+	range: Range,
+	covers: Covers,
 	clicks: ClickReader,
 ): Promise<Array<{key: string; count: number}>> => {
 	const scope = {organizationId, linkIds: null};
-	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover, by: LINK});
+	const {spans} = covers;
+	const clicked = await clicks.dimensions(db, {scope, range, cover: spans, by: LINK});
 	const isWanted = 'key = ANY(:linkIds)';
 	const {rows} = await db.raw<{rows: Array<{key: string; count: number}>}>(
 		`SELECT key, CAST(sum(count) AS float8) AS count FROM (
-			${rolledBreakdowns(range.cover, isWanted)}
+			${rolledBreakdowns(spans, isWanted)}
 			SELECT dimension, key, count FROM (${clicked.sql}) AS clicked WHERE ${isWanted}
 		) AS counted GROUP BY key`,
-		{
-			...bindingsOf(scope, range, range.cover, rolled),
-			...clicked.bindings,
-			...pieceBounds(range.cover),
-			by: LINK,
-			linkIds,
-		},
+		{...bindingsOf(scope, range, covers), ...clicked.bindings, ...pieceBounds(spans), by: LINK, linkIds},
 	);
 	return rows;
 };

@@ -7,16 +7,9 @@ import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, usualDimensions} from '../dimensions.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {chooseLinks} from './chosen-links.ts';
+import {beginReport} from './covers.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
-import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
-import {
-	type Counts,
-	type DimensionCount,
-	readBreakdowns,
-	readNoRollups,
-	readRolled,
-	readSeries,
-} from './stats-store.ts';
+import {type Counts, type DimensionCount, readCounts} from './stats-store.ts';
 
 type Count = {key: string | null; count: number};
 export type Stats = {
@@ -43,18 +36,6 @@ const listOf = (rows: DimensionCount[], wanted: string, top: number): Count[] =>
 		.toSorted((a, b) => b.count - a.count || String(a.key).localeCompare(String(b.key)))
 		.slice(0, top);
 
-/** What is read from the rollups: nothing for some links, which have few enough rows to count. */
-const coverOf = async (trx: Db, {organizationId, linkIds}: Scope, range: Range) => {
-	const rolled =
-		linkIds === null ? await readRolled(trx, organizationId, partialDays(range)) : await readNoRollups(trx);
-	const nothing = {from: range.from, to: range.from, pieces: []};
-	return {
-		rolled,
-		quarters: rolled === null ? nothing : coverQuarters(range),
-		spans: rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours),
-	};
-};
-
 /**
  * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
  * read from one snapshot (docs/internals.md).
@@ -70,25 +51,20 @@ export const readStats = async (
 	const {range, starts} = await readBounds(db, query, now);
 	const by = query.by ?? usualDimensions;
 	const top = query.by === undefined ? TOP : TOP_NAMED;
-	const read = async (trx: Db) => {
-		const {rolled, quarters, spans} = await coverOf(trx, scope, range);
-		return {
-			counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled, clicks),
-			breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, {by, top}, rolled, clicks),
-		};
-	};
-	const {counts, breakdowns} = await clicks.inTurn(() =>
+	const read = async (trx: Db) =>
+		readCounts(trx, scope, range, {...query, by, top}, await beginReport(trx, scope, range), clicks);
+	const {series, breakdowns} = await clicks.inTurn(() =>
 		db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
-	const at = new Map(counts.map((row) => [row.start.getTime(), row]));
+	const at = new Map(series.map((row) => [row.start, row]));
 	return {
 		...range,
 		interval: query.interval,
 		totals: {
-			clicks: totalOf(counts, 'clicks'),
-			crawlerViews: totalOf(counts, 'crawlerViews'),
-			matches: totalOf(counts, 'matches'),
-			events: totalOf(counts, 'events'),
+			clicks: totalOf(series, 'clicks'),
+			crawlerViews: totalOf(series, 'crawlerViews'),
+			matches: totalOf(series, 'matches'),
+			events: totalOf(series, 'events'),
 		},
 		series: starts.map((start) => {
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
@@ -109,13 +85,16 @@ export const countByDimension = async (
 	by: DimensionName,
 	clicks: ClickReader,
 ): Promise<{total: number; counts: Count[]}> => {
-	const {rolled, quarters, spans} = await coverOf(trx, scope, range);
-	const series = {interval: 'month', timezone: 'UTC'} as const;
-	const counts = await readSeries(trx, scope, {...range, cover: quarters}, series, rolled, clicks);
-	return {
-		total: totalOf(counts, 'clicks'),
-		counts: await readBreakdowns(trx, scope, {...range, cover: spans}, {by: [by], top: TOP_NAMED}, rolled, clicks),
-	};
+	const wanted = {interval: 'month', timezone: 'UTC', by: [by], top: TOP_NAMED} as const;
+	const {series, breakdowns} = await readCounts(
+		trx,
+		scope,
+		range,
+		wanted,
+		await beginReport(trx, scope, range),
+		clicks,
+	);
+	return {total: totalOf(series, 'clicks'), counts: breakdowns};
 };
 
 /** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */
