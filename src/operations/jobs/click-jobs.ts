@@ -1,5 +1,6 @@
 import type {Services} from '../../services.ts';
 import {rollUp} from '../../visits/clicks/rollups/roll-up.ts';
+import {changingFrom} from '../../visits/resolution/visit/signals.ts';
 
 /**
  * Rolls counts up, and then drops old clicks if due. A month is dropped only when it is completely rolled up, and in
@@ -27,7 +28,7 @@ export const createClickJobs = (
 
 	return {
 		run: () => {
-			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping));
+			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping, {changingFrom: changingFrom(clock.now())}));
 			background.run('roll up counts', rolledUp);
 			background.run('change clicks', clicks.applyChanges());
 			// Months counted before a fault are dropped anyway.

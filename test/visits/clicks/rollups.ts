@@ -2,9 +2,11 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {createDb} from '../../../src/platform/db/db.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
+import {network, sendSignals, visit} from '../match/_phones.ts';
 import {countRows, type Row, storeRows} from './_counted.ts';
 
 /** Each test has a service of its own: rollups are the whole database's. */
@@ -62,6 +64,26 @@ test('reports add newer rows to the rollups', async (t) => {
 	const {totals, breakdowns} = await report(service, acme);
 	t.deepEqual(totals, {clicks: 2, crawlerViews: 0, matches: 0, events: 1});
 	t.deepEqual(breakdowns.channel, [{key: 'email', count: 2}]);
+});
+
+test('clicks wait for the signals of their page before they are rolled up', async (t) => {
+	const {service, db, acme} = await setup();
+	t.teardown(() => service.stop());
+	const mac = {
+		userAgent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.4 Safari/605.1.15',
+	};
+	const one = await link(acme);
+	const {token} = await visit(service, one, network()(1), mac);
+	await service.services.clickJournal.flushed();
+	const rollUpNow = () => rollUp(db, () => false, {changingFrom: changingFrom(service.clock.now())});
+	await rollUpNow();
+	t.is(await rolledClicks(service), 0);
+	await sendSignals(service, one, {token, touchPoints: 5}, {'User-Agent': mac.userAgent});
+	t.deepEqual((await report(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
+	service.clock.advance(66);
+	await rollUpNow();
+	t.is(await rolledClicks(service), 1);
+	t.deepEqual((await report(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
 });
 
 test('a step that breaks off leaves nothing behind, and the next one does it all', async (t) => {

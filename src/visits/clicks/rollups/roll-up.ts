@@ -4,6 +4,7 @@ import {keepHours} from './keep-hours.ts';
 import {
 	addSlice,
 	analyzeWriters,
+	findFirstChanging,
 	findFirstWriter,
 	findOldDay,
 	type RollupState,
@@ -23,7 +24,8 @@ const BUSY = 50_000;
 /** Most tallies per step; each has the clicks of a quarter of an hour that have the same values. */
 const STEP_TALLIES = 50_000;
 
-type Options = {stepTransactions?: bigint; busy?: number; values?: number};
+/** `changingFrom`: clicks since then may still change by their page's signals, and stay beside the rollups; null: none may. */
+type Options = {stepTransactions?: bigint; busy?: number; values?: number; changingFrom?: Date | null};
 
 /** Clicks from which on a day is also stored by the hour, and how many values of a dimension are stored one by one. */
 type DayLimits = {busy: number; values: number};
@@ -67,15 +69,17 @@ const addOldDay = async (
 const addNewRows = async (
 	trx: Db,
 	{rolled: since, current}: RollupState,
-	stepTransactions: bigint,
+	{stepTransactions, changingFrom}: {stepTransactions: bigint; changingFrom: Date | null},
 	limits: DayLimits,
 ): Promise<boolean> => {
-	const first = await findFirstWriter(trx, {since, rolled: current});
+	const changing = changingFrom && (await findFirstChanging(trx, {since, rolled: current, from: changingFrom}));
+	const upTo = changing === null ? current : cutSnapshot(current, {since, end: BigInt(changing)});
+	const first = await findFirstWriter(trx, {since, rolled: upTo});
 	if (first === null) {
 		return false;
 	}
 
-	const rolled = cutSnapshot(current, {since, end: BigInt(first) + stepTransactions});
+	const rolled = cutSnapshot(upTo, {since, end: BigInt(first) + stepTransactions});
 	await add(trx, {rolled, since}, limits);
 	await saveProgress(trx, {rolled, backfill: null});
 	return true;
@@ -87,7 +91,12 @@ const addNewRows = async (
  */
 export const rollUpStep = (
 	db: Db,
-	{stepTransactions = STEP_TRANSACTIONS, busy = BUSY, values = storageLimits().valuesPerDay}: Options = {},
+	{
+		stepTransactions = STEP_TRANSACTIONS,
+		busy = BUSY,
+		values = storageLimits().valuesPerDay,
+		changingFrom = null,
+	}: Options = {},
 ): Promise<boolean> =>
 	inTransaction(db, async (trx) => {
 		const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
@@ -112,7 +121,7 @@ export const rollUpStep = (
 			return true;
 		}
 
-		return addNewRows(trx, state, stepTransactions, limits);
+		return addNewRows(trx, state, {stepTransactions, changingFrom}, limits);
 	});
 
 /**

@@ -76,6 +76,18 @@ export const findFirstWriter = async (trx: Db, range: {since: string; rolled: st
 	return rows[0]?.writer ?? null;
 };
 
+/** The first of those transactions that wrote a click of a time or later. */
+export const findFirstChanging = async (
+	trx: Db,
+	range: {since: string; rolled: string; from: Date},
+): Promise<string | null> => {
+	const {rows} = await trx.raw<{rows: Array<{writer: string}>}>(
+		`SELECT CAST(writer AS text) AS writer FROM clicks WHERE occurred_at >= :from AND ${isBetween} ORDER BY clicks.writer LIMIT 1`,
+		range,
+	);
+	return rows[0]?.writer ?? null;
+};
+
 /** The next day (UTC) that has older rows, in the order of organizations. */
 export const findOldDay = async (
 	trx: Db,

@@ -10,6 +10,10 @@ import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
 const BODY_LIMIT = 2048;
 /** How long after its click a page may send its signals. */
 const ACCEPTED_MS = 60_000;
+
+/** Clicks since then may still change by signals. Clocks of machines differ, and a request takes its time. */
+export const changingFrom = (now: Date): Date => new Date(now.getTime() - ACCEPTED_MS - 5000);
+
 const TEXT_LIMIT = 100;
 
 const textOf = (value: unknown): string | null =>
