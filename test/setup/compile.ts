@@ -1,4 +1,4 @@
-import {cp, mkdir, mkdtemp, readdir, readFile, rm, symlink} from 'node:fs/promises';
+import {cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {build, type Plugin} from 'esbuild';
@@ -108,16 +108,40 @@ export const compileProgram = async (teardown: Teardown): Promise<string> => {
 	return folder;
 };
 
+/** A process's program: files of tests. AVA asks for all of them before anything else happens, so nothing is imported later. */
+const textOf = (files: string[]): string => {
+	const [atOnce, ...tests] = ['test/setup/at-once.ts', ...files].map((file) =>
+		JSON.stringify(path.join(packageRoot, file)),
+	);
+	return [
+		`import {limitTestsAtOnce} from ${atOnce};`,
+		...tests.map((file) => `import ${file};`),
+		'limitTestsAtOnce();',
+	].join('\n');
+};
+
 /**
- * Bundles these test files and the sources once for all processes of a run, with AVA's part of these processes (`ava-cli.js`),
- * each of which starts in less than half the time then.
- * @returns the folder of the compiled files, `test/…`, `setup/check-answers.js` and `ava-worker.js` among them.
+ * Bundles the test files of these processes and the sources once for all processes of a run, with AVA's part of these
+ * processes (`ava-cli.js`), each of which starts in less than half the time then.
+ * @returns the folder of the compiled files: `test/NAME.js` of each process, `test/setup/check-answers.js` and `ava-worker.js`.
  */
-export const compileTests = async (teardown: Teardown, testFiles: string[]): Promise<string> => {
+export const compileTests = async (
+	teardown: Teardown,
+	processes: Array<[name: string, files: string[]]>,
+): Promise<string> => {
 	const folder = await makeFolder(teardown);
-	const files = [...testFiles, 'test/setup/check-answers.ts'].map(entryOf);
+	const entries = processes.map(async ([name, files]) => {
+		const entry = path.join(folder, 'entries', `${name}.ts`);
+		await mkdir(path.dirname(entry), {recursive: true});
+		await writeFile(entry, textOf(files));
+		return {in: entry, out: name};
+	});
 	await Promise.all([
-		bundle(folder, [...files, {in: path.join(avaFolder, 'worker/base.js'), out: 'ava-worker'}]),
+		bundle(folder, [
+			...(await Promise.all(entries)),
+			entryOf('test/setup/check-answers.ts'),
+			{in: path.join(avaFolder, 'worker/base.js'), out: 'ava-worker'},
+		]),
 		writeApiPage(apiPage),
 	]);
 	return folder;

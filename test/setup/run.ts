@@ -7,7 +7,7 @@ import {type Outcome, runAva} from './ava.ts';
 import {checkSources} from './check-sources.ts';
 import {compileTests} from './compile.ts';
 import {prepareServers} from './servers.ts';
-import {deepOnly, filesOf, longerWhenDeep} from './suites.ts';
+import {deepOnly, longerWhenDeep, processesOf} from './suites.ts';
 import {createTeardown} from './teardown.ts';
 
 /** Compares the answers that tests received with the API document; each mismatch is a failure. */
@@ -50,7 +50,10 @@ const withChecks = async (
 const run = async (isDeep: boolean, options: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
-		const preparing = [prepareServers(teardown), compileTests(teardown, filesOf(isDeep ? 'deep' : 'usual'))] as const;
+		const preparing = [
+			prepareServers(teardown),
+			compileTests(teardown, processesOf(isDeep ? 'deep' : 'usual')),
+		] as const;
 		await Promise.allSettled(preparing);
 		const [servers, compiled] = await Promise.all(preparing);
 		interrupted.throwIfAborted();

@@ -13,6 +13,9 @@ export const deepOnly = {
 	'test/visits/export/duckdb.ts': 'exports in DuckDB',
 };
 
+/** What `npm test` and `npm run test:deep` run. */
+type Suite = 'usual' | 'deep';
+
 /** Files of which `npm test` runs fewer cases than `npm run test:deep` (helpers/deep.ts). */
 export const longerWhenDeep = [
 	'test/accounts/billing/model/sequences.ts',
@@ -27,7 +30,21 @@ export const longerWhenDeep = [
 	'test/visits/match/tap-query.ts',
 ];
 
-const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
+/** Files that a process of their own runs, because they change it or measure it. */
+const alone = {
+	'test/accounts/billing/entitlements.ts': 'its beforeEach would precede the tests of other files, too',
+	'test/accounts/billing/model/sequences.ts': 'tries more cases while it has used little CPU',
+	'test/client/platform.ts': 'replaces fetch and crypto, and measures time',
+	'test/hostile/fuzz.ts': 'measures CPU and memory, and sets flags of V8',
+	'test/platform/limits/processes.ts': 'stops the timers of its process',
+	'test/platform/limits/sliding-window.ts': 'measures memory',
+	'test/platform/postgres/mistakes.ts': 'blocks its process, and listens to its warnings',
+	'test/start/workers/again.ts': 'runs tests of other files against the program from outside',
+	'test/visits/clicks/clickhouse-memory.ts': 'measures memory',
+	'test/visits/resolution/link-memory.ts': 'measures memory',
+};
+
+const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures|machines)\//;
 
 const testFiles = (): string[] =>
 	readdirSync(path.join(packageRoot, 'test'), {recursive: true, encoding: 'utf8'})
@@ -35,8 +52,40 @@ const testFiles = (): string[] =>
 		.map((name) => path.join('test', name))
 		.sort();
 
-/** The files that `npm test` or `npm run test:deep` runs. */
-export const filesOf = (suite: 'usual' | 'deep'): string[] =>
+const filesOf = (suite: Suite): string[] =>
 	suite === 'deep'
 		? [...Object.keys(deepOnly), ...longerWhenDeep]
 		: testFiles().filter((file) => !Object.hasOwn(deepOnly, file));
+
+/** More would run too many services at once. */
+const MOST_FILES = 8;
+/** Fewer files of a folder share a process with others of their room. */
+const FEWEST_FILES = 5;
+
+const inParts = (name: string, files: string[]): Array<[string, string[]]> => {
+	const count = Math.ceil(files.length / MOST_FILES);
+	const size = Math.ceil(files.length / count);
+	return Array.from({length: count}, (_, part) => [
+		count === 1 ? name : `${name}-${part + 1}`,
+		files.slice(part * size, (part + 1) * size),
+	]);
+};
+
+/** The processes of a suite, by name, with the files that each of them runs: those of a folder, as far as they can share one. */
+export const processesOf = (suite: Suite): Array<[name: string, files: string[]]> => {
+	const isAlone = (file: string) => suite === 'deep' || Object.hasOwn(alone, file);
+	const files = filesOf(suite);
+	const sharing = files.filter((file) => !isAlone(file));
+	const inFolder = (folder: string) => sharing.filter((file) => path.dirname(file) === folder);
+	const groups = new Map<string, string[]>();
+	for (const file of sharing) {
+		const folder = path.dirname(file);
+		const name = inFolder(folder).length < FEWEST_FILES ? folder.split('/').slice(0, 2).join('/') : folder;
+		groups.set(name, [...(groups.get(name) ?? []), file]);
+	}
+
+	return [
+		...[...groups].flatMap(([name, shared]) => inParts(name === 'test' ? 'test/all' : name, shared)),
+		...files.filter(isAlone).map((file): [string, string[]] => [file.replace(/\.tsx?$/, ''), [file]]),
+	];
+};

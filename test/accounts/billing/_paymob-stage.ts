@@ -116,7 +116,7 @@ export const startPaymobStage = async ({
 const stages = new Map<string, PaymobStage>();
 
 /**
- * A stage for a test that moves the clock: as if it were new, but shared by the serial tests of a file, because starting
+ * A stage for a test that moves the clock: as if it were new, but shared by the serial tests of a process, because starting
  * a service takes longer than most of them. @param at when the test begins.
  */
 export const freshStage = async ({
@@ -139,7 +139,9 @@ export const freshStage = async ({
 	return stage;
 };
 
-/** For the hook of a file. */
+/** For the hooks of files that share a process: the first stops all. */
 export const stopStages = async (): Promise<void> => {
-	await Promise.all([...stages.values()].map(({stop}) => stop()));
+	const started = [...stages.values()];
+	stages.clear();
+	await Promise.all(started.map(({stop}) => stop()));
 };

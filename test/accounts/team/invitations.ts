@@ -116,7 +116,7 @@ test('a member known only to the provider is not invited', async (t) => {
 	t.regex(body.message, /already a member/);
 });
 
-test('bad values are 400', async (t) => {
+test('bad values of an invitation are 400', async (t) => {
 	const [admin] = await team(portal, ['admin']);
 	const email = address();
 	const bodies = [
@@ -228,7 +228,7 @@ test('a provider that invites and hangs up', invitesNobody, {drop: true, afterwa
 test('a provider that invites and never answers', invitesNobody, {hang: true, afterwards: true});
 test('a provider that fails to list invitations', invitesNobody, {method: 'GET', status: 500, times: 3});
 
-test('a limit of the provider is 403 with its words', async (t) => {
+test('a limit of invitations at the provider is 403 with its words', async (t) => {
 	const [admin] = await team(portal, ['admin'], {plan: 'ENTERPRISE'});
 	for (const _ of [1, 2, 3, 4]) {
 		t.is((await admin.caller.post(path, {email: address(), role: 'VIEWER'})).status, 201);

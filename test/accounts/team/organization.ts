@@ -74,7 +74,7 @@ test('a name in use is 409, without case', async (t) => {
 	t.is((await one.caller.get(path)).body.name, one.organization.name);
 });
 
-test('bad values are 400', async (t) => {
+test('bad values of an organization are 400', async (t) => {
 	const {caller} = await member(portal, {role: 'admin'});
 	for (const body of [{name: ''}, {name: null}, {contactEmail: 'nobody'}, {plan: 'SCALE'}, {status: 'ACTIVE'}]) {
 		t.is((await caller.patch(path, body)).status, 400, JSON.stringify(body));

@@ -119,11 +119,11 @@ test('a key set that never answers delays only sessions, which end with 502', as
 	t.teardown(() => portal.stop());
 	portal.provider.fail({...forEver, path: '/.well-known/jwks.json'});
 	const mona = await member(portal, {role: 'owner'});
+	const {url} = await link(await organization(portal));
 	let isAnswered = false;
 	const asked = mona.caller.get('/portal/organization').finally(() => {
 		isAnswered = true;
 	});
-	const {url} = await link(await organization(portal));
 	t.is((await anonymous(portal).get(new URL(url).pathname)).status, 200);
 	t.is((await anonymous(portal).get('/health/ready')).status, 200);
 	t.false(isAnswered);
