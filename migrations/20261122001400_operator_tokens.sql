@@ -1,5 +1,5 @@
 -- migrate:up
--- Tokens of operators and pipelines, which have names and scopes (contract/operators).
+-- Tokens of operators and pipelines, which have names and scopes (contract/api-keys 9).
 CREATE TABLE operator_tokens (
 	id uuid CONSTRAINT operator_tokens_pkey PRIMARY KEY,
 	name text NOT NULL,

@@ -58,7 +58,7 @@ export type CommandGroup = {name: string; summary: string; commands: AnyCommand[
 
 /**
  * Declares a command; options and arguments take their types from `run`. One that takes ORG first takes it by `--org` as
- * well (contract/cli 1).
+ * well (contract/operations 13).
  */
 export const command = <Options extends object, Args extends unknown[]>(
 	spec: CommandSpec<Options, Args>,

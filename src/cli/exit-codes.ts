@@ -1,4 +1,4 @@
-/** Exit codes of every command (contract/cli 3); 78 is EX_CONFIG of sysexits.h, 130 the shells' code for SIGINT. */
+/** Exit codes of every command (contract/operations 15); 78 is EX_CONFIG of sysexits.h, 130 the shells' code for SIGINT. */
 export const exitCodes = {
 	ok: 0,
 	failed: 1,

@@ -1,7 +1,7 @@
 import {Argument, type Command, Help} from 'commander';
 import {usageError} from './cli-errors.ts';
 
-/** The first argument of a command that takes ORG there or by `--org` (contract/cli 1). */
+/** The first argument of a command that takes ORG there or by `--org` (contract/operations 13). */
 const LEADING = '[org]';
 
 /** An id or an orgKey; a domain has a dot. */

@@ -68,7 +68,7 @@ export const platformOptions = (): Option[] => platforms.map(({option}) => optio
 /** One option per field of a link or a template, for the commands that create and update one. */
 export const linkFieldOptions = (of: 'link' | 'template' = 'link'): Option[] => [
 	...textOptions.filter(({isShared}) => isShared || of === 'link').map(({option}) => option()),
-	// Under the names of their fields as well (contract/cli 1).
+	// Under the names of their fields as well (contract/operations 13).
 	...['template-id', 'domain-id'].map((flag) => new Option(`--${flag} <value>`).hideHelp()),
 	new Option('--tag <tag>', 'a tag; give it once per tag').argParser(collect),
 	new Option('--param <name=value>', 'a parameter for the app; give it once per parameter').argParser(collect),

@@ -24,7 +24,7 @@ const envelopeOf = (text: string): Record<string, unknown> | null => {
 	}
 };
 
-/** Only the message of a 429 contains the wait, no header or field (contract/limits 2). */
+/** Only the message of a 429 contains the wait, no header or field (contract/requests 14). */
 const waitOf = (message: string): number | undefined => {
 	const seconds = /Retry after (\d+) second/.exec(message)?.[1];
 	return seconds === undefined ? undefined : Number(seconds);

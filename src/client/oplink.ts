@@ -65,7 +65,7 @@ export type UpdateListener = Listener<[required: UpdateRequired]>;
  * A client of an Oplink server, for Node 20 and later, browsers and React Native.
  *
  * Failed calls reject with OplinkApiError where the server answered and with OplinkConnectionError where it did not,
- * after the retries of contract/client 3. The constructor, `session`, `start` and the link stream never throw.
+ * after the retries of contract/sdk 8. The constructor, `session`, `start` and the link stream never throw.
  */
 export class Oplink {
 	/** Link management; needs the SERVER key. */
@@ -211,7 +211,7 @@ export class Oplink {
 	}
 
 	/**
-	 * Subscribes to links that need a newer app (contract/client 4): those of `resolve`, `match` and `start`, compared with
+	 * Subscribes to links that need a newer app (contract/sdk 9): those of `resolve`, `match` and `start`, compared with
 	 * the device of the last `session` or `start`. The link itself is handed over all the same.
 	 * @returns a function that ends the subscription.
 	 */

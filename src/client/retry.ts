@@ -3,9 +3,9 @@ import {OplinkApiError, OplinkConnectionError} from './errors.ts';
 /** Failures worth a retry. Any other 4xx is not. */
 export type RetryRule = {connection: boolean; rateLimit: boolean; serverFailure: boolean};
 
-/** The columns of contract/client 3. */
+/** The columns of contract/sdk 8. */
 export const retryRules = {
-	/** /match, resolution, and /links (contract/client 3). */
+	/** /match, resolution, and /links (contract/sdk 8). */
 	resolution: {connection: true, rateLimit: true, serverFailure: true},
 	/** Identity and events: a request answered with 5xx may have been stored, and would be counted twice. */
 	report: {connection: true, rateLimit: true, serverFailure: false},

@@ -6,7 +6,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export type Clock = {now(): Date};
 
 /**
- * The machine's clock, shifted by `offsetSeconds` (CLOCK_OFFSET, contract/config 3). The only place that reads the
+ * The machine's clock, shifted by `offsetSeconds` (CLOCK_OFFSET, contract/operations 8). The only place that reads the
  * time, so that a simulated expiry affects everything at once.
  */
 export const createClock = (offsetSeconds: number): Clock => ({

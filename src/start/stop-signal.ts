@@ -11,5 +11,5 @@ export const nextSignal = (): Promise<Stop> =>
 		}
 	});
 
-/** The exit code of a start that a signal ends (contract/cli 3). systemd, which sends SIGTERM, expects 0. */
+/** The exit code of a start that a signal ends (contract/operations 15). systemd, which sends SIGTERM, expects 0. */
 export const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};

@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import {createSecretCipher, isSealed} from '../../platform/secret-cipher.ts';
 
-/** Stores the raw key of a key card: as is, or encrypted if OPLINK_KEY_SECRET is set (contract/config 5). */
+/** Stores the raw key of a key card: as is, or encrypted if OPLINK_KEY_SECRET is set (contract/operations 10). */
 export type DisplayKeyCipher = {
 	seal(rawKey: string): string;
 	/** The raw key; null if it was encrypted with another secret. */

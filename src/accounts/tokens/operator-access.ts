@@ -38,7 +38,7 @@ const ofToken = async ({background, clock, db}: Deps, token: string): Promise<Op
 };
 
 /**
- * The operator of a header: the admin token, a token with scopes, or a JWT of a configured provider (contract/operators).
+ * The operator of a header: the admin token, a token with scopes, or a JWT of a configured provider (contract/api-keys 9).
  * @throws 401; 503 if a provider's keys are not known and cannot be read.
  */
 export const authenticateOperator = async (services: Deps, authorization: string | undefined): Promise<Operator> => {

@@ -36,7 +36,7 @@ const MAX_WAITS = 3;
 const isUnderWay = (error: OplinkApiError): boolean => error.errorCode === 'idempotency_key_in_progress';
 
 /**
- * The client gives up after a few retries (contract/client 3). Many requests are more patient: they wait as long as the
+ * The client gives up after a few retries (contract/sdk 8). Many requests are more patient: they wait as long as the
  * rate limit needs, and a little for the first try of their own.
  */
 export const withPatience = async <T>(

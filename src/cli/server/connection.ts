@@ -3,7 +3,7 @@ import type {Io} from '../terminal/io.ts';
 import {type ApiClient, createClient, endedBy, TIMEOUT_SECONDS} from './admin-client.ts';
 import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-server.ts';
 
-/** The options of every command (contract/cli 2). */
+/** The options of every command (contract/operations 14). */
 export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
 
 /** Link management with a SERVER key; `client` is for answers that are not JSON. */

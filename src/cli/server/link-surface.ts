@@ -56,13 +56,13 @@ export const adminSurface = (client: ApiClient, org: string): LinkSurface => {
 	return {links: adminLinks(client, base), client, base, credential: 'admin'};
 };
 
-/** The surface of the SERVER key, if one is given and no organization is named (contract/cli 1). */
+/** The surface of the SERVER key, if one is given and no organization is named (contract/operations 13). */
 export const keySurface = ({connection, options}: Context): LinkSurface | null => {
 	const key = options.org ? null : connection.key();
 	return key && {...key, base: '/links', credential: 'key'};
 };
 
-/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/cli 1). */
+/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/operations 13). */
 export const linkSurface = async (context: Context): Promise<LinkSurface> => {
 	const {connection, options} = context;
 	return (

@@ -103,7 +103,7 @@ export const namedAdminLink = async (
 	return {...adminSurface(client, organizationId), id, ...chosen(organizationId)};
 };
 
-/** The same with the SERVER key, if one is given and no organization is named (contract/cli 1). */
+/** The same with the SERVER key, if one is given and no organization is named (contract/operations 13). */
 export const namedLink = async (context: Context, named: string): Promise<NamedLink> => {
 	const surface = keySurface(context);
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');

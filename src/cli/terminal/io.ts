@@ -69,7 +69,7 @@ export const isBrokenPipe = (error: unknown): boolean =>
 	error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 
 /**
- * Colour and animation only on a terminal that supports them (https://no-color.org, contract/cli 2); a terminal of
+ * Colour and animation only on a terminal that supports them (https://no-color.org, contract/operations 14); a terminal of
  * width 0, as on some build servers, cannot show any.
  */
 export const isLively = (stream: OutStream, env: Io['env']): boolean =>

@@ -82,7 +82,7 @@ export const playStoreUrl = (packageName: string, token: string | null): string 
 
 /**
  * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback` if the
- * app is missing. Null for an invalid package name (contract/page 4).
+ * app is missing. Null for an invalid package name (contract/resolution 17).
  */
 export const intentUrl = ({
 	target,

@@ -10,7 +10,7 @@ export type OperatorRule = {
 	org?: string;
 };
 
-/** An OpenID Connect provider whose tokens are accepted from operators (contract/operators 4). */
+/** An OpenID Connect provider whose tokens are accepted from operators (contract/api-keys 12). */
 export type OperatorProvider = {
 	issuer: string;
 	audience: string;

@@ -1,4 +1,4 @@
-/** What the routes of operators are about (contract/operators 2). */
+/** What the routes of operators are about (contract/api-keys 10). */
 export const areas = [
 	'links',
 	'apps',

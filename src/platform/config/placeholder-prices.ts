@@ -1,6 +1,6 @@
 import type {Plans} from './plans.ts';
 
-/** Whether it is a price of the shipped plans file, which no gateway knows (contract/config 6, `PLANS_FILE`). */
+/** Whether it is a price of the shipped plans file, which no gateway knows (contract/operations 11, `PLANS_FILE`). */
 export const isPlaceholderPrice = (price: string): boolean => price.startsWith('price_oplink_');
 
 /** A warning if plans are sold at placeholder prices, else null. */

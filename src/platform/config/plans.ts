@@ -22,7 +22,7 @@ export type Plan = {
 	stripePrice: string | null;
 	/** The share of `quotas.links` that links made by apps take at most together, from 0 to 1. */
 	appLinkShare: number;
-	/** Instead of the rate limits of contract/limits 1. */
+	/** Instead of the rate limits of contract/requests 13. */
 	limits?: PlanLimits;
 };
 
@@ -64,7 +64,7 @@ const plansSchema = (Joi: typeof import('joi')) => {
 		.min(1);
 };
 
-/** Parses a plans file (contract/config 6, `PLANS_FILE`). @throws with every fault of the text. */
+/** Parses a plans file (contract/operations 11, `PLANS_FILE`). @throws with every fault of the text. */
 export const readPlans = (text: string): Plans => {
 	const Joi = loadJoi();
 	const options = {abortEarly: false, convert: false};

@@ -25,7 +25,7 @@ const HOST_AND_PORT = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::\d{1,5
 const PUBLIC_PROTOCOLS = ['http:', 'https:'];
 const integration = {pattern: /^[1-9]\d{0,15}$/, expected: 'must be the number of an integration'};
 
-/** All variables of the server in display order: that of contract/config 1. */
+/** All variables of the server in display order: that of contract/operations 6. */
 export const variables = {
 	host: text('HOST', 'address to listen on', {default: '127.0.0.1'}),
 	port: integer('PORT', 'port to listen on; 0 picks a free one', {default: 3000, min: 0, max: 65_535}),
@@ -76,7 +76,7 @@ export const variables = {
 	}),
 	/** The identity provider: verification of sessions, its backend API, and signatures of its webhooks. */
 	idp: {
-		/** Null, like the key set's URL: every session is 401 (contract/config 4). The claim must equal it exactly. */
+		/** Null, like the key set's URL: every session is 401 (contract/operations 9). The claim must equal it exactly. */
 		issuer: url('IDP_ISSUER', 'issuer of session tokens; unset: every session is 401', {exact: true}),
 		jwksUrl: url('IDP_JWKS_URL', 'key set for verifying session tokens; unset: every session is 401'),
 		audience: list('IDP_AUDIENCE', 'comma-separated allowed aud of session tokens; unset: not checked'),

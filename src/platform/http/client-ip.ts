@@ -58,7 +58,7 @@ export const rangeOf = (text: string): Range | null => {
 		: [address, prefix];
 };
 
-/** Whether an entry of TRUSTED_PROXIES (contract/config 2) is a CIDR or a single address. */
+/** Whether an entry of TRUSTED_PROXIES (contract/operations 7) is a CIDR or a single address. */
 export const isProxyRange = (entry: string): boolean => rangeOf(entry) !== null;
 
 /** Whether an address is the machine itself: 127.0.0.0/8 or ::1, in any spelling. */

@@ -13,7 +13,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** The limits of contract/limits 1; a route without one is unlimited. Routes that share an entry share its bucket. */
+/** The limits of contract/requests 13; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
 	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip'},
 	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},
@@ -42,7 +42,7 @@ export const planLimitNames: readonly string[] = [limits, bodyLimits]
 	.filter(({per}) => per !== 'ip')
 	.map(({name}) => name);
 
-/** The limits that a plans file sets, by name (contract/limits 4). */
+/** The limits that a plans file sets, by name (contract/requests 16). */
 export type PlanLimits = Readonly<Record<string, {max: number; seconds: number}>>;
 
 /** A limit as an organization's plan has it. Its windows have a name of their own. */

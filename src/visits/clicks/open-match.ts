@@ -79,7 +79,7 @@ const TOKEN_WITHIN = /opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/;
 export const readMatchToken = (text: unknown): MatchToken | null =>
 	typeof text === 'string' && TOKEN.test(text) ? (text as MatchToken) : null;
 
-/** The match token in a text: bare, at the end of a copied URL, or in a referrer's parameters (contract/page 3). */
+/** The match token in a text: bare, at the end of a copied URL, or in a referrer's parameters (contract/resolution 16). */
 export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(TOKEN_WITHIN.exec(text)?.[0]);
 
 /**

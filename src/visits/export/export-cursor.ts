@@ -7,7 +7,7 @@ type Owner = {kind: ExportKind; organizationId: string; cluster: string};
 
 const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 
-/** The position after which the next run goes on (contract/export 3): opaque to callers. */
+/** The position after which the next run goes on (contract/reports 8): opaque to callers. */
 export const cursorOf = ({kind, organizationId, cluster}: Owner, snapshot: Snapshot, now: Date): string =>
 	Buffer.from(JSON.stringify([1, kind, organizationId, snapshot, now.getTime(), cluster])).toString('base64url');
 

@@ -14,7 +14,7 @@ type Kind = {
 	source: string;
 	/** When a row happened, for `since`. */
 	at: string;
-	/** In a fixed order; new ones are added at the end (contract/export 2). */
+	/** In a fixed order; new ones are added at the end (contract/reports 7). */
 	columns: readonly Column[];
 };
 

@@ -147,7 +147,7 @@ async function* bodyOf({pages}: Run, first: string, last: string, request: Reque
 
 /**
  * The rows of an organization that were committed after its last export, as a stream with backpressure. Runs that go on
- * from one another's cursors hold each row once (contract/export 3). A server fault breaks the connection instead of
+ * from one another's cursors hold each row once (contract/reports 8). A server fault breaks the connection instead of
  * ending the answer, and no cursor follows.
  */
 export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {

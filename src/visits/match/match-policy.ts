@@ -62,7 +62,7 @@ export type MatchPolicy = {
 	windowSeconds: Record<GuessMethod, number>;
 	/** Newest open clicks that are looked at, and most used ones that are counted. */
 	candidates: {address: number; network: number};
-	/** How long an answer is repeated to the device that got it (contract/limits 3). */
+	/** How long an answer is repeated to the device that got it (contract/requests 15). */
 	graceSeconds: number;
 };
 

@@ -31,7 +31,7 @@ const senderOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<Sender 
 
 /**
  * Answers a refusal of 404 or 410 by a page with the same status, where the organization wants that and the caller
- * prefers it (contract/page 12). @returns false if the refusal is answered as JSON.
+ * prefers it (contract/resolution 25). @returns false if the refusal is answered as JSON.
  */
 export const answeredByPage = async (services: ErrorPageDeps, ctx: Exchange, refusal: unknown): Promise<boolean> => {
 	const isAbsent = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 410);

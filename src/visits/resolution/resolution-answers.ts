@@ -35,7 +35,7 @@ const absent = (about: string): MediaAnswer => ({
 	json: errorAnswer,
 });
 
-/** The refusals that may be a page (contract/page 12). */
+/** The refusals that may be a page (contract/resolution 25). */
 export const absentAnswers = {404: absent('There is no such link.'), 410: absent('The link is gone.')};
 
 const pathRules = Joi.array().items(partOf({'/': text, exclude: Joi.valid(true).optional()}));

@@ -36,7 +36,7 @@ export const call = async (
 
 export const secretOf = ({env}: FakePaymob): string => `Token ${env['PAYMOB_SECRET_KEY']}`;
 
-/** A body that the gateway accepts (contract/paymob 2), changed by `changes`. */
+/** A body that the gateway accepts (contract/billing 20), changed by `changes`. */
 export const intentionBody = (changes: object = {}): object => ({
 	amount: 380_000,
 	currency: 'EGP',
@@ -65,7 +65,7 @@ const TRANSACTION_FIELDS =
 	'source_data.sub_type, source_data.type, success';
 const CARD_FIELDS = 'card_subtype, created_at, email, id, masked_pan, merchant_id, order_id, token';
 
-/** The text that contract/paymob 4, contract/paymob 6 sign, read off the body by the dotted names of their lists. */
+/** The text that contract/billing 22, contract/billing 24 sign, read off the body by the dotted names of their lists. */
 export const signedText = (body: string): string => {
 	const {type, obj} = JSON.parse(body) as {type: string; obj: object};
 	const names = (type === 'TOKEN' ? CARD_FIELDS : TRANSACTION_FIELDS).split(', ');

@@ -16,7 +16,7 @@ import {
 
 const SECRET = 'test_hmac_secret';
 
-/** The published vectors of contract/paymob 4, contract/paymob 6, contract/paymob 8. */
+/** The published vectors of contract/billing 22, contract/billing 24, contract/billing 26. */
 const transaction = {
 	id: 501234567,
 	pending: false,

@@ -26,7 +26,7 @@ const integer = (body: Fields, name: string): number => {
 	return value;
 };
 
-/** `POST /api/acceptance/payments/pay`: a saved card is charged without the customer (contract/paymob 3). */
+/** `POST /api/acceptance/payments/pay`: a saved card is charged without the customer (contract/billing 21). */
 const paySaved: Route['handle'] = (merchant, body) => {
 	const faults: Fields = {};
 	const key = textIn(body, 'payment_token', faults, {required: true});
@@ -182,7 +182,7 @@ const respond = (merchant: Merchant, call: Call): Reply => {
 	throw notFound();
 };
 
-/** The API of the gateway (contract/paymob 1). */
+/** The API of the gateway (contract/billing 19). */
 export const answerApi = (merchant: Merchant, call: Call): Reply => {
 	try {
 		return respond(merchant, call);

@@ -1,7 +1,7 @@
 import {createHmac} from 'node:crypto';
 import type {SavedCard, Transaction} from './merchant.ts';
 
-/** The signed values of a transaction, in the order of contract/paymob 4. */
+/** The signed values of a transaction, in the order of contract/billing 22. */
 const transactionValues = (t: Transaction): unknown[] => [
 	t.amount_cents,
 	t.created_at,
@@ -25,7 +25,7 @@ const transactionValues = (t: Transaction): unknown[] => [
 	t.success,
 ];
 
-/** The signed values of a saved card, in the order of contract/paymob 6. */
+/** The signed values of a saved card, in the order of contract/billing 24. */
 const cardValues = (card: SavedCard): unknown[] => [
 	card.card_subtype,
 	card.created_at,

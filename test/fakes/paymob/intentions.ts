@@ -68,7 +68,7 @@ const checkCards = ({savedCards}: Merchant, body: Fields, faults: Fields): strin
 	return tokens;
 };
 
-/** `POST /v1/intention/` (contract/paymob 2). @throws 400 with the faulty fields, 404, 406, 422. */
+/** `POST /v1/intention/` (contract/billing 20). @throws 400 with the faulty fields, 404, 406, 422. */
 export const createIntention = (merchant: Merchant, body: Fields): Intention => {
 	const faults: Fields = {};
 	const amount = integerIn(body, 'amount', faults, [1, MAX_AMOUNT]);

@@ -1,7 +1,7 @@
 import {randomBytes, randomInt} from 'node:crypto';
 import type {Clock} from '../../../src/platform/clock.ts';
 
-/** A transaction as callbacks and answers show it (contract/paymob 4). */
+/** A transaction as callbacks and answers show it (contract/billing 22). */
 export type Transaction = {
 	id: number;
 	pending: boolean;
@@ -53,7 +53,7 @@ export type Transaction = {
 /** What a saved card does when it is charged next: `pending` answers late. */
 export type CardBehavior = 'works' | 'declines' | 'pending';
 
-/** A card whose token the customer let be saved (contract/paymob 6). */
+/** A card whose token the customer let be saved (contract/billing 24). */
 export type SavedCard = {
 	id: number;
 	token: string;

@@ -131,7 +131,7 @@ const peopleOf = (merchant: Merchant) => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of contract/paymob 1 and keeps its state:
+ * A payment gateway on loopback that speaks the wire format of contract/billing 19 and keeps its state:
  * intentions, the hosted checkout, charges of saved cards, refunds, the inquiry, signed callbacks, and faults on demand.
  */
 export const startFakePaymob = async ({

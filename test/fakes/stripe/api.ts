@@ -67,7 +67,7 @@ const outcomeOf = (error: unknown): Outcome => {
 	return {status: known.status, json: {error: {message: known.message, ...known.details}}};
 };
 
-/** The API of the gateway: `/v1/…`, form-encoded requests, JSON answers (contract/stripe 1). */
+/** The API of the gateway: `/v1/…`, form-encoded requests, JSON answers (contract/billing 14). */
 export const createApi = (account: Account, secretKey: string) => {
 	const keys = createIdempotencyKeys(account);
 

@@ -7,7 +7,7 @@ import {collect, finalizeInvoice, voidInvoice} from './payments.ts';
 import {cardDeclined} from './stripe-errors.ts';
 import {recover} from './subscription-status.ts';
 
-/** How long a pending update waits for its payment at most: about 23 hours (contract/stripe 2). */
+/** How long a pending update waits for its payment at most: about 23 hours (contract/billing 15). */
 const PENDING_SECONDS = 23 * 3600;
 
 export type PriceChange = {

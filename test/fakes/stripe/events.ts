@@ -8,7 +8,7 @@ export type StripeEvent = GatewayEvent & {
 	object: {id: string};
 };
 
-/** The types that the endpoint receives (contract/stripe 5); the fake creates more, as the real one does. */
+/** The types that the endpoint receives (contract/billing 18); the fake creates more, as the real one does. */
 export const ENABLED_EVENTS = [
 	'checkout.session.completed',
 	'checkout.session.expired',
@@ -22,7 +22,7 @@ export const ENABLED_EVENTS = [
 	'invoice.payment_action_required',
 ];
 
-/** The header over `${t}.${body}` (contract/stripe 4). The key is the whole secret, `whsec_` included. */
+/** The header over `${t}.${body}` (contract/billing 17). The key is the whole secret, `whsec_` included. */
 export const signatureHeader = (body: string, secret: string, at: Date): string => {
 	const t = Math.floor(at.getTime() / 1000);
 	return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;

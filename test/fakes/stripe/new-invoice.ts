@@ -134,7 +134,7 @@ export const newInvoice = (
 			type: 'subscription_details',
 		},
 		payment_settings: {default_mandate: null, payment_method_options: null, payment_method_types: null},
-		// Not the subscription's period: the one in which lines were collected (contract/stripe 3).
+		// Not the subscription's period: the one in which lines were collected (contract/billing 16).
 		period_end: now,
 		period_start: reason === 'subscription_cycle' ? subscription.start_date : now,
 		post_payment_credit_notes_amount: 0,

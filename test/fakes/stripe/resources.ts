@@ -62,7 +62,7 @@ const readPrice = (account: Account, id: string): object => {
 	return known(account.prices, id);
 };
 
-/** The calls of contract/stripe 2, and the reads that belong to them. */
+/** The calls of contract/billing 15, and the reads that belong to them. */
 export const resources: Resource[] = [
 	{method: 'POST', path: '/v1/customers', handle: createCustomer},
 	{method: 'GET', path: '/v1/customers', handle: list('/v1/customers', ({customers}) => customers, ['email'])},

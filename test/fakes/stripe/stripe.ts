@@ -94,7 +94,7 @@ export type FakeStripe = Pick<
 };
 
 /**
- * The prices of the shipped plans, which name placeholders that are sent as they are (contract/config 6, PLANS_FILE).
+ * The prices of the shipped plans, which name placeholders that are sent as they are (contract/operations 11, PLANS_FILE).
  */
 const shippedPrices = (): Record<string, PriceInput> => {
 	const plans = readPlans(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8'));
@@ -106,7 +106,7 @@ const shippedPrices = (): Record<string, PriceInput> => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of contract/stripe 1 and keeps its state: the
+ * A payment gateway on loopback that speaks the wire format of contract/billing 14 and keeps its state: the
  * API, hosted pages, the passing of time, signed webhooks, and faults on demand.
  */
 export const startFakeStripe = async ({

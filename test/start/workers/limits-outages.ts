@@ -17,7 +17,7 @@ type World = {workers: Workers; provider: IdentityProvider; acme: TestOrganizati
 
 const bearer = (credential: string) => ({Authorization: `Bearer ${credential}`});
 
-/** A request under each limit of contract/limits 1, of an address, and with a key, that nobody else has. */
+/** A request under each limit of contract/requests 13, of an address, and with a key, that nobody else has. */
 const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked> = {
 	resolution: async ({acme}) => {
 		const {body} = await acme.server.post('/links', {path: '/sale'});

@@ -100,7 +100,7 @@ const hasOpened = ({attempt, row}: Context): boolean =>
 	attempt.periodStart !== null &&
 	attempt.periodStart.getTime() === row.currentPeriodStart?.getTime();
 
-/** A payment was refunded in full, by us or in Paymob's dashboard (contract/paymob 5). */
+/** A payment was refunded in full, by us or in Paymob's dashboard (contract/billing 23). */
 const applyReversal = async (context: Context): Promise<Outcome> => {
 	const {paymob, trx, transaction, attempt, row, now} = context;
 	const {organizationId, id: attemptId} = attempt;
@@ -182,7 +182,7 @@ const applyTo = (context: Context): Promise<Outcome> | Outcome => {
 
 /**
  * Applies a verified or queried transaction, in the caller's database transaction. Only the order matches it to an
- * attempt (contract/paymob 4); without one it is UNMATCHED, and tried again.
+ * attempt (contract/billing 22); without one it is UNMATCHED, and tried again.
  */
 export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: PaymobTransaction): Promise<Verdict> => {
 	const attempts = createAttemptStore(trx);

@@ -54,7 +54,7 @@ const outcomeAtGateway = async ({client}: Paymob, orderId: string): Promise<Char
 };
 
 /**
- * Charges a saved card without the customer (contract/paymob 3). The order and the charge are stored first, so that
+ * Charges a saved card without the customer (contract/billing 21). The order and the charge are stored first, so that
  * after a crash Paymob is asked before anything is charged again. The outcome changes nothing here; only a callback or
  * an inquiry does. @throws 502 if no card was charged.
  */

@@ -93,8 +93,8 @@ export const settleCharges = async (paymob: Paymob, organizationId: string): Pro
 };
 
 /**
- * Asks Paymob about attempts without a callback for 15 minutes, because it may not repeat a failed one (contract/paymob
- * 7). Superseded attempts included: they could be paid until they expired.
+ * Asks Paymob about attempts without a callback for 15 minutes, because it may not repeat a failed one (contract/billing
+ * 25). Superseded attempts included: they could be paid until they expired.
  */
 export const inquireAttempts = async (paymob: Paymob, run: BillingRun): Promise<void> => {
 	const before = new Date(paymob.clock.now().getTime() - PATIENCE_MINUTES * MINUTE_MS);

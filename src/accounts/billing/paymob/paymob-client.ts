@@ -50,7 +50,7 @@ const readIntention = (body: unknown): Intention | null => {
 };
 
 /**
- * The calls to Paymob (contract/paymob 1). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
+ * The calls to Paymob (contract/billing 19). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
  * answer, unless stated otherwise. Charges are never retried here.
  */
 export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {

@@ -28,10 +28,10 @@ const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Paye
 	};
 };
 
-/** Paymob has no subscriptions that Oplink uses: only the row changes (contract/paymob 8). */
+/** Paymob has no subscriptions that Oplink uses: only the row changes (contract/billing 26). */
 const nothing = async (): Promise<void> => {};
 
-/** Paymob, GATEWAY_B (contract/paymob 1, contract/billing 7). */
+/** Paymob, GATEWAY_B (contract/billing 19, contract/billing 7). */
 export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 	name: 'GATEWAY_B',
 	openCheckout: (attempt, payer) => openCheckout(paymob, attempt, payer),

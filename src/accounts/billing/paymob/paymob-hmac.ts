@@ -1,6 +1,6 @@
 import {createHmac, timingSafeEqual} from 'node:crypto';
 
-/** The 20 signed values of a transaction, in the order in which they are signed (contract/paymob 4). */
+/** The 20 signed values of a transaction, in the order in which they are signed (contract/billing 22). */
 export const TRANSACTION_FIELDS = [
 	'amount_cents',
 	'created_at',
@@ -24,7 +24,7 @@ export const TRANSACTION_FIELDS = [
 	'success',
 ] as const;
 
-/** The 8 signed values of a saved card (contract/paymob 6). */
+/** The 8 signed values of a saved card (contract/billing 24). */
 export const TOKEN_FIELDS = [
 	'card_subtype',
 	'created_at',
@@ -59,7 +59,7 @@ const written = (value: unknown): string => {
 export const signedText = (obj: unknown, fields: readonly string[]): string =>
 	fields.map((field) => written(valueAt(obj, field))).join('');
 
-/** The signed text of Paymob's subscription module: two values only (contract/paymob 8). */
+/** The signed text of Paymob's subscription module: two values only (contract/billing 26). */
 export const signedSubscriptionText = (body: unknown): string =>
 	`${written(valueAt(body, 'trigger_type'))}for${written(valueAt(body, 'subscription_data.id'))}`;
 

@@ -1,7 +1,7 @@
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
 /**
  * The fields that Oplink reads. All but `refunded` are signed in a callback. Unsigned fields (`merchant_order_id`,
- * `extra`, `is_refund`, …) could be forged by anyone who has one genuine callback (contract/paymob 4).
+ * `extra`, `is_refund`, …) could be forged by anyone who has one genuine callback (contract/billing 22).
  */
 export type PaymobTransaction = {
 	id: string;
@@ -44,7 +44,7 @@ const amountOf = (value: unknown): number | null => {
 const isTime = (value: unknown): boolean =>
 	typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/.test(value);
 
-/** The content of the envelope `{type, obj}`, which only some answers have (contract/paymob 3). */
+/** The content of the envelope `{type, obj}`, which only some answers have (contract/billing 21). */
 export const unwrapped = (value: unknown): Fields => {
 	const {obj} = fieldsOf(value);
 	return obj === undefined ? fieldsOf(value) : fieldsOf(obj);
@@ -94,7 +94,7 @@ export const readCard = (value: unknown): PaymobCard | null => {
 	return {id, orderId, token, brand: typeof brand === 'string' ? brand : null, last4: digits?.[0] ?? null};
 };
 
-/** Whether money was taken (contract/paymob 4, by the signed fields: every refund and void has a parent). */
+/** Whether money was taken (contract/billing 22, by the signed fields: every refund and void has a parent). */
 export const isPayment = (transaction: PaymobTransaction): boolean => {
 	const {success, pending, isAuth, isVoided, isRefunded, hasError, hasParent} = transaction;
 	return success && !pending && !isAuth && !isVoided && !isRefunded && !hasError && !hasParent;
@@ -105,7 +105,7 @@ export const isReversed = ({success, hasParent, isVoided, isRefunded, refunded, 
 	success && !hasParent && (isVoided || (isRefunded && (refunded === 0 || refunded >= amount)));
 
 /**
- * The event's key (contract/paymob 5): the transaction and its state. The refunded amount counts only after a refund:
+ * The event's key (contract/billing 23): the transaction and its state. The refunded amount counts only after a refund:
  * it is unsigned, so one genuine callback could otherwise be turned into any number of events.
  */
 export const transactionKey = (transaction: PaymobTransaction): string => {

@@ -6,7 +6,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import {createSecretCipher, type SecretCipher} from '../../../platform/secret-cipher.ts';
 import {createPaymobClient, type PaymobClient} from './paymob-client.ts';
 
-/** Encrypts the tokens of saved cards (contract/paymob 6). */
+/** Encrypts the tokens of saved cards (contract/billing 24). */
 type CardCipher = {
 	seal(text: string): string;
 	/** Null if the secret that sealed it is no longer configured. */

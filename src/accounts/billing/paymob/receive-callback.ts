@@ -26,7 +26,7 @@ const GATEWAY = 'GATEWAY_B';
 
 type Kind = 'TRANSACTION' | 'TOKEN' | 'SUBSCRIPTION';
 
-/** The kind of a body with a valid HMAC (contract/paymob 4, contract/paymob 6, contract/paymob 8). @throws 400. */
+/** The kind of a body with a valid HMAC (contract/billing 22, contract/billing 24, contract/billing 26). @throws 400. */
 const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind => {
 	const {type, obj, trigger_type: trigger, hmac: own} = fieldsOf(body);
 	if (secret !== null && type === 'TRANSACTION' && isHmac(hmac, secret, signedText(obj, TRANSACTION_FIELDS))) {
@@ -65,7 +65,7 @@ const eventOf = ({cards}: Paymob, type: Kind, body: unknown): IncomingEvent | nu
 	return {gateway: GATEWAY, eventKey: `sub:${signedSubscriptionText(body)}`, type, reference: null, payload};
 };
 
-/** Saves a card for the organization of its order (contract/paymob 6); the e-mail address proves nothing. */
+/** Saves a card for the organization of its order (contract/billing 24); the e-mail address proves nothing. */
 const applyCard = async ({cards, clock, log}: Paymob, trx: Db, card: PaymobCard): Promise<Verdict> => {
 	const {orderId, brand, last4, token} = card;
 	const attempt = await createAttemptStore(trx).findByRef(GATEWAY, orderId);
@@ -146,7 +146,7 @@ export const recordPaymobEvent = async (
 ): Promise<GatewayEvent> => recordEvent(paymob, entry, await decide(paymob, event));
 
 /**
- * Records and applies Paymob's answer to an inquiry as if it were a callback, under the same key (contract/paymob 7). It
+ * Records and applies Paymob's answer to an inquiry as if it were a callback, under the same key (contract/billing 25). It
  * came over our own connection, so it needs no HMAC.
  */
 export const receiveAnswer = async (paymob: Paymob, kind: 'TRANSACTION' | 'TOKEN', obj: unknown): Promise<void> => {

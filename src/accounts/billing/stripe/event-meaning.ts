@@ -51,7 +51,7 @@ const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
 		: {kind: 'subscription', id, organizationId: ownerOf(details?.metadata), invoice, deleted: null};
 };
 
-/** contract/stripe 5: an event only says which object to read. */
+/** contract/billing 18: an event only says which object to read. */
 export const meaningOf = (event: Stripe.Event): Meaning => {
 	if (!event.data?.object) {
 		return nothing('The event has no content.');

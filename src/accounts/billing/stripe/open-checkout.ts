@@ -40,7 +40,7 @@ export const openStripeCheckout = async (
 ): Promise<Checkout> => {
 	const price = priceOf(attempt);
 	const customer = await customerOf(stripe, payer);
-	// The session's metadata is not copied to its subscription, whose events count (contract/stripe 2).
+	// The session's metadata is not copied to its subscription, whose events count (contract/billing 15).
 	const metadata = {orgId: payer.organizationId, attemptId: attempt.id, plan: attempt.plan};
 	const session = await ask(
 		stripe.checkout.sessions.create(

@@ -44,7 +44,7 @@ const project = async (
 
 /**
  * Writes what Stripe says of a subscription, in the caller's transaction with organization and row locked
- * (contract/stripe 5): duplicates and any order of events end in the same row.
+ * (contract/billing 18): duplicates and any order of events end in the same row.
  * @param paid the invoices that prove its payment, the event's first.
  * @throws if the subscription has no attempt here: Stripe delivers the event again, and the log shows it.
  */

@@ -14,7 +14,7 @@ export type StripeGateway = CardGateway & {stripe: Stripe};
 const headerText = (value: string | string[] | undefined): string | undefined =>
 	typeof value === 'string' ? value : undefined;
 
-/** Stripe, GATEWAY_A (contract/stripe 1, contract/billing 7). */
+/** Stripe, GATEWAY_A (contract/billing 14, contract/billing 7). */
 export const createStripeGateway = (deps: Deps): StripeGateway => {
 	const {stripe, plans, returnUrl} = deps;
 	return {

@@ -131,7 +131,7 @@ const hoursOf = async (
 	};
 };
 
-/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/export 3). */
+/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/reports 8). */
 const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
 
 /** Drops the clicks of old months, and forgets batches that no cursor asks for. */

@@ -63,7 +63,7 @@ async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string
 	}
 }
 
-/** The clicks of an organization whose batches are between two snapshots, for exports (contract/export 3). */
+/** The clicks of an organization whose batches are between two snapshots, for exports (contract/reports 8). */
 export const createExportedClicks = (
 	db: Db,
 	clickHouse: ClickHouse,

@@ -37,7 +37,7 @@ export const html = (literals: TemplateStringsArray, ...values: Fragment[]): Htm
 export const trusted = (text: string): Html => ({[markup]: text});
 
 /**
- * JSON for a `<script type="application/json">` block, without `<`, `>` and `&`, which could end it (contract/page 6).
+ * JSON for a `<script type="application/json">` block, without `<`, `>` and `&`, which could end it (contract/resolution 19).
  */
 export const jsonBlock = (value: unknown): Html =>
 	trusted(

@@ -18,7 +18,7 @@ const keyOf = (app: string | null, system: string): string => `${system} ${app}`
 
 let shipped: Map<string, InAppBrowser> | undefined;
 
-/** The target of the way out of the visitor's in-app browser (contract/page 11); null if there is none. */
+/** The target of the way out of the visitor's in-app browser (contract/resolution 24); null if there is none. */
 export const wayOutOf = ({class: name, browser, osVersion}: Visitor): string | null => {
 	if (name !== 'ios-inapp' && name !== 'android-inapp') {
 		return null;

@@ -40,7 +40,7 @@ export type LinkView = {
 export const titleOf = ({og, title, organizationName, host}: LinkView): string =>
 	[og.title, title, organizationName].find((text) => text !== null && text.trim() !== '') ?? host;
 
-/** The short URL with the visit's query, for whoever opens or shares it further (contract/page 10). */
+/** The short URL with the visit's query, for whoever opens or shares it further (contract/resolution 23). */
 export const sharedUrl = ({url, params, query}: LinkView): string =>
 	query
 		? tappedUrl(url, Object.fromEntries(Object.entries(params).filter(([name]) => Object.hasOwn(query, name))))

@@ -117,7 +117,7 @@ const iosOffer = (targets: Targets, token: string | null, isInApp: boolean): Off
 		actions: [
 			...action('website', 'primary', destination),
 			...action(label, destination === null ? 'primary' : 'secondary', main, token === null ? null : 'before'),
-			// In-app browsers mostly block custom schemes (contract/page 1), so only the store's plain link is offered.
+			// In-app browsers mostly block custom schemes (contract/resolution 14), so only the store's plain link is offered.
 			...action('haveApp', 'secondary', appStore === null || isInApp ? null : iosOpen),
 			...action('withoutCopying', 'quiet', token === null ? null : main),
 			...action('website', 'quiet', destination === null ? website : null),
@@ -136,7 +136,7 @@ const androidOffer = (targets: Targets, token: string | null, isInApp: boolean):
 	}
 
 	const copies = token === null ? null : 'along';
-	// Web views show an error page for `intent:`, so the store comes first (contract/page 4).
+	// Web views show an error page for `intent:`, so the store comes first (contract/resolution 17).
 	const [first, second] = isInApp
 		? [
 				action('onGooglePlay', destination === null ? 'primary' : 'secondary', play, copies),
@@ -188,7 +188,7 @@ const withWayOut = (
 	return out === undefined ? offer : {...offer, hint: browser, wayOut: out};
 };
 
-/** The page's offers by class of reader: the table of contract/page 1. */
+/** The page's offers by class of reader: the table of contract/resolution 14. */
 export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
 	const targets = targetsOf(link, visitor);
 	const still = {ipadOffer: null, redirectTo: null, bannerAppStoreId: null};

@@ -14,7 +14,7 @@ export type PageConfig = {
 };
 
 /**
- * The page's only script; links work without it. It copies the token on a tap (contract/page 3), detects an iPad that
+ * The page's only script; links work without it. It copies the token on a tap (contract/resolution 16), detects an iPad that
  * claims to be a Mac, posts signals that headers do not carry (contract/resolution 8), and redirects desktop browsers.
  * Written for old web views. A link that does not wait for the copy may end the page before the asynchronous clipboard
  * API finishes, so it first uses the older copy command.

@@ -21,7 +21,7 @@ export type PageStrings = {
 	nothing: string;
 };
 
-/** By language, in the order of contract/page 7; the first is the default. */
+/** By language, in the order of contract/resolution 20; the first is the default. */
 export const pageStrings = {
 	en: {
 		onAppStore: 'Get {name} on the App Store',

@@ -121,7 +121,7 @@ ${tags}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#
 <style>${trusted(style)}</style>
 </head>`;
 
-/** The short URL's own page for people: 200; its links work without script (contract/page 1 to 7). */
+/** The short URL's own page for people: 200; its links work without script (contract/resolution 14 to 20). */
 export const renderRedirectPage = ({
 	link,
 	visitor,
@@ -189,7 +189,7 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 /** The source of a policy that allows an inline text and no other. */
 const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The policy of a page (contract/page 5): its one script and its one style, which are the same for all pages. */
+/** The policy of a page (contract/resolution 18): its one script and its one style, which are the same for all pages. */
 const POLICY = `default-src 'none'; script-src ${sourceOf(pageScript)}; style-src ${sourceOf(pageStyle)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const HEADERS = Object.entries({
@@ -201,7 +201,7 @@ const HEADERS = Object.entries({
 	'Content-Security-Policy': POLICY,
 }).flat();
 
-/** Headers of the page for people (contract/page 5), names and values alternating. */
+/** Headers of the page for people (contract/resolution 18), names and values alternating. */
 export const redirectPageHeaders = (language: PageLanguage): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',
