@@ -139,7 +139,7 @@ test('a read-only Redis counts as unavailable, and is reported once', async (t) 
 	await admin.replicaof('127.0.0.1', server.port);
 	t.is(await admittedOf(started, 'caller', 20), 5);
 	t.is(await admittedOf(started, 'another', 20), 5);
-	t.deepEqual(started.logged, [OUTAGE]);
+	assertLogged(t, started, OUTAGE);
 
 	await admin.replicaof('NO', 'ONE');
 	await untilShared(started);
