@@ -209,6 +209,20 @@ test.serial(
 	},
 );
 
+test.serial('a checkout that is paid once more after its subscription ended begins no other one', async (t) => {
+	const stage = await freshStage({hasMoto: false});
+	const owner = await stage.subscribed();
+	const {id} = stage.paymob.startPaying(owner.checkout.sessionId);
+	const {db} = stage.portal.services;
+	await db('subscriptions').where({organization_id: owner.organization.id}).update({status: 'CANCELED'});
+	stage.paymob.settle(id, true);
+	await stage.deliverAll();
+	await stage.deliverAll();
+	t.is((await owner.subscription()).status, 'CANCELED');
+	t.is(stage.heldFor(owner), GROWTH);
+	t.true((await stage.outcomesOf(owner)).includes('REVIEW'));
+});
+
 test.serial('a renewal that was paid twice is paid once: the other payment goes back', async (t) => {
 	const stage = await freshStage();
 	const owner = await stage.subscribed();

@@ -2,7 +2,7 @@ import test from 'ava';
 import {allScopes, includesScope, presets} from '../../../src/platform/config/operator-scopes.ts';
 import {routes} from '../../../src/routes.ts';
 import {runCli} from '../../cli/_run-cli.ts';
-import {organization} from '../../helpers/builders.ts';
+import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Caller, withKey} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
 
@@ -92,6 +92,26 @@ test('unknown, revoked and expired tokens are 401, and so are a SERVER key and n
 	}
 
 	t.is((await anonymous(own).get('/admin/organizations')).status, 401);
+});
+
+test('changes of one link by two tokens within an hour are two records', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const tokens = [await tokenOf({scopes: ['links:write']}), await tokenOf({scopes: ['links:write']})];
+	for (const [index, {token}] of [...tokens, ...tokens].entries()) {
+		const body = {title: `title ${index}`};
+		t.is((await withKey(service, token).patch(`/admin/organizations/${acme.id}/links/${id}`, body)).status, 200);
+	}
+
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const updates = body.data.filter(
+		({action, entityId}: Record<string, string>) => action === 'UPDATE' && entityId === id,
+	);
+	t.deepEqual(
+		updates.map(({details}: {details: {repeated?: object}}) => details.repeated),
+		updates.map(() => ({count: 2, since: '2026-03-10T12:00:00.000Z'})),
+	);
+	t.is(new Set(updates.map(({actor}: {actor: {name: string}}) => actor.name)).size, 2);
 });
 
 test('what a token does is in the audit log by its name, and no token makes one that may do more', async (t) => {
