@@ -68,5 +68,3 @@ export const createCountries = (file: string | null, log: Pick<Logger, 'info' | 
 		},
 	};
 };
-
-export type Countries = ReturnType<typeof createCountries>;

@@ -8,7 +8,7 @@ import type {Organization} from '../organizations/organization-store.ts';
 export type KeyHolder = {organization: Organization; key: ApiKey};
 
 /** A cache of keys and their organizations, valid as long as the change feed is trusted (docs/internals.md). */
-export type KeyCache = {
+type KeyCache = {
 	/** The keys with a prefix. An empty result is not cached, because anybody may send any prefix. */
 	get(prefix: string, read: () => Promise<KeyHolder[]>): Promise<KeyHolder[]>;
 };

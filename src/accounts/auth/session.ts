@@ -25,7 +25,7 @@ export type Session = {
 };
 
 /** Reads a session from an Authorization header. @throws 401, 502. */
-export type SessionVerifier = (authorization: string | undefined) => Promise<Session>;
+type SessionVerifier = (authorization: string | undefined) => Promise<Session>;
 
 /** `cat` of machine tokens, which are not sessions (contract/identity 2). */
 const MACHINE_TOKEN = 'cl_B7d4PD333AAA';

@@ -46,13 +46,13 @@ const columns: Columns<AttemptRow> = columnsOf(
 
 const toAttempt = ({amountMinor, ...row}: AttemptRow): BillingAttempt => ({...row, amount: Number(amountMinor)});
 
-export type NewAttempt = Pick<
+type NewAttempt = Pick<
 	BillingAttempt,
 	'organizationId' | 'gateway' | 'purpose' | 'plan' | 'currency' | 'amount' | 'priceId'
 > &
 	Partial<Pick<BillingAttempt, 'periodStart' | 'periodEnd' | 'retry'>>;
 
-export type AttemptChanges = Partial<
+type AttemptChanges = Partial<
 	Pick<
 		BillingAttempt,
 		'status' | 'gatewayRef' | 'gatewayRef2' | 'transactionId' | 'lastError' | 'periodStart' | 'periodEnd'

@@ -35,7 +35,7 @@ const columns: Columns<GatewayEvent> = columnsOf(
 /** For operators, without the payload. */
 export const gatewayEventJson = ({payload, ...event}: GatewayEvent) => event;
 
-export type EventFilter = {gateway?: GatewayName; outcome?: EventOutcome; organizationId?: string};
+type EventFilter = {gateway?: GatewayName; outcome?: EventOutcome; organizationId?: string};
 
 /** The statements on the ledger, over a pool or a transaction. The ledger is the operator's: no tenant is named. */
 export const createGatewayEventStore = (db: Db) => ({

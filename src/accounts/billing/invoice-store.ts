@@ -23,7 +23,7 @@ export type NewInvoice = {
 };
 
 /** As the API shows it (contract/billing 3). */
-export type InvoiceJson = Omit<NewInvoice, 'organizationId' | 'gateway' | 'gatewayInvoiceId'> & {id: string};
+type InvoiceJson = Omit<NewInvoice, 'organizationId' | 'gateway' | 'gatewayInvoiceId'> & {id: string};
 type Row = Omit<InvoiceJson, 'amount'> & {amountMinor: string};
 
 const columns: Columns<Row> = columnsOf(

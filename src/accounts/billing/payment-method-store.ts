@@ -3,7 +3,7 @@ import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 
 /** A saved card. `token` is encrypted, and no API returns it. */
-export type PaymentMethod = {id: string; brand: string | null; last4: string | null; token: string; createdAt: Date};
+type PaymentMethod = {id: string; brand: string | null; last4: string | null; token: string; createdAt: Date};
 
 const columns: Columns<PaymentMethod> = columnsOf('id, brand, last4, token, created_at');
 

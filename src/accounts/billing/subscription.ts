@@ -46,7 +46,7 @@ export const subscriptionJson = (subscription: Subscription) => ({
 export const isLive = ({status}: Pick<Subscription, 'status'>): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
 
 /** Days for which the plan still entitles after a renewal failed (contract/billing 4). */
-export const GRACE_DAYS = 7;
+const GRACE_DAYS = 7;
 
 /** When the grace that begins at `date` ends. */
 export const graceEnd = (date: Date): Date => new Date(date.getTime() + GRACE_DAYS * DAY_MS);
@@ -108,7 +108,7 @@ export const monthsFrom = (anchor: Date, count: number): Date => {
 };
 
 /** The first such end after `after`. */
-export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
+const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 	const months = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth();
 	return [months, months + 1].map((count) => monthsFrom(anchor, count)).find((end) => end > after) ?? after;
 };

@@ -13,7 +13,7 @@ const liveOnly = (subscription: Subscription | null): Subscription =>
 export const requireLive = async ({db}: {db: Db}, organizationId: string): Promise<Subscription> =>
 	liveOnly(await createSubscriptionStore(db).findOf(organizationId));
 
-export type Flags = Partial<Pick<SubscriptionState, 'cancelAtPeriodEnd' | 'scheduledPlan' | 'currentPeriodEnd'>>;
+type Flags = Partial<Pick<SubscriptionState, 'cancelAtPeriodEnd' | 'scheduledPlan' | 'currentPeriodEnd'>>;
 type Writer = {by: Caller; action: string; now: Date};
 
 /** Writes flags of a live row that the caller has locked; unchanged flags write no audit record. */

@@ -81,7 +81,7 @@ const issuerIn = (token: string): string | null => {
 /** An operator: who it is in the audit log, and what it may do. */
 export type Operator = {actor: Actor; grant: OperatorGrant};
 
-export type OperatorProviders = {
+type OperatorProviders = {
 	/** @throws 401, 403 naming the claim that no rule takes, 503. */
 	authenticate(token: string): Promise<Operator>;
 };

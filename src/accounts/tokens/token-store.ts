@@ -26,7 +26,7 @@ const columns: Columns<Omit<OperatorToken, 'lastUsedOn'>> = columnsOf(
 const selected = (db: Db) => [...columns.list, db.raw('CAST(last_used_on AS text) AS "lastUsedOn"')];
 
 /** The holder of a token. */
-export type TokenHolder = {
+type TokenHolder = {
 	id: string;
 	name: string;
 	scopes: Scope[];

@@ -2,7 +2,7 @@ import {type Io, isLively} from '../terminal/io.ts';
 import {type ProgressFigures, progressText} from '../terminal/progress-text.ts';
 
 /** Progress of an import: `bytes` of its input are done; the input's length may be unknown (null). */
-export type Progress = {rows: number; failed: number; bytes: number; size: number | null};
+type Progress = {rows: number; failed: number; bytes: number; size: number | null};
 
 const SECONDS_BETWEEN_LINES = 5;
 /** An earlier rate would reflect only the start. */

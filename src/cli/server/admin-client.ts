@@ -106,7 +106,7 @@ export type ApiClient = {
 /** Headers of a streamed request, and who reads those of its answer. */
 type Streaming = {headers?: Record<string, string>; onHeaders?: (headers: Headers) => void};
 
-export type ClientOptions = {
+type ClientOptions = {
 	baseUrl: string;
 	token: string;
 	/** Aborts all requests. */

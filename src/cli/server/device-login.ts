@@ -8,7 +8,7 @@ import {isLoopback} from './chosen-server.ts';
 import {type Profile, profilesPath, readProfiles, type SignIn, saveProfiles} from './profiles.ts';
 
 /** What a provider gives: the token for the server, and the sign-in that renews it. */
-export type SignedIn = {token: string; signIn: SignIn};
+type SignedIn = {token: string; signIn: SignIn};
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 

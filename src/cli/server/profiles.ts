@@ -18,7 +18,7 @@ export type Profile = {
 export type SignIn = {issuer: string; clientId: string; refreshToken: string | null; expiresAt: string};
 
 /** The saved data: profiles by name, and the one in use. */
-export type Profiles = {current: string | null; byName: Map<string, Profile>};
+type Profiles = {current: string | null; byName: Map<string, Profile>};
 
 type Env = Io['env'];
 type File = {current?: unknown; profiles?: unknown};

@@ -5,7 +5,7 @@ import type {Io} from './io.ts';
 import {messageText} from './wrapped.ts';
 
 /** Prompts on the terminal, one at a time. Typed-ahead input waits, unseen, for its prompt. */
-export type Prompts = {
+type Prompts = {
 	/**
 	 * Asks for one line.
 	 * @param hidden disables echo. @returns the trimmed line. @throws InterruptedError for Ctrl-C; OperatorError at the

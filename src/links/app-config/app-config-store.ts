@@ -35,7 +35,7 @@ const toAppConfig = (row: Row): AppConfig => ({
 });
 
 /** The organization's app configuration, or null until one is set. */
-export const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig | null> => {
+const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig | null> => {
 	const row: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
 	return row === undefined ? null : toAppConfig(row);
 };

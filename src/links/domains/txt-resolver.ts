@@ -1,7 +1,7 @@
 import {Resolver} from 'node:dns/promises';
 
 /** The values of a name's TXT records; none if the name or the record type does not exist. */
-export type TxtResolver = (name: string) => Promise<string[]>;
+type TxtResolver = (name: string) => Promise<string[]>;
 
 /** A name server may have to query others first, and datagrams get lost. */
 const PATIENCE = {timeout: 5000, tries: 2};

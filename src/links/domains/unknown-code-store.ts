@@ -40,7 +40,7 @@ export const storeUnknownCodes = (db: Db, counts: readonly UnknownCodeCount[]): 
 	});
 
 /** A code with its taps; null stands for the codes beyond the limit of their days. */
-export type UnknownCode = {code: string | null; count: number; lastAt: Date};
+type UnknownCode = {code: string | null; count: number; lastAt: Date};
 
 /** The unknown codes of an organization's domain, most taps first. */
 export const listUnknownCodes = (

@@ -6,7 +6,7 @@ import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
 type Tap = {domainId: string; organizationId: string; code: string; at: Date};
 
 /** Counts taps of unknown codes after their answer (contract/hosts 9). */
-export type UnknownCodes = {
+type UnknownCodes = {
 	count(tap: Tap): void;
 	/** Resolves when everything counted so far is stored, or could not be. */
 	settled(): Promise<void>;

@@ -15,7 +15,7 @@ import {
 	type ShownFields,
 } from './link-fields.ts';
 
-export type PlatformColumns = LinkColumns<PlatformName>;
+type PlatformColumns = LinkColumns<PlatformName>;
 
 /** The object after the changes; undefined changes nothing, null clears all. Null if nothing remains. */
 const changed = (

@@ -198,7 +198,7 @@ export const allLinkFields: ReadonlyArray<LinkField & {name: LinkFieldName}> = O
 /** Whether templates have the field, too. */
 export const isShared = ({levels}: {levels: readonly Level[]}): boolean => levels.includes('templates');
 
-export type PlatformField = LinkObject & LinkField & {name: PlatformName; column: keyof LinkColumns<PlatformName>};
+type PlatformField = LinkObject & LinkField & {name: PlatformName; column: keyof LinkColumns<PlatformName>};
 /** The fields that differ by platform (contract/links 12, 13). */
 export const platformFields = allLinkFields
 	.filter(({is}) => is === 'platforms')

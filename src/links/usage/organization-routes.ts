@@ -16,7 +16,7 @@ export type Usage = Record<QuotaName | 'appLinks', {used: number; limit: number 
  * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because
  * everything gated by a quota is refused then (402 PLAN_NOT_SELECTED).
  */
-export const readUsage = async (
+const readUsage = async (
 	services: Pick<Services, 'clickJournal' | 'clock' | 'config' | 'db' | 'log' | 'provider'>,
 	organization: Organization,
 ): Promise<Usage> => {

@@ -32,7 +32,7 @@ const readFault = (error: unknown): unknown => {
 };
 
 /** The database contains data that a restore would replace. */
-export class NotEmptyError extends Error {
+class NotEmptyError extends Error {
 	override name = 'NotEmptyError';
 }
 

@@ -4,7 +4,7 @@ import {createPendingRequests} from '../../platform/pending-requests.ts';
 import {workerFigures} from './read-figures.ts';
 
 /** Requests a worker's figures, which arrive with the number of the round. `isScrape`: see `scrapeFigures`. */
-export type Ask = (round: number, isScrape: boolean) => void;
+type Ask = (round: number, isScrape: boolean) => void;
 
 type Member = {ask: Ask; known: Figures; requests: ReturnType<typeof createPendingRequests<Figures>>};
 

@@ -35,7 +35,7 @@ export const presets: Readonly<Record<'viewer' | 'editor' | 'support' | 'admin',
 	admin: areas.map((area): Scope => `${area}:write`),
 };
 
-export type Preset = keyof typeof presets;
+type Preset = keyof typeof presets;
 export const presetNames = Object.keys(presets) as Preset[];
 
 /** The scopes that names stand for, each once. @param names scopes and presets. */

@@ -12,7 +12,7 @@ const backendOf = async (connection: Connection): Promise<number | undefined> =>
 	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
 /** The lifetime of a session: a pooler may reassign it after each transaction, or after each statement. */
-export type SessionLife = 'connection' | 'transaction' | 'statement';
+type SessionLife = 'connection' | 'transaction' | 'statement';
 
 /** Whether two connections were answered by one backend, or one connection by two. */
 const changesHands = async (first: Connection, second: Connection): Promise<boolean> => {

@@ -17,7 +17,7 @@ export const requestIdOf = (header: string | string[] | undefined): string =>
 const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
 
 /** The body of every error response (contract/requests 1). */
-export const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({
+const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({
 	statusCode: error.status,
 	error: error.statusName,
 	message: error.message,

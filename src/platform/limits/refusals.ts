@@ -75,8 +75,6 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 	};
 };
 
-export type Refusals = ReturnType<typeof createRefusals>;
-
 export type Refused = {orgKey: string; plan: string | null; limitName: string; refused: number};
 
 /** The organizations and limits with the most refusals of the last day, as the windows of its hours. */

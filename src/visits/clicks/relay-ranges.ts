@@ -146,5 +146,3 @@ export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' 
 		},
 	};
 };
-
-export type RelayRanges = ReturnType<typeof createRelayRanges>;

@@ -207,7 +207,7 @@ export type AddressClicks = {
 };
 
 /** The clicks that are read if those of the address give no guess. */
-export type NetworkClicks = {
+type NetworkClicks = {
 	/** The newest open clicks from the network, at most 50. */
 	inNetwork: MatchClick[];
 	/** The last matched clicks from the address, which explain a miss. */

@@ -12,7 +12,7 @@ export type FollowUp = {
 };
 
 /** Resolves when it is done; a crash before that loses it. */
-export type FollowUps = (item: FollowUp) => Promise<unknown>;
+type FollowUps = (item: FollowUp) => Promise<unknown>;
 
 /** Meanwhile the database is left to answers. */
 const WAIT_MS = 25;

@@ -5,7 +5,7 @@ import type {GuessConfidence} from './match-policy.ts';
 import type {Neighbours} from './open-at.ts';
 
 /** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
-export type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
+type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
 
 /** A guess that was made beside a match by token. */
 export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {

@@ -2,13 +2,13 @@ import {randomBytes} from 'node:crypto';
 import {type Db, isConnectionFault} from '../../platform/db/db.ts';
 
 /** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
-export type Peppers = [current: Buffer, ...previous: Buffer[]];
+type Peppers = [current: Buffer, ...previous: Buffer[]];
 
 /**
  * Returns the peppers of a time, from memory if the week was requested before. If the database is unavailable when a week
  * begins, those of the last week stay in use, which the week's own look-ups find.
  */
-export type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
+type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 

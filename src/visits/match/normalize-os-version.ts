@@ -16,14 +16,7 @@ export const osVersionOf = (text: string): OsVersion | null => {
 	};
 };
 
-export type OsComparison =
-	| 'samePatch'
-	| 'sameMinor'
-	| 'sameMajor'
-	| 'newerMinor'
-	| 'olderMinor'
-	| 'newerMajor'
-	| 'olderMajor';
+type OsComparison = 'samePatch' | 'sameMinor' | 'sameMajor' | 'newerMinor' | 'olderMinor' | 'newerMajor' | 'olderMajor';
 
 /** Compares the app's system version with the click's. A missing patch counts as 0; parts beyond the precision are unknown. */
 export const compareOsVersions = (click: OsVersion, app: OsVersion): OsComparison => {

@@ -5,7 +5,7 @@ import {type Beliefs, matchPolicy} from './match-policy.ts';
 import type {ClickChance, Neighbours, OpenAt, PossibleClick} from './open-at.ts';
 import {type Compared, comparison, equalShare, lastClicksOf, neighboursOf, offsetsAt} from './phone-comparison.ts';
 
-export type Posterior = {
+type Posterior = {
 	/** The probability that no click led to the open. */
 	nobody: number;
 	/** The part that is left of every click because no token came with the open; 1 where one did. */

@@ -24,5 +24,3 @@ export const createErrorPages = (changes: ChangeFeed, db: Db) => {
 			}),
 	};
 };
-
-export type ErrorPages = ReturnType<typeof createErrorPages>;

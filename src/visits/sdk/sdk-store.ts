@@ -100,7 +100,7 @@ const inOrder = (one: AppEvent, other: AppEvent): number =>
 			: -1;
 
 /** Stores apps' events. */
-export type EventWriter = {
+type EventWriter = {
 	/** Resolves when the event is committed. @throws 404 for an unknown device, or a link of another organization. */
 	store(event: AppEvent): Promise<unknown>;
 };

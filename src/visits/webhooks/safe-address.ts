@@ -17,7 +17,7 @@ export type AddressRules = {
 /** @param fault what the URL must be, after its name. */
 export const unsafeWebhookUrl = (fault: string) => validationFailed([{field: 'url', message: `url ${fault}`}]);
 
-export type Address = {address: string; family: 4 | 6};
+type Address = {address: string; family: 4 | 6};
 
 /** NAT64's well-known prefix (RFC 6052): what it leads to is the IPv4 address at its end. */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');

@@ -8,7 +8,7 @@ import {type AddressRules, requireWebhookUrl, resolveSafely} from './safe-addres
 const require = createRequire(import.meta.url);
 
 /** What is sent: `id` is the same for every try. */
-export type Outgoing = {
+type Outgoing = {
 	id: string;
 	type: string;
 	body: string;
@@ -32,7 +32,7 @@ export type Try = {
 const MOST_READ = 64 * 1024;
 const KEPT = 1024;
 
-export type Senders = {http: HttpAgent; https: HttpAgent};
+type Senders = {http: HttpAgent; https: HttpAgent};
 
 /** `Retry-After` in seconds: a number, or a time (RFC 9110, 10.2.3). */
 const retryAfterOf = (value: string | undefined, now: Date): number | null => {

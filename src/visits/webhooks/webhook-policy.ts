@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {readConfigFile} from '../../platform/package-root.ts';
 
 /** How deliveries are tried (contract/webhooks 4). */
-export type WebhookPolicy = {
+type WebhookPolicy = {
 	/** Pauses after each failed try, in seconds; after the last one the delivery has failed. */
 	retrySeconds: number[];
 	/** The part of a pause by which it varies, so that an endpoint that comes back is not asked by all at once. */

@@ -7,7 +7,7 @@ import type {Paymob} from './paymob.ts';
 import type {Intention} from './paymob-client.ts';
 import {readTransaction} from './paymob-payloads.ts';
 
-export type ChargeOutcome = 'ACCEPTED' | 'DECLINED' | 'UNANSWERED';
+type ChargeOutcome = 'ACCEPTED' | 'DECLINED' | 'UNANSWERED';
 
 /** The purchased item, as Paymob shows it. */
 const titleOf = ({purpose, plan}: BillingAttempt): string =>

@@ -55,7 +55,7 @@ const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<voi
 };
 
 /** Asks Paymob for the outcome of an attempt and applies it like a callback. @throws 502; nothing has changed then. */
-export const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): Promise<void> => {
+const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): Promise<void> => {
 	const {db, clock, client} = paymob;
 	const {organizationId, id, gatewayRef} = attempt;
 	const attempts = createAttemptStore(db);

@@ -9,7 +9,7 @@ import {readTransaction, unwrapped} from './paymob-payloads.ts';
 /** The bearer token expires after 60 minutes. */
 const TOKEN_MINUTES = 50;
 
-export type IntentionOrder = {
+type IntentionOrder = {
 	integrationId: string;
 	/** Minor units of EGP. */
 	amount: number;
@@ -28,7 +28,7 @@ export type IntentionOrder = {
 export type Intention = {id: string; orderId: string; clientSecret: string; paymentKey: string};
 
 /** UNKNOWN: the card must not be charged again without an inquiry. */
-export type PayOutcome = 'PAID' | 'DECLINED' | 'UNKNOWN';
+type PayOutcome = 'PAID' | 'DECLINED' | 'UNKNOWN';
 
 const isSuccess = ({status}: PaymobAnswer): boolean => status >= 200 && status < 300;
 const isRefusal = ({status}: PaymobAnswer): boolean => status >= 400 && status < 500 && status !== 429;

@@ -5,7 +5,7 @@ import type {Subscription} from '../subscription.ts';
 /**
  * Days after the row became PAST_DUE on which a renewal is retried (contract/billing 10). Try 0 is at the period's end.
  */
-export const RETRY_DAYS = [1, 3, 5, 7] as const;
+const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 const LAST_TRY = RETRY_DAYS.length;
 
@@ -16,7 +16,7 @@ const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription)
 	((number === 0 ? end : (pastDueAt ?? end))?.getTime() ?? Number.POSITIVE_INFINITY) +
 	(RETRY_DAYS[number - 1] ?? 0) * DAY_MS;
 
-export type NextStep =
+type NextStep =
 	| {does: 'TRY'; number: number}
 	/** The outcome of an open try is to be found out. */
 	| {does: 'ASK'; attempt: BillingAttempt}

@@ -46,7 +46,7 @@ const isSettled = async (db: Db, organizationId: string, id: string): Promise<bo
 };
 
 /** A subscription that must not run, or was never used: why, and its attempt if the organization still exists. */
-export type Orphan = {why: string; organizationId: string | null; attemptId: string | null};
+type Orphan = {why: string; organizationId: string | null; attemptId: string | null};
 
 const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscription): Promise<Orphan | null> => {
 	const {id, attemptId, status} = remote;

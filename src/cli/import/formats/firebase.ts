@@ -49,7 +49,7 @@ const columns = [
 ] as const;
 
 type ColumnName = (typeof columns)[number][0];
-export type FirebaseRow = Partial<Record<ColumnName, string>>;
+type FirebaseRow = Partial<Record<ColumnName, string>>;
 
 const headingOf = new Map<string, string>(columns);
 

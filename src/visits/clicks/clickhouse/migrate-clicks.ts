@@ -18,7 +18,7 @@ import {areClicksInClickHouse, notePlace} from './storage-location.ts';
 export type Place = 'clickhouse' | 'postgres';
 
 /** Why clicks cannot be moved now. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
 	override name = 'MigrationError';
 }
 

@@ -11,7 +11,7 @@ import {type Range, readBounds, type Scope} from './stats-bounds.ts';
 
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
 type Row = Steps & {key: string | null};
-export type Funnel = Range & Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]};
+type Funnel = Range & Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]};
 
 /** Most rows of an answer, those with the most clicks. */
 const MOST_ROWS = 500;

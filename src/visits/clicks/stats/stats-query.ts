@@ -40,7 +40,7 @@ const instant = Joi.string()
 const MOST_DIMENSIONS = 4;
 
 /** Names between commas, or one parameter each. */
-export const namesQuery = (names: readonly string[], most: number) =>
+const namesQuery = (names: readonly string[], most: number) =>
 	Joi.any()
 		.custom((value: unknown, helpers) => {
 			const wanted = [...new Set([value].flat().flatMap((text) => String(text).split(',')))];

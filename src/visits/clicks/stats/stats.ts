@@ -12,7 +12,7 @@ import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from
 import {type Counts, type DimensionCount, readCounts} from './stats-store.ts';
 
 type Count = {key: string | null; count: number};
-export type Stats = {
+type Stats = {
 	from: Date;
 	to: Date;
 	interval: Interval;

@@ -154,5 +154,3 @@ export const createClickStream = (services: {
 		},
 	};
 };
-
-export type ClickStream = ReturnType<typeof createClickStream>;

@@ -30,7 +30,7 @@ type PageKind = {
 /**
  * Writes a page with its token, as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding.
  */
-export type PageTemplate = (token: string | null) => string;
+type PageTemplate = (token: string | null) => string;
 
 /** Bytes of cached pages and their links. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -139,5 +139,3 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		},
 	};
 };
-
-export type PageTemplates = ReturnType<typeof createPageTemplates>;

@@ -19,7 +19,7 @@ type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countrie
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
 
 /** A request for a live link, as `hot-path.ts` and the routes pass it on. */
-export type Visit = Pick<RequestFacts, 'ip' | 'headers' | 'stream' | 'isHead'>;
+type Visit = Pick<RequestFacts, 'ip' | 'headers' | 'stream' | 'isHead'>;
 
 /** The answer of a visit without the headers common to all answers. */
 export type VisitAnswer = {

@@ -10,7 +10,7 @@ import {createSmallCache, type SmallCache} from '../../../platform/db/feed/small
 type Address = {orgKey: string; shortCode: string};
 
 /** Reads the values of addresses in one statement, in their order; null for an unknown address. */
-export type ReadLinks<T> = (addresses: readonly Address[]) => Promise<Array<T | null>>;
+type ReadLinks<T> = (addresses: readonly Address[]) => Promise<Array<T | null>>;
 
 /** Most links of one statement, and most statements at once. */
 const MOST_READ = 500;

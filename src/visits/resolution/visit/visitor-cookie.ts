@@ -3,7 +3,7 @@ import type {Services} from '../../../services.ts';
 import {mintTimedText, timeOfText} from '../../clicks/open-match.ts';
 
 /** Identifies visits of one person, so that only one of their clicks stays open (contract/match 6). */
-export type VisitorCookie = {
+type VisitorCookie = {
 	value: string;
 	/** Its time, by which the click that set it is found, and 10 bytes of its SHA-256, in hexadecimal. */
 	hash: string;
