@@ -158,8 +158,8 @@ export const createServices = (options: ServiceOptions) => {
 		/** What matches leave to do after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
-		/** What reads many rows at once, exports and funnels, leaves connections to everybody else. */
-		longReads: createTurns(3),
+		/** What reads many rows leaves connections to everybody else, and a slow reader of exports holds up no report. */
+		longReads: {exports: createTurns(3), reports: createTurns(3)},
 		background,
 		metrics,
 		refusals,

@@ -92,8 +92,8 @@ async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: As
  */
 const takeRun = (services: Deps, given: Export): Promise<Run> =>
 	new Promise((resolve, reject) => {
-		services
-			.longReads(async () => {
+		services.longReads
+			.exports(async () => {
 				const {trx, ...run} = await beginRun(services, given);
 				await new Promise<void>((ended) => {
 					resolve({

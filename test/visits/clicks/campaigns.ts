@@ -208,3 +208,22 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 	t.is((await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?by=colour`)).status, 400);
 	t.is((await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?interval=day`)).status, 400);
 });
+
+test('reports that count rows take turns, and hold up no other report', async (t) => {
+	const acme = await organization(service);
+	await link(acme, {tags: ['spring']});
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const others = [1, 2, 3].map(() => service.services.longReads.reports(() => held));
+	let isAnswered = false;
+	const filtered = report(acme, 'tag=spring').finally(() => {
+		isAnswered = true;
+	});
+	t.is((await report(acme, '')).status, 200);
+	t.false(isAnswered);
+	release();
+	t.is((await filtered).status, 200);
+	await Promise.all(others);
+});

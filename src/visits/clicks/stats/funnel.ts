@@ -134,7 +134,7 @@ export const readFunnel = async (
 		matched: await countRows(trx, {sql: matchesSql(scope), bindings}, by, clicks),
 		happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, by, clicks),
 	});
-	const {clicked, matched, happened} = await services.longReads(() =>
+	const {clicked, matched, happened} = await services.longReads.reports(() =>
 		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
 	const rows = new Map<string | null, Row>();

@@ -99,19 +99,20 @@ export const countByDimension = async (
 
 /** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */
 export const readCurrentStats = async (
-	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
 	{organizationId, linkId}: {organizationId: string; linkId: string | null},
 	query: StatsQuery,
 ): Promise<Stats> => {
 	await services.clickJournal.flushed({mentioned: [organizationId]});
 	const clicks = await services.clicks.reader(organizationId);
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId}, query);
-	return readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks);
+	const read = () => readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks);
+	return linkIds === null ? read() : services.longReads.reports(read);
 };
 
 /** The same of one link. @throws 404 if the organization has no such link. */
 export const readLinkStats = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db'>,
+	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db' | 'longReads'>,
 	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},
 ): Promise<Stats> => {
 	await getLink(services, {organization, id});
