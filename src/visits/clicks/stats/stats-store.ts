@@ -3,8 +3,8 @@ import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, storedDimensions} from '../dimensions.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
+import type {Covers} from './begin-report.ts';
 import {labelledLinks} from './chosen-links.ts';
-import type {Covers} from './covers.ts';
 import type {Interval, Range, Scope, StatsQuery} from './stats-bounds.ts';
 import {type Cover, floorTo} from './stats-cover.ts';
 

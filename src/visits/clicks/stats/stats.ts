@@ -6,8 +6,8 @@ import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, usualDimensions} from '../dimensions.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
+import {beginReport} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';
-import {beginReport} from './covers.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {type Counts, type DimensionCount, readCounts} from './stats-store.ts';
 
