@@ -8,9 +8,24 @@ export const deepOnly = {
 	'test/client/kotlin.ts': 'the Kotlin client',
 	'test/hostile/regular-expressions.ts': 'time of regular expressions',
 	'test/operations/openapi/client-types.ts': 'types of generated clients',
+	'test/platform/db/upgrade.ts': 'migrations undone',
+	'test/platform/embedded/crashes-password.ts': 'crashes of the PostgreSQL that comes along',
+	'test/platform/embedded/stopped-first-start.ts': 'first starts that are stopped',
+	'test/platform/metrics/several-processes.ts': 'metrics of several processes',
+	'test/platform/postgres/mistakes.ts': 'mistakes with PostgreSQL',
+	'test/platform/postgres/unusual-servers.ts': 'unusual PostgreSQL servers',
+	'test/start/service/stops.ts': 'stops while a start drains',
+	'test/start/workers/again.ts': 'all surfaces with two workers',
 	'test/start/workers/again-with-redis.ts': 'two workers with Redis',
+	'test/start/workers/limits-outages.ts': 'limits of workers through outages',
 	'test/visits/clicks/exactness.ts': 'exactness of counts',
+	'test/visits/clicks/journal-life.ts': 'journals of processes that end',
 	'test/visits/export/duckdb.ts': 'exports in DuckDB',
+	'test/visits/page/clipboard.ts': 'the clipboard in Chromium',
+	'test/visits/page/leaving.ts': 'leaving the page in Chromium',
+	'test/visits/page/looks.ts': 'the looks of pages in Chromium',
+	'test/visits/page/signals.ts': 'signals in Chromium',
+	'test/visits/resolution/link-memory.ts': 'memory of links',
 };
 
 /** What `npm test` and `npm run test:deep` run. */
@@ -26,7 +41,6 @@ export const longerWhenDeep = [
 	'test/hostile/fuzz.ts',
 	'test/hostile/taps.ts',
 	'test/operations/openapi/fitting-bodies.ts',
-	'test/platform/postgres/unusual-servers.ts',
 	'test/visits/match/tap-query.ts',
 ];
 
@@ -38,10 +52,7 @@ const alone = {
 	'test/hostile/fuzz.ts': 'measures CPU and memory, and sets flags of V8',
 	'test/platform/limits/processes.ts': 'stops the timers of its process',
 	'test/platform/limits/sliding-window.ts': 'measures memory',
-	'test/platform/postgres/mistakes.ts': 'blocks its process, and listens to its warnings',
-	'test/start/workers/again.ts': 'runs tests of other files against the program from outside',
 	'test/visits/clicks/clickhouse-memory.ts': 'measures memory',
-	'test/visits/resolution/link-memory.ts': 'measures memory',
 };
 
 const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures|machines)\//;
