@@ -125,6 +125,7 @@ export const invalidWebhookSignature = () => badRequest('invalid_webhook_signatu
 export const featureNotAvailable = (feature: string) =>
 	structured(403, 'feature_not_available', `Your plan does not include the feature ${feature}`, {feature});
 export const planNotSelected = () => structured(402, 'plan_not_selected', 'Select a plan first');
+/** "You've reached your links limit.", or `clicks`, `appLinks`, `members`. */
 export const quotaExceeded = (quota: string) =>
 	structured(402, 'quota_exceeded', `You've reached your ${quota} limit.`, {quota});
 export const appConfigRequired = () =>

@@ -38,9 +38,9 @@ type LinkField = (LinkValue | LinkObject) & {
 	default?: boolean | number;
 	/** URLs name it as its column, such as `utm_term`: pages add it to addresses, imports take it from them. */
 	inUrls?: true;
-	/** The place in help and in CSV files; fields of one place are in the order of this table. */
+	/** The place in help and in CSV files, in which a field without one is not; fields of one place are in the order of this table. */
 	place?: number;
-	/** The help of its option, which is named after the field unless `flag` says otherwise. */
+	/** The help of its option, which a text needs, and which is named after the field unless `flag` says otherwise. */
 	about?: string;
 	flag?: string;
 };
@@ -54,8 +54,9 @@ const utm = {is: 'text', max: 255, ...template, inUrls: true, place: 5} as const
 
 /**
  * Every field of a link (contract/links 1, 12, 13), in the order of bodies and answers. Types, columns, schemas, answers,
- * options, CSV columns and the resolved row follow from this table; test/links/links/link-fields.ts compares the migrations.
- * A new field stands here, in src/client/link-shapes.ts and in a migration.
+ * CSV columns, options of texts and the resolved row follow from this table; test/links/links/link-fields.ts compares the
+ * migrations. A new field stands here, in src/client/link-shapes.ts and in a migration; a flag, a count or texts also have
+ * their options in src/cli/link-fields.ts; a field of app configurations is one of the trigger `app_configs_changed`, too.
  */
 export const linkFields = {
 	path: {is: 'text', max: 2048, ...template, place: 1, about: 'path that the link opens in the app, such as /item/7'},

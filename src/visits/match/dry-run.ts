@@ -3,8 +3,8 @@ import {createBackground} from '../../platform/background.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {createMetrics} from '../../platform/metrics/metrics.ts';
 import type {Services} from '../../services.ts';
+import {directJournal} from '../clicks/direct-journal.ts';
 import {postgresClicks} from '../clicks/postgres-clicks.ts';
-import {directly} from '../clicks/record-click.ts';
 import type {VisitDeps} from '../resolution/visit/visit-link.ts';
 import {findMatch, type MatchAnswer, type MatchDeps} from './find-match.ts';
 import type {MatchRequest} from './first-open.ts';
@@ -33,7 +33,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	phoneBook: createPhoneBook(db),
 	followUps: createFollowUps({db, phoneBook: createPhoneBook(db), metrics: createMetrics(services.clock)}, 0),
 	clicks: postgresClicks,
-	clickJournal: directly({
+	clickJournal: directJournal({
 		db,
 		clickPartitions: services.clickPartitions,
 		onFailure: (error) => services.log.error({err: error}, 'a dry run could not write its click'),

@@ -3,8 +3,8 @@ import test from 'ava';
 import type {Clock} from '../../../src/platform/clock.ts';
 import type {Services} from '../../../src/services.ts';
 import {type ClickContext, contexts} from '../../../src/visits/clicks/click-context.ts';
+import {directJournal} from '../../../src/visits/clicks/direct-journal.ts';
 import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
-import {directly} from '../../../src/visits/clicks/record-click.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../../helpers/service.ts';
@@ -16,7 +16,7 @@ const service = serviceOf(test);
 /** Writes clicks directly; rejects with why one could not be written. */
 const writer = (services: Services, clock: Clock): ((click: Click) => Promise<true>) => {
 	let failure: unknown;
-	const {record} = directly({
+	const {record} = directJournal({
 		...services,
 		onFailure: (error) => {
 			failure = error;

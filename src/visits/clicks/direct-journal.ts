@@ -6,7 +6,7 @@ import {createDirectWriter, type Stores} from './journal/entry-store.ts';
  * Replaces the journal and writes clicks immediately, such as into a transaction.
  * @param onFailure hears why a click was not written.
  */
-export const directly = ({
+export const directJournal = ({
 	db,
 	clickPartitions,
 	onFailure,
