@@ -41,5 +41,5 @@ export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJourn
 	counter('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', drained);
 	counter('oplink_click_journal_direct_total', 'Clicks written directly to the tables, without the journal.', direct);
 	counter('oplink_click_journal_refused_total', 'Clicks that the database rejected permanently.', refused);
-	counter('oplink_click_journal_lost_total', 'Clicks lost.', lost);
+	counter('oplink_click_journal_lost_total', 'Clicks that neither the journal nor the database took.', lost);
 };
