@@ -1,0 +1,58 @@
+import {Option} from 'commander';
+import {usageError} from '../cli-errors.ts';
+import type {Context} from '../command.ts';
+import {guarded} from '../import/formats/csv.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {linkOfId, namedAdminLink} from '../server/named-link.ts';
+
+export type ReportOptions = {
+	from?: string;
+	to?: string;
+	interval?: string;
+	timezone?: string;
+	link?: string;
+	by?: string;
+	tag?: string;
+	channel?: string;
+	csv?: boolean;
+};
+
+/** The options that the report and the funnel share. */
+export const rangeOptions = [
+	new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
+	new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
+	new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
+	new Option('--tag <tag>', 'of links with this tag only'),
+	new Option('--channel <name>', 'of links of this channel only'),
+	new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
+];
+
+/** Where to ask for a report, and the query of its options; `linkId` of `--link`. @throws a usage error for two formats. */
+export const requestOf = async (context: Context<ReportOptions>) => {
+	const {options, show} = context;
+	if (options.csv && show.json) {
+		throw usageError('--csv and --json cannot be combined');
+	}
+
+	const {from, to, interval, timezone, link, by, tag, channel} = options;
+	const named = link === undefined ? null : await namedAdminLink(context, link);
+	const {client, path} = named ?? (await chosenPath(context));
+	return {client, path, linkId: named?.id, query: {from, to, interval, timezone, by, tag, channel}};
+};
+
+/** A value in CSV. Visitors choose many, so that one must not become a formula of a spreadsheet. */
+export const cellOf = (key: string | null): string | null => (key === null ? null : guarded(key));
+
+/** Rows with short codes in place of link ids, where the links still exist; those that are not shown stay as they are. */
+export const withShortCodes = async <Row extends {key: string | null}>(
+	client: ApiClient,
+	rows: Row[],
+	shown: number,
+): Promise<Row[]> => {
+	const named = rows.slice(0, shown).map(async (row) => {
+		const link = row.key === null ? null : await linkOfId(client, row.key);
+		return {...row, key: link?.shortCode ?? row.key};
+	});
+	return [...(await Promise.all(named)), ...rows.slice(shown)];
+};
