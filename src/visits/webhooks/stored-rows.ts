@@ -1,12 +1,20 @@
 import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import {writtenBetween} from '../clicks/click-times.ts';
-import {readSnapshot, type Snapshot, type StreamEvent} from '../clicks/stream/click-stream-store.ts';
+import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
 import {type MatchAttemptRow, toMatchAttempt} from '../match/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
-import {insertDeliveries, type NewDelivery} from './delivery-store.ts';
+import {
+	type ClickDeps,
+	clickDeliveries,
+	type Listeners,
+	MOST_BYTES,
+	type Range,
+	readLinks,
+} from './click-deliveries.ts';
+import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
-import {bodyOf, deliveriesOf, type Happened, hears, type Listener, readListeners} from './listening.ts';
+import {deliveriesOf, type Happened, readListeners} from './listening.ts';
 
 /** Rows that become deliveries once they are stored: nothing is written beside them on the way of a page or a match. */
 type Source = 'clicks' | 'matches' | 'events';
@@ -17,17 +25,10 @@ const typesOf: Record<Source, readonly EventType[]> = {
 	events: ['event.tracked'],
 };
 
-/** Clicks of a delivery. */
-const MOST_CLICKS = 100;
-/** Standard Webhooks: a body has less than 20 KB. */
-const MOST_BYTES = 20_000;
 /** Rows of a statement. */
 const PAGE = 1000;
 
-type Deps = Pick<Services, 'clicks' | 'clock' | 'db'>;
-type Link = {tags: string[] | null; channel: string | null};
-type Listeners = ReadonlyMap<string, Listener[]>;
-type Range = {from: Snapshot; upTo: Snapshot};
+type Deps = ClickDeps & Pick<Services, 'db'>;
 
 /**
  * From now on for sources that no endpoint hears yet: what is stored before the first one is not its business. Call it
@@ -50,22 +51,6 @@ export const openPositions = async (trx: Db): Promise<void> => {
 /** Whether a position is of another cluster of PostgreSQL, as after a backup was restored: its numbers mean nothing here. */
 const isForeign = (from: Snapshot, now: Snapshot): boolean =>
 	BigInt(from.split(':')[1] ?? 0) > BigInt(now.split(':')[1] ?? 0);
-
-/** The links of rows, for filters; none where no endpoint filters. */
-const readLinks = async (
-	db: Db,
-	listeners: Listeners,
-	ids: ReadonlyArray<string | null>,
-): Promise<Map<string, Link>> => {
-	const isFiltered = [...listeners.values()].flat().some(({tags, channels}) => tags !== null || channels !== null);
-	const known = [...new Set(ids.filter((id) => id !== null))];
-	if (!isFiltered || known.length === 0) {
-		return new Map();
-	}
-
-	const rows: Array<Link & {id: string}> = await db('links').whereIn('id', known).select('id', 'tags', 'channel');
-	return new Map(rows.map(({id, ...link}) => [id, link]));
-};
 
 /** Rows of a table that were written between two snapshots by the organizations of `listeners`, page by page. */
 async function* readRows<Row extends {id: string; writer: string}>(
@@ -142,71 +127,9 @@ async function* events(db: Db, listeners: Listeners, range: Range): AsyncGenerat
 	}
 }
 
-/** Clicks of one endpoint, cut into deliveries. */
-const batchesOf = (organizationId: string, endpointId: string, clicks: readonly Click[], now: Date): NewDelivery[] => {
-	const batches: Click[][] = [];
-	let bytes = 0;
-	for (const click of clicks) {
-		const own = JSON.stringify(click.data).length + 1;
-		const batch = batches.at(-1);
-		if (batch === undefined || batch.length === MOST_CLICKS || bytes + own > MOST_BYTES - 200) {
-			batches.push([click]);
-			bytes = own;
-		} else {
-			batch.push(click);
-			bytes += own;
-		}
-	}
-
-	return batches.map((batch) => ({
-		endpointId,
-		organizationId,
-		type: 'click.recorded',
-		at: now,
-		body: bodyOf('click.recorded', now, {clicks: batch.map(({data}) => data)}),
-	}));
-};
-
-type Click = {data: object; link: Link | null};
-
-/** Of a person, without anything that leads to them. */
-const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type: 'click'}> =>
-	event.type === 'click' && event.data.botClass === null;
-
-async function* clicks({clicks: stored, clock}: Deps, db: Db, listeners: Listeners, {from, upTo}: Range) {
-	const waiting = new Map<string, Click[]>();
-	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
-		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
-		const links = await readLinks(
-			db,
-			listeners,
-			own.map(({data}) => data.link?.id ?? null),
-		);
-		const deliveries: NewDelivery[] = [];
-		for (const {data} of own) {
-			const {organization, botClass: _, ...click} = data;
-			const link = links.get(click.link?.id ?? '') ?? null;
-			for (const listener of listeners.get(organization?.id ?? '') ?? []) {
-				if (hears(listener, {type: 'click.recorded', link})) {
-					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), {data: click, link}]);
-				}
-			}
-		}
-
-		for (const [organizationId, hearing] of listeners) {
-			for (const {id} of hearing) {
-				deliveries.push(...batchesOf(organizationId, id, waiting.get(id) ?? [], clock.now()));
-				waiting.delete(id);
-			}
-		}
-
-		yield deliveries;
-	}
-}
-
 async function* deliveriesBetween(services: Deps, trx: Db, source: Source, listeners: Listeners, range: Range) {
 	if (source === 'clicks') {
-		yield* clicks(services, trx, listeners, range);
+		yield* clickDeliveries(services, trx, listeners, range);
 		return;
 	}
 

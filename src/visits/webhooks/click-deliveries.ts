@@ -1,0 +1,99 @@
+import type {Db} from '../../platform/db/db.ts';
+import type {Services} from '../../services.ts';
+import type {Snapshot, StreamEvent} from '../clicks/stream/click-stream-store.ts';
+import type {NewDelivery} from './delivery-store.ts';
+import {bodyOf, hears, type Listener} from './listening.ts';
+
+/** Clicks of a delivery. */
+const MOST_CLICKS = 100;
+/** Standard Webhooks: a body has less than 20 KB. */
+export const MOST_BYTES = 20_000;
+
+export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
+type Link = {tags: string[] | null; channel: string | null};
+export type Listeners = ReadonlyMap<string, Listener[]>;
+export type Range = {from: Snapshot; upTo: Snapshot};
+
+/** The links of rows, for filters; none where no endpoint filters. */
+export const readLinks = async (
+	db: Db,
+	listeners: Listeners,
+	ids: ReadonlyArray<string | null>,
+): Promise<Map<string, Link>> => {
+	const isFiltered = [...listeners.values()].flat().some(({tags, channels}) => tags !== null || channels !== null);
+	const known = [...new Set(ids.filter((id) => id !== null))];
+	if (!isFiltered || known.length === 0) {
+		return new Map();
+	}
+
+	const rows: Array<Link & {id: string}> = await db('links').whereIn('id', known).select('id', 'tags', 'channel');
+	return new Map(rows.map(({id, ...link}) => [id, link]));
+};
+
+/** Clicks of one endpoint, cut into deliveries. */
+const batchesOf = (organizationId: string, endpointId: string, clicks: readonly Click[], now: Date): NewDelivery[] => {
+	const batches: Click[][] = [];
+	let bytes = 0;
+	for (const click of clicks) {
+		const own = JSON.stringify(click.data).length + 1;
+		const batch = batches.at(-1);
+		if (batch === undefined || batch.length === MOST_CLICKS || bytes + own > MOST_BYTES - 200) {
+			batches.push([click]);
+			bytes = own;
+		} else {
+			batch.push(click);
+			bytes += own;
+		}
+	}
+
+	return batches.map((batch) => ({
+		endpointId,
+		organizationId,
+		type: 'click.recorded',
+		at: now,
+		body: bodyOf('click.recorded', now, {clicks: batch.map(({data}) => data)}),
+	}));
+};
+
+type Click = {data: object; link: Link | null};
+
+/** Of a person, without anything that leads to them. */
+const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type: 'click'}> =>
+	event.type === 'click' && event.data.botClass === null;
+
+/** Deliveries of the clicks of people that were written between two snapshots. */
+export async function* clickDeliveries(
+	{clicks: stored, clock}: ClickDeps,
+	db: Db,
+	listeners: Listeners,
+	{from, upTo}: Range,
+) {
+	const waiting = new Map<string, Click[]>();
+	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
+		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
+		const links = await readLinks(
+			db,
+			listeners,
+			own.map(({data}) => data.link?.id ?? null),
+		);
+		const deliveries: NewDelivery[] = [];
+		for (const {data} of own) {
+			const {organization, botClass: _, ...click} = data;
+			const link = links.get(click.link?.id ?? '') ?? null;
+			for (const listener of listeners.get(organization?.id ?? '') ?? []) {
+				if (hears(listener, {type: 'click.recorded', link})) {
+					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), {data: click, link}]);
+				}
+			}
+		}
+
+		for (const [organizationId, hearing] of listeners) {
+			for (const {id} of hearing) {
+				deliveries.push(...batchesOf(organizationId, id, waiting.get(id) ?? [], clock.now()));
+				waiting.delete(id);
+			}
+		}
+
+		yield deliveries;
+	}
+}
