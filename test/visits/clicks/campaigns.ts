@@ -3,7 +3,8 @@ import test from 'ava';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import {serviceOf, startService} from '../../helpers/service.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
 import {storeRows} from './_counted.ts';
 
@@ -106,8 +107,7 @@ test('by names up to four breakdowns, each its own; without it there are the usu
 });
 
 test('a day keeps 500 campaigns by name, the rest together, whoever sends them', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	await own.services.background.settle();
 	const {id} = await organization(own);
 	const linkId = randomUUID();
@@ -139,11 +139,9 @@ test('a day keeps 500 campaigns by name, the rest together, whoever sends them',
 const DAY = 24 * 3600;
 
 test('a funnel counts matches and events for the link, the campaign and the country of their click', async (t) => {
-	const own = await startService();
+	const own = await ownService(t);
 	const {clock} = own;
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const sale = await link(acme, {tags: ['spring'], channel: 'email', utmCampaign: 'spring'});
+	const {acme, ...sale} = await linked(own, {tags: ['spring'], channel: 'email', utmCampaign: 'spring'});
 	const funnel = async (query: string) => {
 		const {status, body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?${query}`);
 		t.is(status, 200, JSON.stringify(body));

@@ -11,13 +11,13 @@ import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {freePort} from '../../setup/free-port.ts';
+import {linked, ownService} from '../_own.ts';
 import {iPhoneApp, network, open, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
 import {its, run, statsOf, storedRows} from './_clickhouse.ts';
 
 run('what is stored about a device is exported and erased, also in ClickHouse', async (t) => {
-	const acme = await organization(its.service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(its.service);
 	const address = network()(1);
 	await visit(its.service, sale, address);
 	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-ada'}, acme);
@@ -73,8 +73,7 @@ run('a deleted organization takes its clicks with it, and a deleted link its ope
 });
 
 run('an erasure while ClickHouse is away is seen by the first report after it', async (t) => {
-	const acme = await organization(its.service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(its.service);
 	const address = network()(1);
 	await visit(its.service, sale, address);
 	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-bob'}, acme);
@@ -89,8 +88,7 @@ run('an erasure while ClickHouse is away is seen by the first report after it', 
 });
 
 run('while ClickHouse is away, pages, matches and quotas go on, and rows wait in the journal', async (t) => {
-	const acme = await organization(its.service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(its.service);
 	const address = network();
 	await visit(its.service, sale, address(1));
 	await statsOf(its.service, acme, `linkId=${sale.id}`);
@@ -125,10 +123,8 @@ const findingOf = async (at: TestService, wanted: string) => {
 };
 
 run('a full journal takes no more clicks and loses none that it took, and doctor and metrics say so', async (t) => {
-	const own = await startService({CLICKS_URL: await its.server.database(), JOURNAL_MAX_MB: '1'});
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const sale = await link(acme);
+	const own = await ownService(t, {CLICKS_URL: await its.server.database(), JOURNAL_MAX_MB: '1'});
+	const {acme, ...sale} = await linked(own);
 	await its.server.kill();
 	const address = network();
 	const query = `?note=${'x'.repeat(7000)}`;
@@ -159,8 +155,7 @@ run('a full journal takes no more clicks and loses none that it took, and doctor
 });
 
 run('commands say which ClickHouse is away, without its password, and what to do', async (t) => {
-	const acme = await organization(its.service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(its.service);
 	const address = network()(1);
 	await visit(its.service, sale, address);
 	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-eve'}, acme);

@@ -9,6 +9,7 @@ import {oplink} from '../../helpers/process.ts';
 import {until} from '../../helpers/redis-server.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {startWorkers} from '../../helpers/workers.ts';
+import {linked} from '../_own.ts';
 import {network, pathOf, visit} from '../match/_phones.ts';
 import {its, run, stage, statsOf, storedRows} from './_clickhouse.ts';
 import {type Load, type Process, startProcess, visitMany} from './_process.ts';
@@ -151,8 +152,7 @@ run('with two workers, and kill -9 of each of them under load, each click is the
 	const clickHouse = createClickHouse(readClickHouseUrl(clicksUrl));
 	const {service, url, workers, stop, printed} = await startWorkers({CLICKS_URL: clicksUrl});
 	t.teardown(stop);
-	const acme = await organization(service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(service);
 	const loads: Load[] = [];
 	for (const victim of workers()) {
 		let isGone = false;

@@ -11,7 +11,8 @@ import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
-import {startService, type TestService} from '../../helpers/service.ts';
+import type {TestService} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
 import {its, run, statsOf} from './_clickhouse.ts';
@@ -121,8 +122,7 @@ test('CLICKS_URL names a host, and a database by letters, digits and _', (t) => 
 });
 
 run('reports are those of PostgreSQL, before and after the counts are rolled up', async (t) => {
-	const plain = await startService();
-	t.teardown(() => plain.stop());
+	const plain = await ownService(t);
 	const [expected, found] = [await story(plain), await story(its.service)];
 	t.deepEqual(found.before, expected.before);
 	t.deepEqual(found.after, expected.after);
@@ -131,8 +131,7 @@ run('reports are those of PostgreSQL, before and after the counts are rolled up'
 });
 
 run('a batch that is brought again, alone or with later clicks, is counted once', async (t) => {
-	const acme = await organization(its.service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(its.service);
 	const entries = [1, 2, 3].map(() => entry(clickOn(acme, id)));
 	const clickHouse = createClickHouseRows(its.server.clickHouse);
 	const {db} = its.service.services;
@@ -154,8 +153,7 @@ run('a batch that is brought again, alone or with later clicks, is counted once'
 });
 
 run('a click that ClickHouse has and PostgreSQL has lost the answer to is stored once', async (t) => {
-	const acme = await organization(its.service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(its.service);
 	const left = await leftBehind(t, its.service, [
 		frameOf([entry(clickOn(acme, id))]),
 		frameOf([entry(clickOn(acme, id))]),
@@ -181,8 +179,7 @@ run('a click that ClickHouse has and PostgreSQL has lost the answer to is stored
 });
 
 run('the stream sends each click once, and the last hour has those before it', async (t) => {
-	const acme = await organization(its.service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(its.service);
 	await visit(its.service, sale, network()(1));
 	const stream = await listen(t, its.service, {query: `?orgId=${acme.id}`});
 	const {data: recent} = await stream.nextOf('recent');
@@ -199,10 +196,8 @@ run('the stream sends each click once, and the last hour has those before it', a
 });
 
 run('a month is dropped when it is over, and reports stay as they are', async (t) => {
-	const own = await startService({CLICKS_URL: await its.server.database()});
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const sale = await link(acme);
+	const own = await ownService(t, {CLICKS_URL: await its.server.database()});
+	const {acme, ...sale} = await linked(own);
 	own.clock.set(new Date('2026-01-10T12:07:30.000Z'));
 	await visit(own, sale, network()(1));
 	own.clock.advance(3600);
@@ -223,8 +218,7 @@ run('a month is dropped when it is over, and reports stay as they are', async (t
 
 run('a filter may choose tens of thousands of links', async (t) => {
 	const {services} = its.service;
-	const acme = await organization(its.service);
-	const sale = await link(acme, {tags: ['many']});
+	const {acme, ...sale} = await linked(its.service, {tags: ['many']});
 	await services.db.raw(
 		`INSERT INTO links (id, organization_id, domain_id, short_code, tags, is_active, created_at, updated_at)
 		SELECT gen_random_uuid(), organization_id, domain_id, 'many-' || n, tags, true, now(), now()

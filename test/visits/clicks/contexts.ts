@@ -5,9 +5,10 @@ import type {Services} from '../../../src/services.ts';
 import {type ClickContext, contexts} from '../../../src/visits/clicks/click-context.ts';
 import {directJournal} from '../../../src/visits/clicks/direct-journal.ts';
 import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
-import {link, organization} from '../../helpers/builders.ts';
+import {organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {storeRows} from './_counted.ts';
 import {clickOn, contextOf, hash, matchOf} from './_left-behind.ts';
 
@@ -113,8 +114,7 @@ test('many that write a new context at once keep it once', async (t) => {
 });
 
 test('signals equal to the headers do not change the click, others change its context', async (t) => {
-	const acme = await organization(service);
-	const {id, url} = await link(acme);
+	const {id, url} = await linked(service);
 	const {pathname} = new URL(url);
 	const headers = {
 		'User-Agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1',
@@ -135,8 +135,7 @@ test('signals equal to the headers do not change the click, others change its co
 
 test('a drain that waits for a visit’s match does not block signals with the same context', async (t) => {
 	const {services, clock} = service;
-	const acme = await organization(service);
-	const {id: linkId} = await link(acme);
+	const {acme, id: linkId} = await linked(service);
 	const visitor = {hash: hash(), isReturning: true};
 	const {network} = matchOf();
 	const record = writer(services, clock);

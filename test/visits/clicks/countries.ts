@@ -3,11 +3,10 @@ import path from 'node:path';
 import test from 'ava';
 import {checkCountries} from '../../../src/operations/doctor/countries.ts';
 import {createCountries} from '../../../src/platform/countries.ts';
-import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {mmdbOf} from '../../helpers/mmdb.ts';
 import {dataDirectory, oplink, sentencesOf} from '../../helpers/process.ts';
-import {startService} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {visit} from '../match/_phones.ts';
 
 const networks = [
@@ -39,10 +38,8 @@ test('an address has the country of its network, registered or not', async (t) =
 });
 
 test('GEOIP_FILE gives a tap its country where no trusted proxy does, and no address is stored', async (t) => {
-	const service = await startService({GEOIP_FILE: await fileOf(t), TRUSTED_PROXIES: '127.0.0.1'});
-	t.teardown(() => service.stop());
-	const acme = await organization(service);
-	const sale = await link(acme);
+	const service = await ownService(t, {GEOIP_FILE: await fileOf(t), TRUSTED_PROXIES: '127.0.0.1'});
+	const {acme, ...sale} = await linked(service);
 	await visit(service, sale, '203.0.113.7');
 	await visit(service, sale, '2001:db8:1::9');
 	await visit(service, sale, '203.0.113.8', {headers: {'CF-IPCountry': 'JP'}});

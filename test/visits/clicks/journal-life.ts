@@ -10,9 +10,9 @@ import {type ClickJournal, createClickJournal} from '../../../src/visits/clicks/
 import type {ClickHouseRows} from '../../../src/visits/clicks/journal/entry-store.ts';
 import {createJournalFolder, findLeft, journalRoot} from '../../../src/visits/clicks/journal/journal-folder.ts';
 import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
-import {link, organization} from '../../helpers/builders.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {at, clickOn, countOf, entry, frameOf} from './_left-behind.ts';
 
 const service = serviceOf(test);
@@ -49,8 +49,7 @@ const keep = (journal: ClickJournal, click: Parameters<ClickJournal['record']>[0
 	new Promise((resolve) => journal.record(click, at, resolve));
 
 test('who asks for clicks of a process that has stopped and could not drain them gets 503', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const {lines, journalOf} = await machine(t);
 	const journal = journalOf(down);
 	await journal.start();
@@ -61,8 +60,7 @@ test('who asks for clicks of a process that has stopped and could not drain them
 });
 
 test("a dead process's journal that cannot be drained holds up no other, and ClickHouse no clicks in the tables", async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const {root, lines, journalOf} = await machine(t);
 	const unreadable = await leave(root);
 	await symlink(segmentPath(unreadable, 0), segmentPath(unreadable, 0));
@@ -88,8 +86,7 @@ test("a dead process's journal that cannot be drained holds up no other, and Cli
 });
 
 test('processes of one DATA_DIR write journals of their own, and a start leaves those of living ones alone', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const {root, lines, journalOf} = await machine(t);
 	const journals = [journalOf(stored), journalOf(stored)];
 	for (const journal of journals) {
@@ -128,8 +125,7 @@ test('a journal is left to a process that stands still, until that is killed, wh
 });
 
 test('a journal whose files somebody has removed is followed by a new one', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const {root, lines, journalOf} = await machine(t);
 	const journal = journalOf(stored);
 	await journal.start();

@@ -9,6 +9,7 @@ import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createFakeClock, serviceOf, startService, storedRows} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {
 	campaignOf,
 	clickOn,
@@ -45,8 +46,7 @@ test('a torn or damaged frame ends the read, and earlier frames are complete', (
 });
 
 test('a journal is drained up to a torn end, and continues in the next file', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const left = await leftBehind(t, service, [frameOf([entry(clickOn(acme, id))]), frameOf([entry(clickOn(acme, id))])]);
 	await appendFile(segmentPath(left.folder, 0), frameOf([entry(clickOn(acme, id))]).subarray(0, 100));
 	await writeFile(segmentPath(left.folder, 1), frameOf([entry(clickOn(acme, id))]));
@@ -82,8 +82,7 @@ test('frames behind a damaged one are drained, and its file is kept and logged w
 });
 
 test('a torn end of a dead process is kept before its journal is removed', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const whole = frameOf([entry(clickOn(acme, id))]);
 	const left = await leftBehind(t, service, [whole, whole.subarray(0, 50)]);
 	const cursors = left.cursorsOf();
@@ -94,8 +93,7 @@ test('a torn end of a dead process is kept before its journal is removed', async
 });
 
 test('browser texts are stored verbatim, whatever they mean to PostgreSQL', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
 	const left = await leftBehind(t, service, [
 		frameOf([
@@ -108,8 +106,7 @@ test('browser texts are stored verbatim, whatever they mean to PostgreSQL', asyn
 });
 
 test('two processes that drain one journal at once bring each click once', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const frames = Array.from({length: 40}, () => frameOf(Array.from({length: 100}, () => entry(clickOn(acme, id)))));
 	const left = await leftBehind(t, service, frames);
 	await Promise.all([left.drain(), left.drain(), left.drain()]);
@@ -120,8 +117,7 @@ test('two processes that drain one journal at once bring each click once', async
 });
 
 test('clicks that a failover of PostgreSQL lost are drained again, and no others', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const {db} = service.services;
 	const first = entry(clickOn(acme, id));
 	const left = await leftBehind(t, service, [frameOf([first])]);
@@ -145,8 +141,7 @@ test('clicks that a failover of PostgreSQL lost are drained again, and no others
 });
 
 test('a click that PostgreSQL refuses is left out, and holds up no other', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const known = entry(clickOn(acme, id));
 	const good = () => entry(clickOn(acme, id));
 	// The table of matches takes three platforms.
@@ -184,8 +179,7 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 });
 
 test('visits of one person in one batch are one open match, with the last token and all signals', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const visitor = visitorHash();
 	const first = matchOf({hash: visitor, isReturning: false});
 	const [second, last] = [0, 1].map(() => ({
@@ -207,8 +201,7 @@ test('visits of one person in one batch are one open match, with the last token 
 });
 
 test('visits of one person that are more than 10 minutes apart are two, also in one batch', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const visitor = {hash: hash(), isReturning: true};
 	const {network} = matchOf(visitor);
 	const visits = [0, 300, 1000].map((seconds) =>
@@ -225,10 +218,8 @@ for (const [title, env] of [
 	['that is full', {JOURNAL_MAX_MB: '0'}],
 ] as const) {
 	test(`without a journal, for one ${title}, clicks are written to the database before the page is answered`, async (t) => {
-		const own = await startService(env);
-		t.teardown(() => own.stop());
-		const acme = await organization(own);
-		const {id, url} = await link(acme);
+		const own = await ownService(t, env);
+		const {id, url} = await linked(own);
 		const {text} = await anonymous(own).get(new URL(url).pathname);
 		t.regex(text, /opl_\w{32}/);
 		t.is((await own.services.db('match_clicks').where({link_id: id})).length, 1);

@@ -6,8 +6,8 @@ import {createTurns} from '../../../src/platform/semaphore.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from '../../../src/visits/clicks/clickhouse/clickhouse-clicks.ts';
 import {readStats} from '../../../src/visits/clicks/stats/stats.ts';
-import {link, organization} from '../../helpers/builders.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 
 const service = serviceOf(test);
 
@@ -30,8 +30,7 @@ test('a health check does not wait for a ClickHouse that accepts connections and
 });
 
 test('reports that wait for ClickHouse leave connections to PostgreSQL to everybody else', async (t) => {
-	const acme = await organization(service);
-	const {id: linkId} = await link(acme);
+	const {acme, id: linkId} = await linked(service);
 	const {db, clock} = service.services;
 	let asked = 0;
 	const started = deferred();

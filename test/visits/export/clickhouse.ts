@@ -1,6 +1,7 @@
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {createFakeClock, startService} from '../../helpers/service.ts';
+import {createFakeClock} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
 import {its, run} from '../clicks/_clickhouse.ts';
 import {network, visit} from '../match/_phones.ts';
 
@@ -12,8 +13,7 @@ const linesOf = (text: string): Array<Record<string, unknown>> =>
 
 run('exports of clicks in ClickHouse hold each once, the first run and those that go on from it', async (t) => {
 	const clock = createFakeClock();
-	const service = await startService({CLICKS_URL: await its.server.database()}, clock);
-	t.teardown(() => service.stop());
+	const service = await ownService(t, {CLICKS_URL: await its.server.database()}, clock);
 	const [acme, other] = [await organization(service), await organization(service)];
 	const [made, foreign] = [await link(acme, {channel: 'email'}), await link(other)];
 	const host = network();

@@ -3,16 +3,15 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {DuckDBInstance} from '@duckdb/node-api';
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {network, visit} from '../match/_phones.ts';
 
 const service = serviceOf(test);
 
 test('DuckDB reads exports of clicks and events as docs/export.md says', async (t) => {
-	const acme = await organization(service);
-	const made = await link(acme, {channel: 'email'});
+	const {acme, ...made} = await linked(service, {channel: 'email'});
 	const host = network();
 	for (let index = 1; index <= 5; index += 1) {
 		await visit(service, made, host(index));

@@ -8,6 +8,7 @@ import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
 import {untilTrue} from '../webhooks/_receiver.ts';
 
@@ -85,8 +86,7 @@ test('clicks, events and matches are exported in the order of the contract, and 
 });
 
 test('a run after a cursor has what was stored since, and a click that was just answered', async (t) => {
-	const acme = await organization(service);
-	const made = await link(acme);
+	const {acme, ...made} = await linked(service);
 	const host = network();
 	let cursor = '';
 	for (let run = 0; run < 5; run += 1) {

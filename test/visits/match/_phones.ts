@@ -1,4 +1,4 @@
-import {link, type TestOrganization} from '../../helpers/builders.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {type Answer, anonymous, type Headers} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 
@@ -88,4 +88,11 @@ export const nothing = {matched: false, matchMethod: 'NONE'};
 export const clicked = async (service: TestService, organization: TestOrganization, address: string, body = {}) => {
 	const made = await link(organization, body);
 	return {link: made, ...(await visit(service, made, address))};
+};
+
+/** A new organization, as `acme`, and a click on a new link of it, from an `address` in a network of its own. */
+export const tapped = async (service: TestService, body = {}, made: Parameters<typeof organization>[1] = {}) => {
+	const acme = await organization(service, made);
+	const address = network()(1);
+	return {acme, address, ...(await clicked(service, acme, address, body))};
 };

@@ -1,7 +1,8 @@
 import test from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf, startService, type TestService} from '../../helpers/service.ts';
+import {serviceOf, type TestService} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
 import {clicked, iPhoneApp, network, open, visit} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -82,8 +83,7 @@ const reason = test.macro({
 		act: (on: TestService, acme: TestOrganization) => Promise<unknown>,
 		appConfig: object = exampleAppConfig,
 	) => {
-		const own = await startService();
-		t.teardown(() => own.stop());
+		const own = await ownService(t);
 		const acme = await organization(own, {appConfig});
 		await act(own, acme);
 		const {data} = await attemptsOf(acme, own);
@@ -140,8 +140,7 @@ test(
 );
 
 test('a miss by a token says what became of its click, for the organization of its link', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	const consumed = await clicked(own, acme, network()(1));
 	const expired = await clicked(own, acme, network()(1), {matchWindowHours: 1});
@@ -189,8 +188,7 @@ test('a trace shows its reader nothing of other organizations', async (t) => {
 });
 
 test('attempts are paged newest first, and one of another organization is 404', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const [acme, globex] = [await organization(own), await organization(own)];
 	for (const deviceId of ['device-0001', 'device-0002', 'device-0003']) {
 		await open(own, network()(1), {deviceId}, acme);

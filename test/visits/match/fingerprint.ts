@@ -1,21 +1,14 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf, startService, storedRows, type TestService} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, nothing, open, userAgents, visit} from './_phones.ts';
+import {serviceOf, storedRows} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
+import {clicked, iPhoneApp, network, nothing, open, tapped, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
-const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
-	const own = await startService();
-	t.teardown(() => own.stop());
-	return own;
-};
-
 test('an app that is alike in everything is matched with high confidence and without a score', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address, {path: '/item/7', params: {a: 'b'}});
+	const {address, link: sale} = await tapped(service, {path: '/item/7', params: {a: 'b'}});
 	t.deepEqual((await open(service, address, iPhoneApp)).body, {
 		matched: true,
 		matchMethod: 'FINGERPRINT_EXACT',
@@ -27,9 +20,7 @@ test('an app that is alike in everything is matched with high confidence and wit
 });
 
 test('an app that is less alike is matched with its probability', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
+	const {address, link: sale} = await tapped(service);
 	const {body} = await open(service, address, {...iPhoneApp, language: 'en-GB'});
 	t.deepEqual(body, {
 		matched: true,
@@ -43,9 +34,7 @@ test('an app that is less alike is matched with its probability', async (t) => {
 });
 
 test('an app that reports nothing is matched by its address alone', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
+	const {address, link: sale} = await tapped(service);
 	const {body} = await open(service, address);
 	t.like(body, {matchMethod: 'IP_FUZZY', matchConfidence: 'low', linkId: sale.id});
 	t.false('matchScore' in body);
@@ -101,9 +90,7 @@ test('a matched click matches nobody else, and its answer is repeated to its dev
 });
 
 test('within the grace a token of another open click wins over the repeated guess', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: guessed} = await clicked(service, acme, address);
+	const {acme, address, link: guessed} = await tapped(service);
 	const device = {...iPhoneApp, deviceId: 'device-guessed'};
 	t.is((await open(service, address, device)).body.linkId, guessed.id);
 	const {link: proven, token} = await clicked(service, acme, network()(1));
@@ -221,9 +208,7 @@ test('a contradiction rules a click out, even by its address', async (t) => {
 });
 
 test('clicks on links that no longer resolve are never guessed', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
+	const {acme, address, link: sale} = await tapped(service);
 	await acme.server.patch(`/links/${sale.id}`, {isActive: false});
 	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
 	await acme.server.patch(`/links/${sale.id}`, {isActive: true});
@@ -278,9 +263,11 @@ test('a repeated guess is confined by a key too', async (t) => {
 });
 
 test('an organization may switch guesses off, and tokens go on working', async (t) => {
-	const acme = await organization(service, {appConfig: {...exampleAppConfig, probabilisticMatching: false}});
-	const address = network()(1);
-	const {link: sale, token} = await clicked(service, acme, address);
+	const {
+		address,
+		link: sale,
+		token,
+	} = await tapped(service, {}, {appConfig: {...exampleAppConfig, probabilisticMatching: false}});
 	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
 	t.is((await open(service, address, {clipboardToken: token})).body.linkId, sale.id);
 });

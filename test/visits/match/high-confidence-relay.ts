@@ -9,8 +9,9 @@ import {createRelayRanges} from '../../../src/visits/clicks/relay-ranges.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+import {createFakeClock, serviceOf} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
+import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -48,9 +49,7 @@ test.serial('a guess is high for ten minutes after the click, then medium by the
 });
 
 test.serial('an organization that asks for high gets no guess on an older click, and the token of it', async (t) => {
-	const acme = await organization(service, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
-	const address = network()(1);
-	const {token} = await clicked(service, acme, address);
+	const {address, token} = await tapped(service, {}, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
 	service.clock.advance(601);
 	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
 	t.like((await open(service, address, {clipboardToken: token})).body, {matchConfidence: 'exact'});
@@ -88,9 +87,7 @@ test.serial('where few people click, the newest tap that nothing speaks against 
 });
 
 test.serial('the later tap of a visitor on another link wins, from whatever address', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {cookie} = await clicked(service, acme, address);
+	const {acme, address, cookie} = await tapped(service);
 	service.clock.advance(60);
 	const later = await link(acme);
 	await visit(service, later, network()(1), {headers: {Cookie: String(cookie)}});
@@ -140,8 +137,7 @@ const fileOf = (t: ExecutionContext, text: string): string => {
 
 const serviceOfRelay = async (t: ExecutionContext) => {
 	const RELAY_RANGES_FILE = fileOf(t, '203.0.113.64/26,US,US-CA,Los Angeles,\n2001:db8:aaaa:1::/64,DE,DE-BE,Berlin,\n');
-	const service = await startService({RELAY_RANGES_FILE}, createFakeClock());
-	t.teardown(() => service.stop());
+	const service = await ownService(t, {RELAY_RANGES_FILE}, createFakeClock());
 	await service.services.relayRanges.refresh();
 	const lastAttempt = async ({id}: TestOrganization) => {
 		await service.services.background.settle();

@@ -4,17 +4,12 @@ import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts'
 import {weekOf} from '../../../src/visits/match/match-peppers.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {startService, storedRows, type TestService} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+import {storedRows, type TestService} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
+import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-
-const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
-	const service = await startService();
-	t.teardown(() => service.stop());
-	return service;
-};
 
 const rowsOf = (of: TestService, linkId: string) => storedRows(of, 'match_clicks', {link_id: linkId});
 const clean = async ({services, clock}: TestService) => {
@@ -25,8 +20,7 @@ const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'v
 
 test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
 	const service = await ownService(t);
-	const acme = await organization(service);
-	const {token} = await clicked(service, acme, network()(1));
+	const {acme, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-a-crash', clipboardToken: token});
 	const {db, clock, background} = service.services;
 	await background.settle();
@@ -54,8 +48,7 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 
 test('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
 	const service = await ownService(t);
-	const acme = await organization(service);
-	const {link: short} = await clicked(service, acme, network()(1), {matchWindowHours: 1});
+	const {acme, link: short} = await tapped(service, {matchWindowHours: 1});
 	const {link: long} = await clicked(service, acme, network()(1), {matchWindowHours: 720});
 	t.deepEqual(await clean(service), {forgotten: 0, deleted: 0});
 	service.clock.advance(HOUR);
@@ -74,8 +67,7 @@ test('personal data is cleared at the end of the window, and the row is deleted 
 
 test('a matched click is cleared a day after its match', async (t) => {
 	const service = await ownService(t);
-	const acme = await organization(service);
-	const {link: sale, token} = await clicked(service, acme, network()(1));
+	const {link: sale, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-private'});
 	service.clock.advance(DAY - 1);
 	t.like(await clean(service), {forgotten: 0});
@@ -87,8 +79,7 @@ test('a matched click is cleared a day after its match', async (t) => {
 
 test('the signals of a match request are kept for 90 days: then a miss is deleted, and a match becomes anonymous', async (t) => {
 	const service = await ownService(t);
-	const acme = await organization(service);
-	const {link: sale, token} = await clicked(service, acme, network()(1));
+	const {acme, link: sale, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-nobody'}, acme);
 	const {db, clock} = service.services;
@@ -223,8 +214,7 @@ test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) =
 });
 
 test('the cookie is Secure where links are https', async (t) => {
-	const service = await startService({LINK_DOMAIN: 'go.example.test', PUBLIC_URL: 'http://localhost'});
-	t.teardown(() => service.stop());
+	const service = await ownService(t, {LINK_DOMAIN: 'go.example.test', PUBLIC_URL: 'http://localhost'});
 	const sale = await link(await organization(service));
 	const {answer} = await visit(service, sale, network()(1), {headers: {Host: 'go.example.test'}});
 	t.regex(String(answer.headers['set-cookie']), /; HttpOnly; Secure; SameSite=Lax$/);

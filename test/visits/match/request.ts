@@ -1,9 +1,10 @@
 import test from 'ava';
 import {Oplink} from '../../../src/client/oplink.ts';
-import {link, organization} from '../../helpers/builders.ts';
+import {organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import {serviceOf, startService} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, nothing, open} from './_phones.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
+import {clicked, iPhoneApp, network, nothing, open, tapped} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -82,8 +83,7 @@ test('a body that is not a JSON object is 400, and one that is not valid JSON is
 });
 
 test('30 requests a minute are answered per address, and the next one learns when to retry', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const caller = anonymous(own, network()(1));
 	const answers = await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
 	const refused = answers.filter(({status}) => status === 429);
@@ -109,9 +109,7 @@ const fromPage = (address: string, fields: object, headers: Record<string, strin
 	anonymous(service, address).post('/match', fields, {Origin: 'https://evil.example', ...headers});
 
 test('a web page without a key gets no link by a guess, and takes none from the app', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
+	const {acme, address, link: sale} = await tapped(service);
 	for (const headers of [
 		{},
 		{Origin: 'null'},
@@ -185,8 +183,7 @@ for (const [platform, agent, carry] of [
 	['Android', pixel, (token: string) => ({installReferrer: token})],
 ] as const) {
 	test(`${platform}: from the tap through the store to the right screen, and the event counts for the link`, async (t) => {
-		const acme = await organization(service);
-		const made = await link(acme, {path: '/item/7', params: {coupon: 'C7'}});
+		const {acme, ...made} = await linked(service, {path: '/item/7', params: {coupon: 'C7'}});
 		const phone = anonymous(service);
 		const page = await phone.get(new URL(made.url).pathname, {'User-Agent': agent});
 		const [token = ''] = /opl_[A-Za-z0-9]{32}/.exec(page.text) ?? [];
@@ -210,8 +207,7 @@ for (const [platform, agent, carry] of [
 }
 
 test('by fingerprint alone, with neither clipboard nor referrer', async (t) => {
-	const acme = await organization(service);
-	const made = await link(acme, {path: '/item/8'});
+	const {acme, ...made} = await linked(service, {path: '/item/8'});
 	const phone = anonymous(service);
 	await phone.get(new URL(made.url).pathname, {
 		'User-Agent': iPhone,

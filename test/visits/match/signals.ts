@@ -1,16 +1,11 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
-import {serviceOf, startService, storedRows, type TestService} from '../../helpers/service.ts';
+import {serviceOf, storedRows} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
 import {iPhoneApp, network, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
-
-const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
-	const own = await startService();
-	t.teardown(() => own.stop());
-	return own;
-};
 
 const pageSignals = {
 	timezone: 'America/New_York',

@@ -2,6 +2,7 @@ import test from 'ava';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {open, userAgents} from './_phones.ts';
 
 let service: TestService;
@@ -19,8 +20,7 @@ const simulate = async (service: TestService, {id}: TestOrganization, body: obje
 };
 
 test('an iPhone that taps and opens the app a minute later is matched by the token of its clipboard', async (t) => {
-	const acme = await organization(service);
-	const {id, url} = await link(acme, {path: '/sale', params: {coupon: 'A1'}});
+	const {acme, id, url} = await linked(service, {path: '/sale', params: {coupon: 'A1'}});
 	const {tap, open: opened, answer, attempt, ...rest} = await simulate(service, acme);
 	t.deepEqual(rest, {link: {id, url, deferredDeepLinking: true}});
 	t.is(tap.headers['user-agent'], userAgents.iPhone);
@@ -86,8 +86,7 @@ for (const [title, body, expected] of guesses) {
 }
 
 test('the token is of use for as long as the link says, and a link that has expired by then matches nothing', async (t) => {
-	const acme = await organization(service);
-	const short = await link(acme, {matchWindowHours: 1});
+	const {acme, ...short} = await linked(service, {matchWindowHours: 1});
 	const late = {linkId: short.id, delaySeconds: 3601};
 	t.like((await simulate(service, acme, late)).attempt, {matched: false, reason: 'outside_window'});
 	t.true((await simulate(service, acme, {...late, delaySeconds: 3599})).answer.matched);
@@ -105,8 +104,7 @@ test('what the organization allows binds a simulation', async (t) => {
 });
 
 test('a page that has nothing to tap leaves no token', async (t) => {
-	const acme = await organization(service);
-	const plain = await link(acme, {deferredDeepLinking: false});
+	const {acme, ...plain} = await linked(service, {deferredDeepLinking: false});
 	const {tap, open: opened, attempt} = await simulate(service, acme, {linkId: plain.id});
 	t.deepEqual(tap.leaves, {clipboard: false, referrer: false});
 	t.is(tap.signals, null);
@@ -141,8 +139,7 @@ test.serial('nothing is left of a simulation, and nothing is consumed', async (t
 });
 
 test('simulations at the same time do not see each other', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const all = await Promise.all(Array.from({length: 12}, () => simulate(service, acme, {clipboard: false})));
 	for (const {attempt} of all) {
 		t.like(attempt, {method: 'FINGERPRINT_EXACT', linkId: id});
@@ -151,8 +148,7 @@ test('simulations at the same time do not see each other', async (t) => {
 });
 
 test.serial('the link is named by id or short code, or it is the newest that is deferred', async (t) => {
-	const acme = await organization(service);
-	const first = await link(acme, {shortCode: 'first'});
+	const {acme, ...first} = await linked(service, {shortCode: 'first'});
 	service.clock.advance(1);
 	const second = await link(acme);
 	service.clock.advance(1);

@@ -12,7 +12,8 @@ import {linkView} from '../../fixtures/link-view.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
-import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
+import {serviceOf, storedRows} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
 import {iPhoneApp, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
@@ -36,8 +37,7 @@ const attemptsOf = async ({id}: TestOrganization, at = service) =>
 const rowsOf = (linkId: string, at = service) => storedRows(at, 'match_clicks', {link_id: linkId});
 
 test('an invitation built offline reaches the installed app, the page’s targets and the first open after the install', async (t) => {
-	const acme = await organization(service);
-	const invite = await link(acme, {path: '/invite', params: {campaign: 'spring'}});
+	const {acme, ...invite} = await linked(service, {path: '/invite', params: {campaign: 'spring'}});
 	const query = '?ref=42&ref=43&campaign=mine&note=a%20b%2Bc&deviceId=device-0001';
 	const params = {campaign: 'spring', ref: '42', note: 'a b+c'};
 	const {body: data} = await anonymous(service).get(`${pathOf(invite.url)}/data${query}`);
@@ -94,8 +94,7 @@ test('the App Link of Android carries the query, a custom scheme all parameters,
 });
 
 test('a website gets campaign values and click ids, never over a name that its URL has', async (t) => {
-	const acme = await organization(service);
-	const sale = await link(acme, {
+	const sale = await linked(service, {
 		fallbackUrl: 'https://shop.example.com/sale?utm_medium=own&gclid=kept',
 		utmSource: 'link',
 		destinations: {ios: 'https://shop.example.com/ios?utm_id=own'},
@@ -128,8 +127,7 @@ test('a link copied out of an app’s own browser, Safari’s banner and the QR 
 });
 
 test('a crawler’s page is the same with a query, and a visit without one keeps what it kept', async (t) => {
-	const acme = await organization(service);
-	const sale = await link(acme);
+	const {acme, ...sale} = await linked(service);
 	const crawler = {agent: 'facebookexternalhit/1.1'};
 	t.is((await tap(sale.url, '?ref=42', crawler)).text, (await tap(sale.url, '', crawler)).text);
 	const {token, address} = await tap(sale.url, '');
@@ -144,8 +142,7 @@ test('a crawler’s page is the same with a query, and a visit without one keeps
 });
 
 test('at most 50 names and 8,192 bytes are kept, in order, and what cannot be stored is left out', async (t) => {
-	const acme = await organization(service);
-	const sale = await link(acme, {params: {own: '1'}});
+	const {acme, ...sale} = await linked(service, {params: {own: '1'}});
 	const many = Array.from({length: 60}, (_, index) => `k${index}=v`).join('&');
 	await tap(sale.url, `?${many}`);
 	const [{query}] = await rowsOf(sale.id);
@@ -157,8 +154,7 @@ test('at most 50 names and 8,192 bytes are kept, in order, and what cannot be st
 });
 
 test('a second tap within 10 minutes takes the place of the first with its query, and without one has none', async (t) => {
-	const acme = await organization(service);
-	const sale = await link(acme);
+	const sale = await linked(service);
 	const first = await tap(sale.url, '?ref=1&from=%22a%5C%09b%0A%22');
 	const same = {address: first.address, headers: {Cookie: first.cookie}};
 	await service.services.clickJournal.flushed();
@@ -175,8 +171,7 @@ test('a second tap within 10 minutes takes the place of the first with its query
 });
 
 test('clicks with and without a query of one batch are stored, also beside one that PostgreSQL rejects', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const query = {tab: 'a\tb\\\n', '"': '{}'};
 	const entries = [
 		clickOn(acme, id, {match: {...matchOf(), query}}),
@@ -195,10 +190,8 @@ test('clicks with and without a query of one batch are stored, also beside one t
 });
 
 test('the query is exported with the click, and erased and cleared with its signals', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const sale = await link(acme);
+	const own = await ownService(t);
+	const {acme, ...sale} = await linked(own);
 	const matchedBy = async (deviceId: string, query: string) => {
 		const {token, address} = await tap(sale.url, query, {at: own});
 		await sendSignals(own, sale, {token, timezone: 'America/New_York'});

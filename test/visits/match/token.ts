@@ -1,21 +1,14 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {createFakeClock, serviceOf, startService, type TestService} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
+import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
-/** A service whose clock only this test moves. */
-const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
-	const own = await startService({}, createFakeClock());
-	t.teardown(() => own.stop());
-	return own;
-};
-
 test('the clipboard token matches exactly, from any network, and the answer has the path and the parameters', async (t) => {
-	const acme = await organization(service);
-	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', params: {coupon: 'C7'}});
+	const {link: sale, token} = await tapped(service, {path: '/item/7', params: {coupon: 'C7'}});
 	const {status, body, headers} = await open(service, network()(1), {
 		clipboardToken: token,
 		deviceId: 'device-clipboard',
@@ -82,17 +75,14 @@ test('the clipboard is tried before the referrer, and the referrer where the cli
 });
 
 test('an unknown token falls through to the fingerprint', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
+	const {address, link: sale} = await tapped(service);
 	const {body} = await open(service, address, {...iPhoneApp, clipboardToken: `opl_${'x'.repeat(32)}`});
 	t.like(body, {matched: true, matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 });
 
 test('a device that asks again within 30 seconds gets the same answer, another device none, and after that nobody', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const {link: sale, token} = await clicked(own, acme, network()(1));
+	const {link: sale, token} = await tapped(own);
 	const request = {clipboardToken: token, deviceId: 'device-0001'};
 	const first = await open(own, network()(1), request);
 	t.like(first.body, {matched: true, linkId: sale.id});
@@ -104,8 +94,7 @@ test('a device that asks again within 30 seconds gets the same answer, another d
 });
 
 test('a repeated answer does not count as a second match', async (t) => {
-	const acme = await organization(service);
-	const {token} = await clicked(service, acme, network()(1));
+	const {acme, token} = await tapped(service);
 	const request = {clipboardToken: token, deviceId: 'device-again'};
 	await open(service, network()(1), request);
 	await open(service, network()(1), request);
@@ -134,8 +123,7 @@ test('within the grace the token of another open click wins over the repeated an
 });
 
 test('of 25 first opens at once with one token, one is matched', async (t) => {
-	const acme = await organization(service);
-	const {token} = await clicked(service, acme, network()(1));
+	const {token} = await tapped(service);
 	const place = network();
 	const answers = await Promise.all(
 		Array.from({length: 25}, (_, index) =>
@@ -147,8 +135,7 @@ test('of 25 first opens at once with one token, one is matched', async (t) => {
 });
 
 test('the same device asking 10 times at once gets 10 equal answers', async (t) => {
-	const acme = await organization(service);
-	const {token} = await clicked(service, acme, network()(1));
+	const {token} = await tapped(service);
 	const place = network();
 	const answers = await Promise.all(
 		Array.from({length: 10}, (_, index) =>
@@ -161,8 +148,7 @@ test('the same device asking 10 times at once gets 10 equal answers', async (t) 
 
 test('a token lives as long as its link says, to the second', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const sale = await link(acme, {matchWindowHours: 2});
+	const sale = await linked(own, {matchWindowHours: 2});
 	const [first, second] = [await visit(own, sale, network()(1)), await visit(own, sale, network()(1))];
 	own.clock.advance(2 * 3600 - 1);
 	t.true((await open(own, network()(1), {clipboardToken: first.token})).body.matched);
@@ -201,9 +187,7 @@ test('a token needs no key, and a key of another organization does not stop it',
 
 test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const address = network()(1);
-	const {link: sale, token} = await clicked(own, acme, address);
+	const {acme, address, link: sale, token} = await tapped(own);
 	await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
 	const row = async () => (await own.services.db('match_attempts').where({organization_id: acme.id}))[0];
 	t.like(await row(), {method: 'CLIPBOARD', score: null, link_id: sale.id, device_id: 'device-graded'});

@@ -1,9 +1,10 @@
 import test from 'ava';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
-import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf, startService, storedRows, type TestService} from '../../helpers/service.ts';
+import {serviceOf, storedRows, type TestService} from '../../helpers/service.ts';
+import {linked, ownService} from '../_own.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
 
 const service = serviceOf(test);
@@ -110,8 +111,7 @@ test('more than a batch of events is exported, each once', async (t) => {
 });
 
 test('erasing removes every trace of the device and changes no other device and no figure', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	await story(acme, 'device-of-bob', 'bob', own);
 	const kept = (await admin(own).get(dataOf(acme, 'users', 'bob'))).body;
@@ -150,8 +150,7 @@ test('erasing removes every trace of the device and changes no other device and 
 });
 
 test('the click that set the cookie is found and erased by the match of a later one', async (t) => {
-	const acme = await organization(service);
-	const shared = await link(acme);
+	const {acme, ...shared} = await linked(service);
 	const {cookie} = await visit(service, shared, network()(1));
 	service.clock.advance(660);
 	const {token} = await visit(service, shared, network()(1), {headers: {Cookie: String(cookie)}});
@@ -166,8 +165,7 @@ test('the click that set the cookie is found and erased by the match of a later 
 });
 
 test('a click is found and erased also after the hash of its device is gone', async (t) => {
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	await story(acme, 'device-of-ada', 'ada', own);
 	own.clock.advance(48 * 3600);

@@ -4,6 +4,7 @@ import {createListener} from '../../../src/visits/clicks/stream/click-stream-lis
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
+import {linked} from '../_own.ts';
 import {iPhoneApp, network, open} from '../match/_phones.ts';
 import {listen, type ReceivedEvent} from './_event-stream.ts';
 
@@ -33,8 +34,7 @@ const writeClicks = async (acme: TestOrganization, linkId: string, count: number
 };
 
 test('a stream begins with the last hour, then sends each click once', async (t) => {
-	const acme = await organization(service);
-	const spring = await link(acme, {title: 'Spring sale'});
+	const {acme, ...spring} = await linked(service, {title: 'Spring sale'});
 	await click(spring.url);
 	const {response, next, nextOf} = await listen(t, service, {query: `?orgId=${acme.id}`});
 	t.is(response.statusCode, 200);
@@ -129,8 +129,7 @@ test('a filter keeps other organizations out, and without one everything comes',
 });
 
 test('a reconnecting client resumes at its position, including rows committed out of order', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
+	const {acme, id} = await linked(service);
 	const before = await listen(t, service, {query: `?orgId=${acme.id}`});
 	await before.next();
 	const late = randomUUID();
@@ -163,8 +162,7 @@ for (const [what, lastEventId] of [
 }
 
 test('a slow reader loses the oldest events and learns how many', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme, {title: 'x'.repeat(255)});
+	const {acme, id} = await linked(service, {title: 'x'.repeat(255)});
 	const query = `?orgId=${acme.id}`;
 	const [slow, fast] = [await listen(t, service, {query}), await listen(t, service, {query})];
 	slow.response.pause();

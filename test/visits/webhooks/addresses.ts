@@ -3,7 +3,8 @@ import {type AddressRules, requireWebhookUrl, resolveSafely} from '../../../src/
 import {startDns} from '../../fakes/dns.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf, startService} from '../../helpers/service.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
 import {endpoint, endpointsOf, startReceiver} from './_receiver.ts';
 
 const service = serviceOf(test);
@@ -95,8 +96,7 @@ test('a name of which one address is private is refused with all of them', async
 	t.deepEqual(await resolveSafely(new URL('https://public.example.com/'), own), [
 		{address: '93.184.216.34', family: 4},
 	]);
-	const guarded = await startService({DNS_SERVERS: dns.address});
-	t.teardown(() => guarded.stop());
+	const guarded = await ownService(t, {DNS_SERVERS: dns.address});
 	const acme = await organization(guarded);
 	const refused = await admin(guarded).post(endpointsOf(acme), {url: 'https://metadata.example.com/', events: ['*']});
 	t.is(refused.status, 400);
@@ -108,8 +108,7 @@ test('a name that leads elsewhere after its endpoint was made is not connected t
 	const dns = await startDns();
 	t.teardown(() => dns.stop());
 	dns.setAddresses('turns.example.com', '93.184.216.34');
-	const guarded = await startService({DNS_SERVERS: dns.address});
-	t.teardown(() => guarded.stop());
+	const guarded = await ownService(t, {DNS_SERVERS: dns.address});
 	const acme = await organization(guarded);
 	const {id} = await endpoint(guarded, acme, {url: 'https://turns.example.com/', events: ['link.created']});
 	dns.setAddresses('turns.example.com', '127.0.0.1');

@@ -3,7 +3,8 @@ import {Webhook as StandardWebhook} from 'standardwebhooks';
 import {Webhook as SvixWebhook} from 'svix';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
+import {serviceOf} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
 import {endpoint, endpointsOf, type Received, startReceiver, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
@@ -66,9 +67,7 @@ test('filters by tag and channel hold, and another organization hears nothing', 
 });
 
 test('what is refused is tried again with the same id by the schedule, and each try is listed', async (t) => {
-	const clock = createFakeClock();
-	const own = await startService({}, clock);
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	const receiver = await startReceiver(t);
 	const {id} = await endpoint(own, acme, {url: receiver.url, events: ['link.created']});
@@ -77,13 +76,13 @@ test('what is refused is tried again with the same id by the schedule, and each 
 	await receiver.until(1);
 	const deliveries = () => admin(own).get(`${endpointsOf(acme)}/${id}/deliveries`);
 	await untilTrue(async () => (await deliveries()).body.data[0].tries.length === 1);
-	clock.advance(4.9);
+	own.clock.advance(4.9);
 	receiver.respond((response) => response.writeHead(302, {Location: 'http://127.0.0.1:1/'}).end());
-	clock.advance(1);
+	own.clock.advance(1);
 	await receiver.until(2);
 	receiver.respond((response) => response.writeHead(201).end('thanks'));
 	await untilTrue(async () => (await deliveries()).body.data[0].tries.length === 2);
-	clock.advance(331);
+	own.clock.advance(331);
 	const received = await receiver.until(3);
 	t.is(new Set(received.map(({headers}) => headers['webhook-id'])).size, 1);
 	await untilTrue(async () => (await deliveries()).body.data[0].status === 'DELIVERED');
@@ -100,9 +99,7 @@ test('what is refused is tried again with the same id by the schedule, and each 
 });
 
 test('429 with Retry-After is heeded, 410 disables at once, and the other endpoint hears of it', async (t) => {
-	const clock = createFakeClock();
-	const own = await startService({}, clock);
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	const [gone, busy] = await Promise.all([startReceiver(t), startReceiver(t)]);
 	const {id} = await endpoint(own, acme, {url: gone.url, events: ['link.created']});
@@ -122,7 +119,7 @@ test('429 with Retry-After is heeded, 410 disables at once, and the other endpoi
 	});
 	const {body} = await admin(own).get(`${endpointsOf(acme)}/${busyId}/deliveries`);
 	const refused = body.data.find(({type}: {type: string}) => type === 'link.created');
-	t.is(Date.parse(refused.nextTryAt) - clock.now().getTime(), 900_000);
+	t.is(Date.parse(refused.nextTryAt) - own.clock.now().getTime(), 900_000);
 	const {body: audit} = await admin(own).get(`/admin/organizations/${acme.id}/audit-log`);
 	t.true(audit.data.some(({action, entityId}: Record<string, string>) => action === 'DISABLE' && entityId === id));
 	const {body: diagnosis} = await admin(own).get('/admin/doctor');
@@ -137,9 +134,7 @@ test('429 with Retry-After is heeded, 410 disables at once, and the other endpoi
 });
 
 test('an endpoint that answered nothing well for five days is disabled', async (t) => {
-	const clock = createFakeClock();
-	const own = await startService({}, clock);
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	const receiver = await startReceiver(t);
 	const {id} = await endpoint(own, acme, {url: receiver.url, events: ['link.created']});
@@ -150,19 +145,17 @@ test('an endpoint that answered nothing well for five days is disabled', async (
 	const tries = async () =>
 		(await admin(own).get(`${endpointsOf(acme)}/${id}/deliveries`)).body.data.at(-1).tries.length;
 	await untilTrue(async () => (await tries()) === 1);
-	clock.advance(4 * 86_400);
+	own.clock.advance(4 * 86_400);
 	await receiver.until(2);
 	await untilTrue(async () => (await tries()) === 2);
 	t.true((await shown()).body.enabled);
-	clock.advance(86_401);
+	own.clock.advance(86_401);
 	await untilTrue(async () => !(await shown()).body.enabled);
 	t.is((await shown()).body.disabledReason, 'It answered no delivery with 2xx for 5 days');
 });
 
 test('after a rotation both secrets sign for 24 hours, then the new one alone', async (t) => {
-	const clock = createFakeClock();
-	const own = await startService({}, clock);
-	t.teardown(() => own.stop());
+	const own = await ownService(t);
 	const acme = await organization(own);
 	const receiver = await startReceiver(t);
 	const {id, secret} = await endpoint(own, acme, {url: receiver.url, events: ['link.created']});
@@ -180,7 +173,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone', 
 		);
 	};
 	t.is(first?.headers['webhook-signature'], `${signed(rotated.secret, first)} ${signed(secret, first)}`);
-	clock.advance(24 * 3600 + 1);
+	own.clock.advance(24 * 3600 + 1);
 	await link(acme);
 	const [, second] = await receiver.until(2);
 	t.is(second?.headers['webhook-signature'], signed(rotated.secret, second));

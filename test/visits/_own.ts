@@ -1,0 +1,20 @@
+import type {ExecutionContext} from 'ava';
+import {link, organization} from '../helpers/builders.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+
+/** A service of one test, whose clock nobody else moves. */
+export const ownService = async (
+	t: Pick<ExecutionContext, 'teardown'>,
+	env: Record<string, string> = {},
+	clock = createFakeClock(),
+): Promise<TestService> => {
+	const own = await startService(env, clock);
+	t.teardown(() => own.stop());
+	return own;
+};
+
+/** A new organization, as `acme`, and the fields of a new link of it. */
+export const linked = async (service: TestService, body: object = {}) => {
+	const acme = await organization(service);
+	return {acme, ...(await link(acme, body))};
+};
