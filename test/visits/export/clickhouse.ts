@@ -38,12 +38,7 @@ run('exports of clicks in ClickHouse hold each once, the first run and those tha
 	t.is(new Set(seen).size, visits);
 	const whole = await admin(service).get(path);
 	t.is(linesOf(whole.text).length, visits + 1);
-	t.like(linesOf(whole.text)[0], {
-		linkId: made.id,
-		channel: 'email',
-		platform: 'ios',
-		at: '2026-03-10T12:00:00.000Z',
-	});
+	t.like(linesOf(whole.text)[0], {linkId: made.id, channel: 'email', platform: 'ios', at: '2026-03-10T12:00:00.000Z'});
 	t.is((await admin(service).get(`${path}?format=csv`)).text.trim().split('\n').length, visits + 1);
 	t.is(linesOf((await admin(service).get(`${path}?since=2026-03-10T12:00:01Z`)).text).length, 1);
 	clock.advance(31 * 86_400);

@@ -82,6 +82,12 @@ export const open = (
 ): Promise<Answer> =>
 	anonymous(service, address).post('/match', fields, clientKey === undefined ? {} : {'X-API-Key': clientKey});
 
+/** The match of an app, as `open` asks for it. */
+export const match = async (...given: Parameters<typeof open>) => (await open(...given)).body;
+
+/** The app of `iPhoneApp` on a device of that name. */
+export const device = (deviceId: string) => ({...iPhoneApp, deviceId});
+
 export const nothing = {matched: false, matchMethod: 'NONE'};
 
 /** A link, and a click on it from `address`. */

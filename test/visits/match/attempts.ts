@@ -3,7 +3,7 @@ import {exampleAppConfig, organization, type TestOrganization} from '../../helpe
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, type TestService} from '../../helpers/service.ts';
 import {ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, open, visit} from './_phones.ts';
+import {clicked, device, iPhoneApp, network, open, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -16,7 +16,7 @@ test('a match is kept with its signals, and with the probability of every candid
 	const {link: sale, token} = await clicked(service, acme, place(1));
 	const {link: other} = await clicked(service, acme, place(2), {path: '/other'});
 	await visit(service, other, place(1), {language: 'fr-FR', timezone: null});
-	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
+	await open(service, place(1), device('device-0001'), acme);
 	const {data, total, page, limit} = await attemptsOf(acme);
 	t.deepEqual([total, page, limit, data.length], [1, 1, 20, 1]);
 	const [{id, ...attempt}] = data;
@@ -37,13 +37,7 @@ test('a match is kept with its signals, and with the probability of every candid
 		score: 92,
 		linkId: sale.id,
 		reason: null,
-		signals: {
-			...iPhoneApp,
-			network: 'IPv4',
-			clipboardToken: 'absent',
-			installReferrer: 'absent',
-			apiKey: true,
-		},
+		signals: {...iPhoneApp, network: 'IPv4', clipboardToken: 'absent', installReferrer: 'absent', apiKey: true},
 		candidates: [
 			{
 				linkId: sale.id,
@@ -102,9 +96,9 @@ test(reason, 'outside_window', async (on, acme) => {
 });
 test(reason, 'consumed', async (on, acme) => {
 	await clicked(on, acme, address);
-	await open(on, address, {...iPhoneApp, deviceId: 'device-0001'}, acme);
+	await open(on, address, device('device-0001'), acme);
 	on.clock.advance(1);
-	await open(on, address, {...iPhoneApp, deviceId: 'device-0002'}, acme);
+	await open(on, address, device('device-0002'), acme);
 });
 test(reason, 'ambiguous', async (on, acme) => {
 	await clicked(on, acme, address);
@@ -212,8 +206,8 @@ test('a match registers the device with its link, a miss only with a key', async
 	const [acme, globex] = [await organization(service), await organization(service)];
 	const {link: sale, token} = await clicked(service, acme, network()(1));
 	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-matched'});
-	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-missed'}, globex);
-	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-nobodys'});
+	await open(service, network()(1), device('device-missed'), globex);
+	await open(service, network()(1), device('device-nobodys'));
 	const devices = await service.services.db('devices').whereIn('organization_id', [acme.id, globex.id]);
 	t.deepEqual(
 		devices

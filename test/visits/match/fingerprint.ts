@@ -1,53 +1,33 @@
 import test from 'ava';
-import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
+import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
-import {ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, nothing, open, tapped, userAgents, visit} from './_phones.ts';
+import {linked, ownService} from '../_own.ts';
+import {clicked, device, iPhoneApp, match, network, nothing, tapped, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
-test('an app that is alike in everything is matched with high confidence and without a score', async (t) => {
-	const {address, link: sale} = await tapped(service, {path: '/item/7', params: {a: 'b'}});
-	t.deepEqual((await open(service, address, iPhoneApp)).body, {
-		matched: true,
-		matchMethod: 'FINGERPRINT_EXACT',
-		matchConfidence: 'high',
-		linkId: sale.id,
-		path: '/item/7',
-		params: {a: 'b'},
-	});
-});
+const british = {...iPhoneApp, language: 'en-GB'};
 
-test('an app that is less alike is matched with its probability', async (t) => {
-	const {address, link: sale} = await tapped(service);
-	const {body} = await open(service, address, {...iPhoneApp, language: 'en-GB'});
-	t.deepEqual(body, {
-		matched: true,
-		matchMethod: 'FINGERPRINT_SCORED',
-		matchConfidence: 'high',
-		matchScore: 100,
-		linkId: sale.id,
-		path: '/sale',
-		params: {},
+for (const [title, app, matchMethod, matchConfidence, score] of [
+	['alike in everything is matched with high confidence and no score', iPhoneApp, 'FINGERPRINT_EXACT', 'high', {}],
+	['less alike is matched with its probability', british, 'FINGERPRINT_SCORED', 'high', {matchScore: 100}],
+	['that reports nothing is matched by its address alone', {}, 'IP_FUZZY', 'low', {}],
+] as const) {
+	test(`an app ${title}`, async (t) => {
+		const {address, link: sale} = await tapped(service, {path: '/item/7', params: {a: 'b'}});
+		const found = {matched: true, matchMethod, matchConfidence, ...score};
+		t.deepEqual(await match(service, address, app), {...found, linkId: sale.id, path: '/item/7', params: {a: 'b'}});
 	});
-});
-
-test('an app that reports nothing is matched by its address alone', async (t) => {
-	const {address, link: sale} = await tapped(service);
-	const {body} = await open(service, address);
-	t.like(body, {matchMethod: 'IP_FUZZY', matchConfidence: 'low', linkId: sale.id});
-	t.false('matchScore' in body);
-});
+}
 
 test('another address of the same /24 is enough for low confidence, another network for nothing', async (t) => {
-	const acme = await organization(service);
 	const place = network();
-	const {link: sale} = await clicked(service, acme, place(1));
-	t.deepEqual((await open(service, network()(1), iPhoneApp)).body, nothing);
-	t.deepEqual((await open(service, place(2))).body, nothing);
-	const {body} = await open(service, place(2), {...iPhoneApp, deviceId: 'device-in-network'});
-	t.like(body, {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'low', matchScore: 99, linkId: sale.id});
+	const {link: sale} = await clicked(service, await organization(service), place(1));
+	t.deepEqual(await match(service, network()(1), iPhoneApp), nothing);
+	t.deepEqual(await match(service, place(2)), nothing);
+	const expected = {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'low', matchScore: 99, linkId: sale.id};
+	t.like(await match(service, place(2), device('device-in-network')), expected);
 });
 
 test('addresses of one IPv6 /64 are one, and an IPv4 address mapped into IPv6 is itself', async (t) => {
@@ -58,90 +38,71 @@ test('addresses of one IPv6 /64 are one, and an IPv4 address mapped into IPv6 is
 		['64:ff9b::808:808', '8.8.8.8'],
 	] as const) {
 		const {link: sale} = await clicked(service, acme, clickAddress);
-		const {body} = await open(service, appAddress, iPhoneApp, acme);
-		t.like(body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id}, clickAddress);
+		const found = await match(service, appAddress, iPhoneApp, acme);
+		t.like(found, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id}, clickAddress);
 	}
 
 	await clicked(service, acme, '2001:db8:1:3::1');
-	t.like((await open(service, '2001:db8:1:4::1', iPhoneApp, acme)).body, {matchMethod: 'FINGERPRINT_SCORED'});
-	t.deepEqual((await open(service, '2001:db8:2:4::1', iPhoneApp, acme)).body, nothing);
+	t.is((await match(service, '2001:db8:1:4::1', iPhoneApp, acme)).matchMethod, 'FINGERPRINT_SCORED');
+	t.deepEqual(await match(service, '2001:db8:2:4::1', iPhoneApp, acme), nothing);
 });
 
 test('only the hop before the trusted proxy decides the address, whatever a caller claims', async (t) => {
-	const acme = await organization(service);
-	const [victim, thief] = [network()(1), network()(1)];
-	await clicked(service, acme, victim);
-	t.deepEqual((await open(service, `${victim}, ${thief}`, iPhoneApp)).body, nothing);
-	t.true((await open(service, `${thief}, ${victim}`, iPhoneApp)).body.matched);
+	const {address: victim} = await tapped(service);
+	const thief = network()(1);
+	t.deepEqual(await match(service, `${victim}, ${thief}`, iPhoneApp), nothing);
+	t.true((await match(service, `${thief}, ${victim}`, iPhoneApp)).matched);
 });
 
 test('a matched click matches nobody else, and its answer is repeated to its device for 30 seconds', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const address = network()(1);
-	await clicked(own, acme, address);
-	const first = await open(own, address, {...iPhoneApp, deviceId: 'device-0001'});
-	t.is(first.body.matchMethod, 'FINGERPRINT_EXACT');
-	t.deepEqual((await open(own, address, {...iPhoneApp, deviceId: 'device-0002'})).body, nothing);
+	const {address} = await tapped(own);
+	const first = await match(own, address, device('device-0001'));
+	t.is(first.matchMethod, 'FINGERPRINT_EXACT');
+	t.deepEqual(await match(own, address, device('device-0002')), nothing);
 	own.clock.advance(30 - 1);
-	t.deepEqual((await open(own, address, {...iPhoneApp, deviceId: 'device-0001'})).body, first.body);
+	t.deepEqual(await match(own, address, device('device-0001')), first);
 	own.clock.advance(1);
-	t.deepEqual((await open(own, address, {...iPhoneApp, deviceId: 'device-0001'})).body, nothing);
+	t.deepEqual(await match(own, address, device('device-0001')), nothing);
 });
 
 test('within the grace a token of another open click wins over the repeated guess', async (t) => {
 	const {acme, address, link: guessed} = await tapped(service);
-	const device = {...iPhoneApp, deviceId: 'device-guessed'};
-	t.is((await open(service, address, device)).body.linkId, guessed.id);
+	const phone = device('device-guessed');
+	t.is((await match(service, address, phone)).linkId, guessed.id);
 	const {link: proven, token} = await clicked(service, acme, network()(1));
-	t.like((await open(service, address, {...device, clipboardToken: token})).body, {
-		matchMethod: 'CLIPBOARD',
-		linkId: proven.id,
+	const found = await match(service, address, {...phone, clipboardToken: token});
+	t.like(found, {matchMethod: 'CLIPBOARD', linkId: proven.id});
+});
+
+for (const [opens, taps] of [
+	[25, 1],
+	[20, 5],
+] as const) {
+	test(`of ${opens} first opens at once by one fingerprint, as many are matched as there are clicks: ${taps}`, async (t) => {
+		const sale = await linked(service);
+		const address = network()(1);
+		await Promise.all(Array.from({length: taps}, () => visit(service, sale, address)));
+		const answers = await Promise.all(
+			Array.from({length: opens}, (_, index) => match(service, address, device(`device-${taps}-${index}`))),
+		);
+		t.is(answers.filter(({matched}) => matched).length, taps);
+		const rows = await storedRows(service, 'match_clicks', {link_id: sale.id});
+		const devices = rows.flatMap(({consumed_by: by}) => (by === null ? [] : [by.toString('hex')]));
+		t.is(new Set(devices).size, taps);
 	});
-});
-
-test('of 25 first opens at once by one fingerprint, one is matched', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	await clicked(service, acme, address);
-	const answers = await Promise.all(
-		Array.from({length: 25}, (_, index) => open(service, address, {...iPhoneApp, deviceId: `device-of-one-${index}`})),
-	);
-	t.is(answers.filter(({body}) => body.matched).length, 1);
-});
-
-test('of 20 first opens at once for 5 clicks, 5 are matched, each to a click of its own', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	const sale = await link(acme);
-	await Promise.all(Array.from({length: 5}, () => visit(service, sale, address)));
-	const answers = await Promise.all(
-		Array.from({length: 20}, (_, index) => open(service, address, {...iPhoneApp, deviceId: `device-of-five-${index}`})),
-	);
-	t.is(answers.filter(({body}) => body.matched).length, 5);
-	const rows = (await storedRows(service, 'match_clicks', {link_id: sale.id})).filter(
-		(row) => row.consumed_by !== null,
-	);
-	t.is(new Set(rows.map(({consumed_by}) => consumed_by.toString('hex'))).size, 5);
-});
+}
 
 test('two equal clicks on different links give the newest by its score; on one link there is no doubt', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const [here, there] = [network()(1), network()(1)];
-	await clicked(own, acme, here);
+	const {acme, address: here} = await tapped(own);
 	own.clock.advance(1);
 	const {link: newest} = await clicked(own, acme, here);
-	t.like((await open(own, here, iPhoneApp)).body, {
-		matchMethod: 'FINGERPRINT_SCORED',
-		matchConfidence: 'medium',
-		matchScore: 95,
-		linkId: newest.id,
-	});
-	const sale = await link(acme);
+	const expected = {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'medium', matchScore: 95, linkId: newest.id};
+	t.like(await match(own, here, iPhoneApp), expected);
+	const {address: there, link: sale} = await tapped(own);
 	await visit(own, sale, there);
-	await visit(own, sale, there);
-	t.like((await open(own, there, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	t.like(await match(own, there, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 });
 
 test('two clicks of one browser with different languages are two people: the app gets that of its own language', async (t) => {
@@ -156,152 +117,90 @@ test('two clicks of one browser with different languages are two people: the app
 		await visit(phones, own, address, {language});
 		phones.clock.advance(30);
 		await visit(phones, await link(acme), address, {language: other});
-		t.like(
-			(await open(phones, address, {...iPhoneApp, language, deviceId: `device-${language}`})).body,
-			{matchMethod: 'FINGERPRINT_EXACT', linkId: own.id},
-			language,
-		);
+		const found = await match(phones, address, {...device(`device-${language}`), language});
+		t.like(found, {matchMethod: 'FINGERPRINT_EXACT', linkId: own.id}, language);
 	}
 });
 
 test('another browser of the same phone may have another language: the newer click is the better guess', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const address = network()(1);
-	await visit(own, await link(acme), address);
+	const {acme, address} = await tapped(own);
 	own.clock.advance(30);
 	const newest = await link(acme);
 	await visit(own, newest, address, {userAgent: userAgents.iPhoneChrome, language: 'en-GB'});
-	t.like((await open(own, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_SCORED', linkId: newest.id});
+	t.like(await match(own, address, iPhoneApp), {matchMethod: 'FINGERPRINT_SCORED', linkId: newest.id});
 });
 
 test('guesses have their windows, and the link may shorten them', async (t) => {
 	const own = await ownService(t);
-	const acme = await organization(own);
-	const place = network();
-	await clicked(own, acme, place(1), {matchWindowHours: 1});
+	const {acme, address: place} = await tapped(own, {matchWindowHours: 1});
 	own.clock.advance(3600);
-	t.deepEqual((await open(own, place(1), iPhoneApp)).body, nothing);
+	t.deepEqual(await match(own, place, iPhoneApp), nothing);
 
-	const address = network()(1);
-	await clicked(own, acme, address);
+	const {address} = await tapped(own);
 	own.clock.advance(3601);
-	t.deepEqual((await open(own, address)).body, nothing);
+	t.deepEqual(await match(own, address), nothing);
 	own.clock.advance(5 * 3600);
-	t.deepEqual((await open(own, address, {...iPhoneApp, language: 'en-GB'})).body, nothing);
-	t.like((await open(own, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', matchConfidence: 'medium'});
-	const {link: later} = await clicked(own, acme, place(1));
+	t.deepEqual(await match(own, address, british), nothing);
+	t.like(await match(own, address, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', matchConfidence: 'medium'});
+	const {link: later} = await clicked(own, acme, place);
 	own.clock.advance(1800);
-	t.like((await open(own, place(1), iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', linkId: later.id});
+	t.like(await match(own, place, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: later.id});
 });
 
 test('a contradiction rules a click out, even by its address', async (t) => {
-	const acme = await organization(service);
+	const sale = await linked(service);
 	const address = network()(1);
-	const sale = await link(acme);
 	await visit(service, sale, address, {userAgent: userAgents.android});
-	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
-	t.deepEqual((await open(service, address, {platform: 'iOS'})).body, nothing);
+	t.deepEqual(await match(service, address, iPhoneApp), nothing);
+	t.deepEqual(await match(service, address, {platform: 'iOS'}), nothing);
 	await visit(service, sale, address, {userAgent: userAgents.windows});
-	t.deepEqual((await open(service, address, {platform: 'iOS'})).body, nothing);
-	t.like((await open(service, address, {platform: 'Android'})).body, {matchMethod: 'IP_FUZZY'});
+	t.deepEqual(await match(service, address, {platform: 'iOS'}), nothing);
+	t.is((await match(service, address, {platform: 'Android'})).matchMethod, 'IP_FUZZY');
 });
 
 test('clicks on links that no longer resolve are never guessed', async (t) => {
 	const {acme, address, link: sale} = await tapped(service);
 	await acme.server.patch(`/links/${sale.id}`, {isActive: false});
-	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
+	t.deepEqual(await match(service, address, iPhoneApp), nothing);
 	await acme.server.patch(`/links/${sale.id}`, {isActive: true});
-	t.true((await open(service, address, iPhoneApp)).body.matched);
+	t.true((await match(service, address, iPhoneApp)).matched);
 });
 
 test('a key confines guesses to its organization; an invalid one, or one of the other tier, is as none', async (t) => {
-	const [acme, globex] = [await organization(service), await organization(service)];
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
-	t.deepEqual((await open(service, address, iPhoneApp, globex)).body, nothing);
-	t.deepEqual((await open(service, address, {}, globex)).body, nothing);
-	t.is((await open(service, address, iPhoneApp, {clientKey: `opl_sdk_${'x'.repeat(43)}`})).body.linkId, sale.id);
+	const {acme, address, link: sale} = await tapped(service);
+	const globex = await organization(service);
+	t.deepEqual(await match(service, address, iPhoneApp, globex), nothing);
+	t.deepEqual(await match(service, address, {}, globex), nothing);
+	t.is((await match(service, address, iPhoneApp, {clientKey: `opl_sdk_${'x'.repeat(43)}`})).linkId, sale.id);
 	const {link: second} = await clicked(service, acme, address);
-	const device = (deviceId: string) => ({...iPhoneApp, deviceId});
-	t.is((await open(service, address, device('second-device'), {clientKey: globex.serverKey})).body.linkId, second.id);
+	const byServerKey = await match(service, address, device('second-device'), {clientKey: globex.serverKey});
+	t.is(byServerKey.linkId, second.id);
 	const {link: third} = await clicked(service, acme, address);
 	await admin(service).post(`/admin/organizations/${globex.id}/suspend`);
-	t.is((await open(service, address, device('third-device'), globex)).body.linkId, third.id);
+	t.is((await match(service, address, device('third-device'), globex)).linkId, third.id);
 });
 
 test('a key finds its own click among those of other organizations at the same address', async (t) => {
-	const [acme, globex] = [await organization(service), await organization(service)];
-	const address = network()(1);
-	const {link: own} = await clicked(service, acme, address);
-	await clicked(service, globex, address);
-	t.like((await open(service, address, {}, acme)).body, {matchMethod: 'IP_FUZZY', linkId: own.id});
-});
-
-test('without a key, clicks of several organizations stop IP_FUZZY and lower SCORED', async (t) => {
-	const [acme, globex] = [await organization(service), await organization(service)];
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
-	const foreign = await link(globex);
-	await visit(service, foreign, address, {language: 'fr-FR', timezone: 'Europe/Paris'});
-	t.deepEqual((await open(service, address)).body, nothing);
-	t.like((await open(service, address, {...iPhoneApp, language: 'en-GB'})).body, {
-		matchMethod: 'FINGERPRINT_SCORED',
-		matchConfidence: 'medium',
-		linkId: sale.id,
-	});
+	const {acme, address, link: own} = await tapped(service);
+	await clicked(service, await organization(service), address);
+	t.like(await match(service, address, {}, acme), {matchMethod: 'IP_FUZZY', linkId: own.id});
 });
 
 test('a repeated guess is confined by a key too', async (t) => {
-	const [acme, globex] = [await organization(service), await organization(service)];
-	const address = network()(1);
-	await clicked(service, acme, address);
-	const device = {...iPhoneApp, deviceId: 'device-confined'};
-	t.true((await open(service, address, device)).body.matched);
-	t.deepEqual((await open(service, address, device, globex)).body, nothing);
-	t.true((await open(service, address, device, acme)).body.matched);
-});
-
-test('an organization may switch guesses off, and tokens go on working', async (t) => {
-	const {
-		address,
-		link: sale,
-		token,
-	} = await tapped(service, {}, {appConfig: {...exampleAppConfig, probabilisticMatching: false}});
-	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
-	t.is((await open(service, address, {clipboardToken: token})).body.linkId, sale.id);
-});
-
-test('an organization may ask for a least confidence', async (t) => {
-	const own = await ownService(t);
-	const sure = await organization(own, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
-	const address = network()(1);
-	await clicked(own, sure, address);
-	own.clock.advance(11 * 60);
-	t.deepEqual((await open(own, address)).body, nothing);
-	t.deepEqual((await open(own, address, {...iPhoneApp, deviceId: 'device-late'})).body, nothing);
-	const elsewhere = network()(1);
-	const {link: sale} = await clicked(own, sure, elsewhere);
-	t.like((await open(own, elsewhere, iPhoneApp)).body, {matchConfidence: 'high', linkId: sale.id});
-
-	const strict = await organization(service, {appConfig: {...exampleAppConfig, minimumConfidence: 'exact'}});
-	const {token} = await clicked(service, strict, address);
-	t.deepEqual((await open(service, address, {...iPhoneApp, deviceId: 'device-strict'})).body, nothing);
-	t.true((await open(service, address, {clipboardToken: token})).body.matched);
+	const {acme, address} = await tapped(service);
+	const phone = device('device-confined');
+	t.true((await match(service, address, phone)).matched);
+	t.deepEqual(await match(service, address, phone, await organization(service)), nothing);
+	t.true((await match(service, address, phone, acme)).matched);
 });
 
 test('clicks on another link stop IP_FUZZY, and those of other phones no guess by signals', async (t) => {
-	const acme = await organization(service);
+	const {acme, ...crowd} = await linked(service);
 	const address = network()(1);
-	const sale = await link(acme);
-	const crowd = await link(acme);
-	await Promise.all(
-		Array.from({length: 20}, () => visit(service, crowd, address, {language: 'ja-JP', timezone: 'Asia/Tokyo'})),
-	);
-	await visit(service, sale, address);
-	t.deepEqual((await open(service, address)).body, nothing);
-	t.like((await open(service, address, {...iPhoneApp, language: 'en-GB'})).body, {
-		matchMethod: 'FINGERPRINT_SCORED',
-		linkId: sale.id,
-	});
+	const japanese = {language: 'ja-JP', timezone: 'Asia/Tokyo'};
+	await Promise.all(Array.from({length: 20}, () => visit(service, crowd, address, japanese)));
+	const {link: sale} = await clicked(service, acme, address);
+	t.deepEqual(await match(service, address), nothing);
+	t.like(await match(service, address, british), {matchMethod: 'FINGERPRINT_SCORED', linkId: sale.id});
 });

@@ -11,7 +11,7 @@ import {exampleAppConfig, link, organization, type TestOrganization} from '../..
 import {admin} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf} from '../../helpers/service.ts';
 import {ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
+import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -36,12 +36,12 @@ test.serial('a guess is high for ten minutes after the click, then medium by the
 	const {link: sale} = await clicked(service, acme, place(1));
 	await visit(service, sale, place(2));
 	service.clock.advance(600);
-	t.like((await open(service, place(1), {...iPhoneApp, deviceId: 'device-in-time'}, acme)).body, {
+	t.like(await match(service, place(1), device('device-in-time'), acme), {
 		matchMethod: 'FINGERPRINT_EXACT',
 		matchConfidence: 'high',
 	});
 	service.clock.advance(1);
-	t.like((await open(service, place(2), {...iPhoneApp, deviceId: 'device-late'}, acme)).body, {
+	t.like(await match(service, place(2), device('device-late'), acme), {
 		matchMethod: 'FINGERPRINT_EXACT',
 		matchConfidence: 'medium',
 		linkId: sale.id,
@@ -51,8 +51,8 @@ test.serial('a guess is high for ten minutes after the click, then medium by the
 test.serial('an organization that asks for high gets no guess on an older click, and the token of it', async (t) => {
 	const {address, token} = await tapped(service, {}, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
 	service.clock.advance(601);
-	t.deepEqual((await open(service, address, iPhoneApp)).body, nothing);
-	t.like((await open(service, address, {clipboardToken: token})).body, {matchConfidence: 'exact'});
+	t.deepEqual(await match(service, address, iPhoneApp), nothing);
+	t.like(await match(service, address, {clipboardToken: token}), {matchConfidence: 'exact'});
 });
 
 test.serial('a guess on a phone as most phones of the app are is less sure than on a rare one', async (t) => {
@@ -64,7 +64,7 @@ test.serial('a guess on a phone as most phones of the app are is less sure than 
 		const address = network()(1);
 		await clicked(service, one, address);
 		service.clock.advance(300);
-		confidences.push((await open(service, address, iPhoneApp, one)).body.matchConfidence);
+		confidences.push((await match(service, address, iPhoneApp, one)).matchConfidence);
 	}
 
 	t.deepEqual(confidences, ['medium', 'high']);
@@ -82,7 +82,7 @@ test.serial('where few people click, the newest tap that nothing speaks against 
 		[here, 'device-newest', later.id],
 		[there, 'device-by-signals', sale.id],
 	] as const) {
-		t.is((await open(service, address, {...iPhoneApp, deviceId}, acme)).body.linkId, linkId);
+		t.is((await match(service, address, {...iPhoneApp, deviceId}, acme)).linkId, linkId);
 	}
 });
 
@@ -93,7 +93,7 @@ test.serial('the later tap of a visitor on another link wins, from whatever addr
 	await visit(service, later, network()(1), {headers: {Cookie: String(cookie)}});
 	// An app's request waits for the clicks of its own address alone.
 	await service.services.clickJournal.flushed();
-	t.like((await open(service, address, iPhoneApp, acme)).body, {matchConfidence: 'high', linkId: later.id});
+	t.like(await match(service, address, iPhoneApp, acme), {matchConfidence: 'high', linkId: later.id});
 });
 
 test.serial('a second tap from another address leaves the click findable at both', async (t) => {
@@ -101,11 +101,11 @@ test.serial('a second tap from another address leaves the click findable at both
 	const [first, second] = [network()(1), '2001:db8:77:1::1'];
 	const {link: sale, cookie} = await clicked(service, acme, first);
 	await visit(service, sale, second, {headers: {Cookie: String(cookie)}});
-	t.is((await open(service, first, {...iPhoneApp, deviceId: 'device-ipv4'}, acme)).body.linkId, sale.id);
-	t.deepEqual((await open(service, second, {...iPhoneApp, deviceId: 'device-other'}, acme)).body, nothing);
+	t.is((await match(service, first, device('device-ipv4'), acme)).linkId, sale.id);
+	t.deepEqual(await match(service, second, device('device-other'), acme), nothing);
 	const again = await clicked(service, acme, first);
 	await visit(service, again.link, second, {headers: {Cookie: String(again.cookie)}});
-	t.is((await open(service, second, {...iPhoneApp, deviceId: 'device-ipv6'}, acme)).body.linkId, again.link.id);
+	t.is((await match(service, second, device('device-ipv6'), acme)).linkId, again.link.id);
 });
 
 test.serial("another organization's clicks leave a guess high with a key, and lower it without", async (t) => {
@@ -119,7 +119,7 @@ test.serial("another organization's clicks leave a guess high with a key, and lo
 	] as const) {
 		await visit(service, foreign, address, {language: 'ja-JP', timezone: 'Asia/Tokyo'});
 		await visit(service, sale, address);
-		t.like((await open(service, address, {...iPhoneApp, deviceId: `device-${confidence}`}, key)).body, {
+		t.like(await match(service, address, device(`device-${confidence}`), key), {
 			matchMethod: 'FINGERPRINT_EXACT',
 			matchConfidence: confidence,
 			linkId: sale.id,
@@ -151,7 +151,7 @@ test('a tap through iCloud Private Relay is matched by no guess, and match expla
 	for (const address of ['203.0.113.64', '203.0.113.127', '2001:db8:aaaa:1:7::9']) {
 		const acme = await organization(service);
 		const {link: sale} = await clicked(service, acme, address);
-		t.deepEqual((await open(service, address, iPhoneApp, acme)).body, nothing, address);
+		t.deepEqual(await match(service, address, iPhoneApp, acme), nothing, address);
 		const attempt = await lastAttempt(acme);
 		t.is(attempt.reason, 'ruled_out');
 		t.is(attempt.candidates.length, 1);
@@ -170,11 +170,11 @@ test('its neighbours find no such tap, others are guessed as ever, and a token m
 	const {service, lastAttempt} = await serviceOfRelay(t);
 	const acme = await organization(service);
 	const {token, link: sale} = await clicked(service, acme, '203.0.113.100');
-	t.deepEqual((await open(service, '203.0.113.1', iPhoneApp, acme)).body, nothing);
+	t.deepEqual(await match(service, '203.0.113.1', iPhoneApp, acme), nothing);
 	t.is((await lastAttempt(acme)).reason, 'no_click');
 	service.clock.advance(1);
 	const sent = {...iPhoneApp, clipboardToken: token};
-	t.like((await open(service, '203.0.113.100', sent, acme)).body, {matchMethod: 'CLIPBOARD', linkId: sale.id});
+	t.like(await match(service, '203.0.113.100', sent, acme), {matchMethod: 'CLIPBOARD', linkId: sale.id});
 	const [candidate] = (await lastAttempt(acme)).candidates;
 	t.like(candidate, {linkId: sale.id, ruledOut: null, relay: true});
 	t.like(candidate.points, {ip: 0, network: 0});
@@ -182,7 +182,7 @@ test('its neighbours find no such tap, others are guessed as ever, and a token m
 	for (const address of [network()(1), '203.0.113.63', '203.0.113.128']) {
 		const other = await organization(service);
 		const {link: found} = await clicked(service, other, address);
-		const {body} = await open(service, address, {...iPhoneApp, deviceId: `device-of-${address}`}, other);
+		const {body} = await open(service, address, device(`device-of-${address}`), other);
 		t.like(body, {matched: true, linkId: found.id}, address);
 		t.false('relay' in (await lastAttempt(other)).candidates[0]);
 	}

@@ -6,7 +6,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {storedRows, type TestService} from '../../helpers/service.ts';
 import {ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
+import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -81,7 +81,7 @@ test('the signals of a match request are kept for 90 days: then a miss is delete
 	const service = await ownService(t);
 	const {acme, link: sale, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
-	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-nobody'}, acme);
+	await open(service, network()(1), device('device-of-nobody'), acme);
 	const {db, clock} = service.services;
 	const attempts = () => db('match_attempts').where({organization_id: acme.id});
 	const forget = () => forgetAttempts(db, clock.now());
@@ -106,7 +106,7 @@ test('the signals of a match request are kept for 90 days: then a miss is delete
 
 test('a miss that belongs to no organization is kept for a week', async (t) => {
 	const service = await ownService(t);
-	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-none'});
+	await open(service, network()(1), device('device-of-none'));
 	const {db, clock} = service.services;
 	t.is((await db('match_attempts').whereNull('organization_id')).length, 1);
 	service.clock.advance(7 * DAY - 1);
@@ -138,7 +138,7 @@ test('the secret changes weekly; a click of last week still matches, and older s
 	const address = network()(1);
 	const {link: sale} = await clicked(service, acme, address);
 	service.clock.advance(61);
-	const {body} = await open(service, address, {...iPhoneApp, deviceId: 'device-of-week'});
+	const {body} = await open(service, address, device('device-of-week'));
 	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 	t.is((await service.services.db('match_peppers')).length, 2);
 	service.clock.advance(2 * 7 * DAY);
@@ -154,7 +154,7 @@ test('a device is known again across the change of the secret', async (t) => {
 	const request = {clipboardToken: token, deviceId: 'device-of-two-weeks'};
 	const first = await open(service, network()(1), request);
 	service.clock.advance(20);
-	t.deepEqual((await open(service, network()(1), request)).body, first.body);
+	t.deepEqual(await match(service, network()(1), request), first.body);
 });
 
 test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
@@ -176,10 +176,10 @@ test('a visitor who comes back within 10 minutes, and again, leaves one open cli
 	t.is(rows.length, 1);
 	t.deepEqual(rows[0].created_at, service.clock.now());
 	for (const {token} of [first, second]) {
-		t.deepEqual((await open(service, network()(1), {clipboardToken: token})).body, nothing);
+		t.deepEqual(await match(service, network()(1), {clipboardToken: token}), nothing);
 	}
 
-	t.is((await open(service, network()(1), {clipboardToken: third.token})).body.linkId, sale.id);
+	t.is((await match(service, network()(1), {clipboardToken: third.token})).linkId, sale.id);
 	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 3);
 });
 
@@ -196,9 +196,9 @@ test('after 10 minutes, and on another link, it is another click; a match closes
 	const stranger = await visit(service, sale, address);
 	t.is((await rowsOf(service, sale.id)).length, 3);
 	t.is((await rowsOf(service, other.id)).length, 1);
-	t.true((await open(service, network()(1), {clipboardToken: second.token})).body.matched);
-	t.deepEqual((await open(service, network()(1), {clipboardToken: first.token})).body, nothing);
-	t.true((await open(service, network()(1), {clipboardToken: stranger.token})).body.matched);
+	t.true((await match(service, network()(1), {clipboardToken: second.token})).matched);
+	t.deepEqual(await match(service, network()(1), {clipboardToken: first.token}), nothing);
+	t.true((await match(service, network()(1), {clipboardToken: stranger.token})).matched);
 });
 
 test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) => {
@@ -210,7 +210,7 @@ test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) =
 	t.is(cookie, null);
 	t.false(answer.text.includes(`/signals"`));
 	t.is((await rowsOf(service, sale.id)).length, 2);
-	t.true((await open(service, network()(1), {clipboardToken: token})).body.matched);
+	t.true((await match(service, network()(1), {clipboardToken: token})).matched);
 });
 
 test('the cookie is Secure where links are https', async (t) => {

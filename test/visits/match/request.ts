@@ -4,7 +4,7 @@ import {organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, nothing, open, tapped} from './_phones.ts';
+import {clicked, iPhoneApp, match, network, nothing, open, tapped} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -123,17 +123,17 @@ test('a web page without a key gets no link by a guess, and takes none from the 
 		t.is(answered['access-control-allow-origin'], '*');
 	}
 
-	t.is((await open(service, address, iPhoneApp)).body.linkId, sale.id);
+	t.is((await match(service, address, iPhoneApp)).linkId, sale.id);
 });
 
 test('nor is the answer of a recent guess or token repeated to it', async (t) => {
 	const acme = await organization(service);
 	const [one, other] = [network()(1), network()(1)];
 	const {link: sale} = await clicked(service, acme, one);
-	t.is((await open(service, one, iPhoneApp)).body.linkId, sale.id);
+	t.is((await match(service, one, iPhoneApp)).linkId, sale.id);
 	t.deepEqual((await fromPage(one, iPhoneApp)).body, nothing);
 	const {token} = await clicked(service, acme, other);
-	t.true((await open(service, other, {...iPhoneApp, clipboardToken: token})).body.matched);
+	t.true((await match(service, other, {...iPhoneApp, clipboardToken: token})).matched);
 	t.deepEqual((await fromPage(other, iPhoneApp)).body, nothing);
 });
 

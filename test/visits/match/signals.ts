@@ -3,7 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {ownService} from '../_own.ts';
-import {iPhoneApp, network, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
+import {iPhoneApp, match, network, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -23,7 +23,7 @@ test('the beacon makes an exact fingerprint of a click that headers alone would 
 	const {status, text} = await sendSignals(service, sale, {token, ...pageSignals});
 	t.is(status, 204);
 	t.is(text, '');
-	t.like((await open(service, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	t.like(await match(service, address, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 	const [click] = await storedRows(service, 'clicks', {link_id: sale.id});
 	t.is(click.timezone, 'America/New_York');
 });
@@ -32,17 +32,17 @@ test('without it the click is scored', async (t) => {
 	const sale = await link(await organization(service));
 	const address = network()(1);
 	await visit(service, sale, address, silent);
-	t.like((await open(service, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_SCORED', matchScore: 100});
+	t.like(await match(service, address, iPhoneApp), {matchMethod: 'FINGERPRINT_SCORED', matchScore: 100});
 });
 
 test('the timezone header is honoured, and the beacon wins over it', async (t) => {
 	const sale = await link(await organization(service));
 	const [here, there] = [network()(1), network()(1)];
 	await visit(service, sale, here, {timezone: 'America/New_York'});
-	t.like((await open(service, here, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT'});
+	t.like(await match(service, here, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT'});
 	const {token} = await visit(service, sale, there, {timezone: 'Europe/Paris'});
 	await sendSignals(service, sale, {token, timezone: 'America/New_York'});
-	t.like((await open(service, there, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT'});
+	t.like(await match(service, there, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT'});
 });
 
 test('names of one timezone are equal between a browser and an app', async (t) => {
@@ -55,7 +55,7 @@ test('names of one timezone are equal between a browser and an app', async (t) =
 	});
 	await sendSignals(service, sale, {token, timezone: 'Asia/Calcutta'}, {'User-Agent': userAgents.android});
 	const app = {platform: 'Android', osVersion: '14', language: 'en_IN', timezone: 'Asia/Kolkata'};
-	t.like((await open(service, address, app)).body, {matchMethod: 'FINGERPRINT_SCORED', matchScore: 100});
+	t.like(await match(service, address, app), {matchMethod: 'FINGERPRINT_SCORED', matchScore: 100});
 });
 
 test('an Android browser reports its model and version by the beacon', async (t) => {
@@ -65,7 +65,7 @@ test('an Android browser reports its model and version by the beacon', async (t)
 	const hints = {token, ...pageSignals, model: 'Pixel 8', platformVersion: '14.0.0'};
 	await sendSignals(service, sale, hints, {'User-Agent': userAgents.android});
 	const app = {...iPhoneApp, platform: 'Android', osVersion: '14', deviceModel: 'Pixel 8'};
-	t.like((await open(service, address, app)).body, {matchMethod: 'FINGERPRINT_EXACT'});
+	t.like(await match(service, address, app), {matchMethod: 'FINGERPRINT_EXACT'});
 });
 
 test('a Mac with a touch screen is an iPad, and one without is a Mac', async (t) => {

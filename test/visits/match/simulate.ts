@@ -110,9 +110,7 @@ test('a page that has nothing to tap leaves no token', async (t) => {
 	t.is(tap.signals, null);
 	t.is(opened.body.clipboardToken, undefined);
 	t.is(attempt.reason, 'no_click');
-	const androidOnly = await organization(service, {
-		appConfig: {android: exampleAppConfig.android},
-	});
+	const androidOnly = await organization(service, {appConfig: {android: exampleAppConfig.android}});
 	await link(androidOnly);
 	const {tap: onIphone, answer} = await simulate(service, androidOnly);
 	t.deepEqual(onIphone.leaves, {clipboard: false, referrer: false});

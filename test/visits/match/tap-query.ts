@@ -15,7 +15,7 @@ import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
-import {iPhoneApp, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
+import {device, iPhoneApp, match, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -45,7 +45,7 @@ test('an invitation built offline reaches the installed app, the page’s target
 	const {text, token, address} = await tap(invite.url, query);
 	t.true(text.includes('href="acmeshop://invite?campaign=spring&ref=42&note=a%20b%2Bc"'));
 	const asked = {...iPhoneApp, clipboardToken: token, deviceId: 'device-0001'};
-	const answer = (await open(service, address, asked)).body;
+	const answer = await match(service, address, asked);
 	t.deepEqual(answer, {
 		matched: true,
 		matchMethod: 'CLIPBOARD',
@@ -54,7 +54,7 @@ test('an invitation built offline reaches the installed app, the page’s target
 		path: '/invite',
 		params,
 	});
-	t.deepEqual((await open(service, address, asked)).body, answer);
+	t.deepEqual(await match(service, address, asked), answer);
 	// A match by token gets its candidates after the answer.
 	await service.services.background.settle();
 	const [attempt] = await attemptsOf(acme);
@@ -72,9 +72,9 @@ test('a guess carries the query as a token does, and the template’s parameters
 	t.is(made.status, 201);
 	const invite = await link(acme, {templateId: made.body.id, params: {ref: 'house'}});
 	const {address} = await tap(invite.url, '?ref=42&plan=gold&from=ada');
-	const {body} = await open(service, address, {...iPhoneApp, deviceId: 'device-0002'}, acme);
+	const {body} = await open(service, address, device('device-0002'), acme);
 	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', params: {plan: 'free', ref: 'house', from: 'ada'}});
-	t.deepEqual((await open(service, address, {...iPhoneApp, deviceId: 'device-0002'}, acme)).body, body);
+	t.deepEqual(await match(service, address, device('device-0002'), acme), body);
 });
 
 test('the App Link of Android carries the query, a custom scheme all parameters, and neither more', async (t) => {
@@ -131,7 +131,7 @@ test('a crawler’s page is the same with a query, and a visit without one keeps
 	const crawler = {agent: 'facebookexternalhit/1.1'};
 	t.is((await tap(sale.url, '?ref=42', crawler)).text, (await tap(sale.url, '', crawler)).text);
 	const {token, address} = await tap(sale.url, '');
-	t.deepEqual((await open(service, address, {clipboardToken: token})).body.params, {});
+	t.deepEqual((await match(service, address, {clipboardToken: token})).params, {});
 	const [row] = await rowsOf(sale.id);
 	t.is(row.query, null);
 	const [attempt] = await attemptsOf(acme);
@@ -149,7 +149,7 @@ test('at most 50 names and 8,192 bytes are kept, in order, and what cannot be st
 	t.is(Object.keys(query).length, 50);
 	const large = await link(acme);
 	const {token, address} = await tap(large.url, `?big=${'x'.repeat(8200)}&bad=%00&half=%ED%A0%80&small=1&__proto__=2`);
-	const {params} = (await open(service, address, {clipboardToken: token})).body;
+	const {params} = await match(service, address, {clipboardToken: token});
 	t.deepEqual(params, {half: '\ufffd\ufffd\ufffd', small: '1'});
 });
 
@@ -166,8 +166,8 @@ test('a second tap within 10 minutes takes the place of the first with its query
 	);
 	const third = await tap(sale.url, '', same);
 	await service.services.clickJournal.flushed();
-	t.deepEqual((await open(service, network()(1), {clipboardToken: second.token})).body, nothing);
-	t.deepEqual((await open(service, first.address, {clipboardToken: third.token})).body.params, {});
+	t.deepEqual(await match(service, network()(1), {clipboardToken: second.token}), nothing);
+	t.deepEqual((await match(service, first.address, {clipboardToken: third.token})).params, {});
 });
 
 test('clicks with and without a query of one batch are stored, also beside one that PostgreSQL rejects', async (t) => {

@@ -3,7 +3,7 @@ import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, nothing, open, tapped, visit} from './_phones.ts';
+import {clicked, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -60,15 +60,15 @@ test('the clipboard is tried before the referrer, and the referrer where the cli
 	const acme = await organization(service);
 	const [first, second] = [await clicked(service, acme, network()(1)), await clicked(service, acme, network()(1))];
 	const both = {clipboardToken: first.token, installReferrer: second.token};
-	t.like((await open(service, network()(1), {...both, deviceId: 'device-both'})).body, {
+	t.like(await match(service, network()(1), {...both, deviceId: 'device-both'}), {
 		matchMethod: 'CLIPBOARD',
 		linkId: first.link.id,
 	});
-	t.like((await open(service, network()(1), {...both, deviceId: 'device-both'})).body, {
+	t.like(await match(service, network()(1), {...both, deviceId: 'device-both'}), {
 		matchMethod: 'CLIPBOARD',
 		linkId: first.link.id,
 	});
-	t.like((await open(service, network()(1), {...both, deviceId: 'device-other'})).body, {
+	t.like(await match(service, network()(1), {...both, deviceId: 'device-other'}), {
 		matchMethod: 'INSTALL_REFERRER',
 		linkId: second.link.id,
 	});
@@ -87,10 +87,10 @@ test('a device that asks again within 30 seconds gets the same answer, another d
 	const first = await open(own, network()(1), request);
 	t.like(first.body, {matched: true, linkId: sale.id});
 	own.clock.advance(29);
-	t.deepEqual((await open(own, network()(1), request)).body, first.body);
-	t.deepEqual((await open(own, network()(1), {...request, deviceId: 'device-0002'})).body, nothing);
+	t.deepEqual(await match(own, network()(1), request), first.body);
+	t.deepEqual(await match(own, network()(1), {...request, deviceId: 'device-0002'}), nothing);
 	own.clock.advance(2);
-	t.deepEqual((await open(own, network()(1), request)).body, nothing);
+	t.deepEqual(await match(own, network()(1), request), nothing);
 });
 
 test('a repeated answer does not count as a second match', async (t) => {
@@ -109,17 +109,17 @@ test('a device without an id is known again by its address and what it says of i
 	const {token} = await clicked(service, acme, network()(1));
 	const first = await open(service, place(1), {...iPhoneApp, clipboardToken: token});
 	t.true(first.body.matched);
-	t.deepEqual((await open(service, place(1), iPhoneApp)).body, first.body);
-	t.deepEqual((await open(service, place(2), iPhoneApp)).body, nothing);
-	t.deepEqual((await open(service, place(1), {...iPhoneApp, osVersion: '17.6'})).body, nothing);
+	t.deepEqual(await match(service, place(1), iPhoneApp), first.body);
+	t.deepEqual(await match(service, place(2), iPhoneApp), nothing);
+	t.deepEqual(await match(service, place(1), {...iPhoneApp, osVersion: '17.6'}), nothing);
 });
 
 test('within the grace the token of another open click wins over the repeated answer', async (t) => {
 	const acme = await organization(service);
 	const [first, second] = [await clicked(service, acme, network()(1)), await clicked(service, acme, network()(1))];
 	const device = {deviceId: 'device-tokens'};
-	t.is((await open(service, network()(1), {...device, clipboardToken: first.token})).body.linkId, first.link.id);
-	t.is((await open(service, network()(1), {...device, clipboardToken: second.token})).body.linkId, second.link.id);
+	t.is((await match(service, network()(1), {...device, clipboardToken: first.token})).linkId, first.link.id);
+	t.is((await match(service, network()(1), {...device, clipboardToken: second.token})).linkId, second.link.id);
 });
 
 test('of 25 first opens at once with one token, one is matched', async (t) => {
@@ -151,9 +151,9 @@ test('a token lives as long as its link says, to the second', async (t) => {
 	const sale = await linked(own, {matchWindowHours: 2});
 	const [first, second] = [await visit(own, sale, network()(1)), await visit(own, sale, network()(1))];
 	own.clock.advance(2 * 3600 - 1);
-	t.true((await open(own, network()(1), {clipboardToken: first.token})).body.matched);
+	t.true((await match(own, network()(1), {clipboardToken: first.token})).matched);
 	own.clock.advance(1);
-	t.deepEqual((await open(own, network()(1), {clipboardToken: second.token})).body, nothing);
+	t.deepEqual(await match(own, network()(1), {clipboardToken: second.token}), nothing);
 });
 
 test('a link that is deactivated, expired or deleted after the click is not matched, nor one of a suspended organization', async (t) => {
@@ -170,19 +170,19 @@ test('a link that is deactivated, expired or deleted after the click is not matc
 	await acme.server.delete(`/links/${deleted.link.id}`);
 	own.clock.advance(60);
 	for (const {token} of [inactive, expired, deleted]) {
-		t.deepEqual((await open(own, network()(1), {clipboardToken: token})).body, nothing);
+		t.deepEqual(await match(own, network()(1), {clipboardToken: token}), nothing);
 	}
 
 	await admin(own).post(`/admin/organizations/${acme.id}/suspend`);
-	t.deepEqual((await open(own, network()(1), {clipboardToken: suspended.token})).body, nothing);
+	t.deepEqual(await match(own, network()(1), {clipboardToken: suspended.token}), nothing);
 	await admin(own).post(`/admin/organizations/${acme.id}/activate`);
-	t.true((await open(own, network()(1), {clipboardToken: suspended.token})).body.matched);
+	t.true((await match(own, network()(1), {clipboardToken: suspended.token})).matched);
 });
 
 test('a token needs no key, and a key of another organization does not stop it', async (t) => {
 	const [acme, globex] = [await organization(service), await organization(service)];
 	const {link: sale, token} = await clicked(service, acme, network()(1));
-	t.is((await open(service, network()(1), {clipboardToken: token}, globex)).body.linkId, sale.id);
+	t.is((await match(service, network()(1), {clipboardToken: token}, globex)).linkId, sale.id);
 });
 
 test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {

@@ -5,7 +5,7 @@ import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows, type TestService} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
-import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {clicked, device, iPhoneApp, network, open, visit} from '../match/_phones.ts';
 
 const service = serviceOf(test);
 
@@ -119,7 +119,7 @@ test('erasing removes every trace of the device and changes no other device and 
 	// The same browser comes again, and its app asks once more, from elsewhere and without a key.
 	await visit(own, link, address, {headers: cookie === null ? {} : {Cookie: cookie}});
 	own.clock.advance(60);
-	await open(own, network()(9), {...iPhoneApp, deviceId: 'device-of-ada'});
+	await open(own, network()(9), device('device-of-ada'));
 	// One half of the events is rolled up, the other half is not.
 	await rollUp(own.services.db);
 	await acme.client.post('/sdk/events', {deviceId: 'device-of-ada', eventName: 'late'});

@@ -41,10 +41,7 @@ test('a stream begins with the last hour, then sends each click once', async (t)
 	t.is(response.headers['content-type'], 'text/event-stream; charset=utf-8');
 	t.is(response.headers['cache-control'], 'no-store');
 	t.is(response.headers['x-accel-buffering'], 'no');
-	const subject = {
-		organization: named(acme),
-		link: {id: spring.id, shortCode: spring.shortCode, title: 'Spring sale'},
-	};
+	const subject = {organization: named(acme), link: {id: spring.id, shortCode: spring.shortCode, title: 'Spring sale'}};
 	const {type, data: recent} = await next();
 	t.is(type, 'recent');
 	const {latest, ...figures} = recent;
