@@ -45,17 +45,20 @@ const click = ({
 	};
 };
 
+/** Counted phones that are equal. */
+const counted = (count: number, signals: Partial<RawSignals> = {}) => ({
+	signals: normalize({...reported, ...signals}),
+	count,
+	byToken: 0,
+	byGuess: 0,
+	neighbours: {seen: 0, equal: 0},
+});
+
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
-const among = (count: number) => [
-	{signals: normalize(reported), count, byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}},
-	{
-		signals: normalize({...reported, platform: 'android', osVersion: null}),
-		count: 100 - count,
-		byToken: 0,
-		byGuess: 0,
-		neighbours: {seen: 0, equal: 0},
-	},
-];
+const among = (count: number) => [counted(count), counted(100 - count, {platform: 'android', osVersion: null})];
+
+/** None of the counted phones is like the app's. */
+const rare = {phones: [counted(300, {platform: 'android'})]};
 
 const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, opened = app) =>
 	guessClick(
@@ -83,9 +86,7 @@ test('one click that is alike in everything is an exact fingerprint', (t) => {
 
 test('two exact fingerprints on one link are not ambiguous: the newest wins', (t) => {
 	const [older, newer] = [click({age: 300}), click({age: 60})];
-	const {guess: made} = guess([older, newer]);
-	t.is(made?.method, 'FINGERPRINT_EXACT');
-	t.is(made?.candidate, newer);
+	t.like(guess([older, newer]).guess, {method: 'FINGERPRINT_EXACT', candidate: newer});
 });
 
 test('two exact fingerprints on different links are scored, and where few people click the newest wins', (t) => {
@@ -107,11 +108,8 @@ test('confidence follows the probability', (t) => {
 });
 
 test('the probability of a link is that of its clicks together, and all add up with nobody', (t) => {
-	const {
-		weighed,
-		nobody,
-		guess: made,
-	} = guess([click({age: 60}), click({age: 90}), click({linkId: 'b'})], {clicksLast24h: 40});
+	const clicks = [click({age: 60}), click({age: 90}), click({linkId: 'b'})];
+	const {weighed, nobody, guess: made} = guess(clicks, {clicksLast24h: 40});
 	t.true(Math.abs(weighed.reduce((sum, {probability}) => sum + probability, nobody) - 1) < 1e-9);
 	t.is(made?.candidate.linkId, 'sale');
 	const ofLink = weighed.filter(({candidate}) => candidate.linkId === 'sale');
@@ -132,43 +130,24 @@ test('a click of which nothing but the address is known is IP_FUZZY and low', (t
 });
 
 test('each method has its window', (t) => {
-	const alone = {
-		phones: [
-			{
-				signals: normalize({...reported, platform: 'android'}),
-				count: 300,
-				byToken: 0,
-				byGuess: 0,
-				neighbours: {seen: 0, equal: 0},
-			},
-		],
-	};
 	const iPhone = {...app, model: 'iphone15,2'};
-	const ofModel = {...reported, deviceModel: 'iPhone15,2'};
-	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT medium sale');
+	const ofModel = {deviceModel: 'iPhone15,2'};
+	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], rare, iPhone), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED medium sale');
-	t.is(
-		verdict([click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1})], alone, iPhone),
-		'outside_window',
-	);
-	t.is(verdict([click({...silent, age: HOUR / 3})], alone), 'IP_FUZZY low sale');
+	t.is(verdict([click({...british, age: 6 * HOUR})], rare), 'FINGERPRINT_SCORED medium sale');
+	const late = click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1});
+	t.is(verdict([late], rare, iPhone), 'outside_window');
+	t.is(verdict([click({...silent, age: HOUR / 3})], rare), 'IP_FUZZY low sale');
 	t.is(verdict([click({expiresAt: now})]), 'outside_window');
 });
 
-test('a contradiction rules out of every guess', (t) => {
-	t.is(verdict([click({signals: {platform: 'android'}})]), 'ruled_out');
+test('a contradiction rules out of every guess, and a click that is ruled out does not compete either', (t) => {
+	const android = click({linkId: 'other', age: 60, signals: {platform: 'android'}});
+	t.is(verdict([android]), 'ruled_out');
 	t.is(verdict([click({signals: {platform: 'desktop'}})]), 'ruled_out');
 	t.is(verdict([click({signals: {osVersion: {major: 18, minor: 1, patch: 0, precision: 'patch'}}})]), 'ruled_out');
-	const {weighed} = guess([click({signals: {platform: 'android'}})]);
-	t.is(weighed[0]?.ruledOut, 'platform');
-});
-
-test('a click that is ruled out does not compete either', (t) => {
-	t.is(
-		verdict([click(silent), click({linkId: 'other', age: 60, signals: {platform: 'android'}})]),
-		'IP_FUZZY low sale',
-	);
+	t.is(guess([android]).weighed[0]?.ruledOut, 'platform');
+	t.is(verdict([click(silent), android]), 'IP_FUZZY low sale');
 });
 
 test('a click of a link that does not resolve and a consumed click are not candidates', (t) => {
@@ -188,34 +167,19 @@ test('an organization may switch guesses off, or ask for more confidence', (t) =
 });
 
 test('without a key, clicks of several organizations keep a guess from high, and stop IP_FUZZY', (t) => {
-	const foreign = click({
-		signals: {language: 'fr-FR', timezone: 'Europe/Paris'},
-		age: 900,
-		organizationId: 'globex',
-		linkId: 'globex',
-	});
-	t.is(verdict([click(), foreign], {isConfined: false}), 'FINGERPRINT_EXACT medium sale');
-	const rare = {phones: among(0)};
-	t.is(verdict([click(british), foreign], {...rare, isConfined: false}), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(british), foreign], rare), 'FINGERPRINT_SCORED high sale');
+	const signals = {language: 'fr-FR', timezone: 'Europe/Paris'};
+	const foreign = click({signals, age: 900, organizationId: 'globex', linkId: 'globex'});
+	const keyless = {isConfined: false};
+	t.is(verdict([click(), foreign], keyless), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click(british), foreign], {...keyless, phones: among(0)}), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click(british), foreign], {phones: among(0)}), 'FINGERPRINT_SCORED high sale');
 	const old = {...british, age: 1000};
 	t.is(verdict([click(old)]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(old), foreign], {isConfined: false}), 'FINGERPRINT_SCORED low sale');
-	t.is(verdict([click(silent), foreign], {isConfined: false}), 'ambiguous');
+	t.is(verdict([click(old), foreign], keyless), 'FINGERPRINT_SCORED low sale');
+	t.is(verdict([click(silent), foreign], keyless), 'ambiguous');
 });
 
 test('`high` is for clicks of the last ten minutes', (t) => {
-	const rare = {
-		phones: [
-			{
-				signals: normalize({...reported, platform: 'android'}),
-				count: 300,
-				byToken: 0,
-				byGuess: 0,
-				neighbours: {seen: 0, equal: 0},
-			},
-		],
-	};
 	const verdictAt = (age: number) =>
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');
@@ -256,18 +220,12 @@ test('the trace has the best candidate first and those that contradict last', (t
 
 test('matches that come faster than their guesses are graded keep their phones, but no guess is made for the last ones', async (t) => {
 	let [guesses, noted] = [0, 0];
-	const followUp = createFollowUps(
-		{
-			db: {} as Db,
-			metrics: {} as Metrics,
-			phoneBook: {
-				note: async (phones: readonly unknown[]) => {
-					noted += phones.length;
-				},
-			} as unknown as PhoneBook,
+	const phoneBook = {
+		note: async (phones: readonly unknown[]) => {
+			noted += phones.length;
 		},
-		0,
-	);
+	} as unknown as PhoneBook;
+	const followUp = createFollowUps({db: {} as Db, metrics: {} as Metrics, phoneBook}, 0);
 	const guess = async () => {
 		guesses += 1;
 		return null;

@@ -4,7 +4,7 @@ import {organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
-import {clicked, iPhoneApp, match, network, nothing, open, tapped} from './_phones.ts';
+import {clicked, iPhoneApp, match, network, nothing, open, tapped, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -156,11 +156,6 @@ test('a web page with a token, or with the CLIENT key of an organization, is ans
 	t.is((await fromPage(other, iPhoneApp, {'X-API-Key': acme.clientKey})).body.linkId, second.id);
 });
 
-const iPhone =
-	'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
-const pixel =
-	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
-
 /** The app on a phone: the client library, from the phone's own address. */
 const app = (address: string, clientKey: string) =>
 	new Oplink({
@@ -169,67 +164,30 @@ const app = (address: string, clientKey: string) =>
 		fetch: (url, init) => fetch(url, {...init, headers: {...init?.headers, 'X-Forwarded-For': address}} as RequestInit),
 	});
 
-/** What an app does with its link: a session, an identity, and an event that is counted for the link. */
-const goOn = async (oplink: Oplink, deviceId: string, platform: 'iOS' | 'Android', organizationId: string) => {
-	const session = await oplink.session({deviceId, platform});
-	await oplink.identify(deviceId, `user of ${deviceId}`);
-	await oplink.track(deviceId, 'purchase', {amount: 12});
-	const [event] = await service.services.db('events').where({organization_id: organizationId, device_id: deviceId});
-	return {session, event};
-};
+const berlin = {language: 'de-DE', timezone: 'Europe/Berlin'};
 
-for (const [platform, agent, carry] of [
-	['iOS', iPhone, (token: string) => ({clipboardToken: token})],
-	['Android', pixel, (token: string) => ({installReferrer: token})],
+for (const [how, platform, matchMethod, matchConfidence, carry] of [
+	['clipboard', 'iOS', 'CLIPBOARD', 'exact', (clipboardToken: string) => ({clipboardToken})],
+	['referrer', 'Android', 'INSTALL_REFERRER', 'exact', (installReferrer: string) => ({installReferrer})],
+	['fingerprint alone', 'iOS', 'FINGERPRINT_EXACT', 'high', () => ({...berlin, osVersion: '17.5.1'})],
 ] as const) {
-	test(`${platform}: from the tap through the store to the right screen, and the event counts for the link`, async (t) => {
+	test(`by ${how}, from the tap through the store to the right screen, and the event counts for the link`, async (t) => {
 		const {acme, ...made} = await linked(service, {path: '/item/7', params: {coupon: 'C7'}});
-		const phone = anonymous(service);
-		const page = await phone.get(new URL(made.url).pathname, {'User-Agent': agent});
-		const [token = ''] = /opl_[A-Za-z0-9]{32}/.exec(page.text) ?? [];
-		const deviceId = `phone-${platform}`;
-		const oplink = app(phone.address, acme.clientKey);
-		const match = await oplink.match({...carry(token), deviceId, platform});
-		t.deepEqual(match, {
-			matched: true,
-			matchMethod: platform === 'iOS' ? 'CLIPBOARD' : 'INSTALL_REFERRER',
-			matchConfidence: 'exact',
-			linkId: made.id,
-			path: '/item/7',
-			params: {coupon: 'C7'},
-		});
-		const {session, event} = await goOn(oplink, deviceId, platform, acme.id);
+		const {address} = anonymous(service);
+		const userAgent = platform === 'iOS' ? userAgents.iPhone : userAgents.android;
+		const {token} = await visit(service, made, address, {...berlin, userAgent});
+		const deviceId = `phone-by-${how}`;
+		const oplink = app(address, acme.clientKey);
+		const found = await oplink.match({...carry(token ?? ''), deviceId, platform});
+		const screen = {linkId: made.id, path: '/item/7', params: {coupon: 'C7'}};
+		t.deepEqual(found, {matched: true, matchMethod, matchConfidence, ...screen});
+		const session = await oplink.session({deviceId, platform});
 		t.is(session?.deviceId, deviceId);
+		await oplink.identify(deviceId, `user of ${deviceId}`);
+		await oplink.track(deviceId, 'purchase', {amount: 12});
+		const [event] = await service.services.db('events').where({organization_id: acme.id, device_id: deviceId});
 		t.is(event.link_id, made.id);
 		const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
 		t.like(body.totals, {clicks: 1, matches: 1, events: 1});
 	});
 }
-
-test('by fingerprint alone, with neither clipboard nor referrer', async (t) => {
-	const {acme, ...made} = await linked(service, {path: '/item/8'});
-	const phone = anonymous(service);
-	await phone.get(new URL(made.url).pathname, {
-		'User-Agent': iPhone,
-		'Accept-Language': 'de-DE',
-		'Sec-CH-Timezone': 'Europe/Berlin',
-	});
-	const oplink = app(phone.address, acme.clientKey);
-	const deviceId = 'phone-by-fingerprint';
-	const match = await oplink.match({
-		deviceId,
-		platform: 'iOS',
-		osVersion: '17.5.1',
-		language: 'de-DE',
-		timezone: 'Europe/Berlin',
-	});
-	t.like(match, {
-		matched: true,
-		matchMethod: 'FINGERPRINT_EXACT',
-		matchConfidence: 'high',
-		linkId: made.id,
-		path: '/item/8',
-	});
-	const {event} = await goOn(oplink, deviceId, 'iOS', acme.id);
-	t.is(event.link_id, made.id);
-});
