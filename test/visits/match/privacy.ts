@@ -21,7 +21,7 @@ const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'v
 test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
 	const service = await ownService(t);
 	const {acme, token} = await tapped(service);
-	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-a-crash', clipboardToken: token});
+	await open(service, network()(1), {...device('device-of-a-crash'), clipboardToken: token});
 	const {db, clock, background} = service.services;
 	await background.settle();
 	const attempts = () => db('match_attempts').where({organization_id: acme.id});
@@ -42,8 +42,7 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 		`SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks)
 			|| (SELECT string_agg(click_contexts::text, '') FROM click_contexts) AS text FROM match_clicks`,
 	);
-	t.false(rows[0].text.includes(address));
-	t.false(rows[0].text.includes('AppleWebKit'));
+	t.false(rows[0].text.includes(address) || rows[0].text.includes('AppleWebKit'));
 });
 
 test('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
@@ -68,7 +67,7 @@ test('personal data is cleared at the end of the window, and the row is deleted 
 test('a matched click is cleared a day after its match', async (t) => {
 	const service = await ownService(t);
 	const {link: sale, token} = await tapped(service);
-	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-private'});
+	await open(service, network()(1), {clipboardToken: token});
 	service.clock.advance(DAY - 1);
 	t.like(await clean(service), {forgotten: 0});
 	service.clock.advance(1);
@@ -87,11 +86,8 @@ test('the signals of a match request are kept for 90 days: then a miss is delete
 	const forget = () => forgetAttempts(db, clock.now());
 	await service.services.background.settle();
 	t.is((await attempts()).length, 2);
-	const phones = await db('counted_phones').where({organization_id: acme.id}).orderBy('matched');
-	t.deepEqual(
-		phones.map(({matched}) => matched),
-		['token', null],
-	);
+	const phones = await db('counted_phones').where({organization_id: acme.id}).orderBy('matched').select('matched');
+	t.deepEqual(phones, [{matched: 'token'}, {matched: null}]);
 	service.clock.advance(89 * DAY);
 	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
 	service.clock.advance(DAY);
@@ -99,8 +95,8 @@ test('the signals of a match request are kept for 90 days: then a miss is delete
 	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
 	const [kept, ...others] = await attempts();
 	t.deepEqual(others, []);
-	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: []});
-	t.like(kept.signals, {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'});
+	const signals = {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'};
+	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: [], signals});
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
 });
 
@@ -129,32 +125,23 @@ test('more rows than a batch are cleared in one run', async (t) => {
 	t.is((await storedRows(service, 'match_clicks', {link_id: sale.id, forgotten: false})).length, 0);
 });
 
-test('the secret changes weekly; a click of last week still matches, and older secrets are deleted', async (t) => {
+test('the secret changes weekly; clicks and devices of last week are still known, and older secrets are deleted', async (t) => {
 	const service = await ownService(t);
-	const acme = await organization(service);
-	const weekMs = 7 * DAY * 1000;
-	const endOfWeek = (weekOf(service.clock.now()) + 1) * weekMs;
-	service.clock.set(new Date(endOfWeek - 60_000));
-	const address = network()(1);
-	const {link: sale} = await clicked(service, acme, address);
-	service.clock.advance(61);
-	const {body} = await open(service, address, device('device-of-week'));
-	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	const endOfWeek = (weekOf(service.clock.now()) + 1) * 7 * DAY * 1000;
+	service.clock.set(new Date(endOfWeek - 10_000));
+	const {acme, address, link: sale} = await tapped(service);
+	const {token} = await clicked(service, acme, network()(1));
+	const request = {clipboardToken: token, deviceId: 'device-of-two-weeks'};
+	const first = await match(service, network()(1), request);
+	service.clock.advance(20);
+	const found = await match(service, address, device('device-of-week'));
+	t.like(found, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	t.true(first.matched);
+	t.deepEqual(await match(service, network()(1), request), first);
 	t.is((await service.services.db('match_peppers')).length, 2);
 	service.clock.advance(2 * 7 * DAY);
 	await clean(service);
 	t.deepEqual(await service.services.db('match_peppers'), []);
-});
-
-test('a device is known again across the change of the secret', async (t) => {
-	const service = await ownService(t);
-	const acme = await organization(service);
-	service.clock.set(new Date((weekOf(service.clock.now()) + 1) * 7 * DAY * 1000 - 10_000));
-	const {token} = await clicked(service, acme, network()(1));
-	const request = {clipboardToken: token, deviceId: 'device-of-two-weeks'};
-	const first = await open(service, network()(1), request);
-	service.clock.advance(20);
-	t.deepEqual(await match(service, network()(1), request), first.body);
 });
 
 test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
@@ -162,10 +149,8 @@ test('a visitor who comes back within 10 minutes, and again, leaves one open cli
 	const sale = await link(await organization(service));
 	const address = network()(1);
 	const first = await visit(service, sale, address);
-	t.regex(
-		String(first.answer.headers['set-cookie']),
-		/^oplink_visitor=[\w-]{22}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
-	);
+	const attributes = /^oplink_visitor=[\w-]{22}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/;
+	t.regex(String(first.answer.headers['set-cookie']), attributes);
 	service.clock.advance(599);
 	const second = await visit(service, sale, address, {headers: {Cookie: `a=b; ${first.cookie}`}});
 	t.is(second.cookie, first.cookie);
