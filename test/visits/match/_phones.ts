@@ -90,6 +90,8 @@ export const device = (deviceId: string) => ({...iPhoneApp, deviceId});
 
 export const nothing = {matched: false, matchMethod: 'NONE'};
 
+export const byClipboard = {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact'};
+
 /** A link, and a click on it from `address`. */
 export const clicked = async (service: TestService, organization: TestOrganization, address: string, body = {}) => {
 	const made = await link(organization, body);

@@ -15,17 +15,27 @@ import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
-import {device, iPhoneApp, match, network, nothing, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
+import {
+	byClipboard,
+	device,
+	iPhoneApp,
+	match,
+	network,
+	nothing,
+	open,
+	pathOf,
+	sendSignals,
+	userAgents,
+	visit,
+} from './_phones.ts';
 
 const service = serviceOf(test);
-
-const on = {iPhone: userAgents.iPhone, android: userAgents.android, windows: userAgents.windows} as const;
 
 /** A visit with a query, and its page's text. */
 const tap = async (
 	url: string,
 	query: string,
-	{address = network()(1), agent = on.iPhone, headers = {}, at = service} = {},
+	{address = network()(1), agent = userAgents.iPhone, headers = {}, at = service} = {},
 ) => {
 	const {answer, token, cookie} = await visit(at, {url}, address, {userAgent: agent, headers, query});
 	return {text: answer.text.replaceAll('&amp;', '&'), token, cookie: cookie ?? '', address};
@@ -45,16 +55,10 @@ test('an invitation built offline reaches the installed app, the page’s target
 	const {text, token, address} = await tap(invite.url, query);
 	t.true(text.includes('href="acmeshop://invite?campaign=spring&ref=42&note=a%20b%2Bc"'));
 	const asked = {...iPhoneApp, clipboardToken: token, deviceId: 'device-0001'};
-	const answer = await match(service, address, asked);
-	t.deepEqual(answer, {
-		matched: true,
-		matchMethod: 'CLIPBOARD',
-		matchConfidence: 'exact',
-		linkId: invite.id,
-		path: '/invite',
-		params,
-	});
-	t.deepEqual(await match(service, address, asked), answer);
+	for (const _ of ['the first time', 'again']) {
+		t.deepEqual(await match(service, address, asked), {...byClipboard, linkId: invite.id, path: '/invite', params});
+	}
+
 	// A match by token gets its candidates after the answer.
 	await service.services.background.settle();
 	const [attempt] = await attemptsOf(acme);
@@ -65,11 +69,8 @@ test('an invitation built offline reaches the installed app, the page’s target
 
 test('a guess carries the query as a token does, and the template’s parameters are above it', async (t) => {
 	const acme = await organization(service);
-	const made = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
-		name: 'Invitation',
-		params: {plan: 'free', ref: 'none'},
-	});
-	t.is(made.status, 201);
+	const template = {name: 'Invitation', params: {plan: 'free', ref: 'none'}};
+	const made = await admin(service).post(`/admin/organizations/${acme.id}/templates`, template);
 	const invite = await link(acme, {templateId: made.body.id, params: {ref: 'house'}});
 	const {address} = await tap(invite.url, '?ref=42&plan=gold&from=ada');
 	const {body} = await open(service, address, device('device-0002'), acme);
@@ -82,13 +83,13 @@ test('the App Link of Android carries the query, a custom scheme all parameters,
 	const plain = await organization(service, {appConfig: {android: [{packageName, sha256Fingerprints}]}});
 	const invite = await link(plain, {params: {own: '1'}});
 	const hostile = '?ref=42%23Intent;package=com.evil;end&own=2&S.browser_fallback_url=https://evil.example';
-	const {text} = await tap(invite.url, hostile, {agent: on.android});
+	const {text} = await tap(invite.url, hostile, {agent: userAgents.android});
 	const [, target = '', extras] = /href="(intent:[^"#]*)#([^"]*)"/.exec(text) ?? [];
 	t.is(
 		target,
 		`intent://${invite.url.replace(/^https?:\/\//, '')}?own=1&ref=42%23Intent%3Bpackage%3Dcom.evil%3Bend&S.browser_fallback_url=https%3A%2F%2Fevil.example`,
 	);
-	const {text: without} = await tap(invite.url, '', {agent: on.android});
+	const {text: without} = await tap(invite.url, '', {agent: userAgents.android});
 	const token = /opl_[A-Za-z0-9]{32}/g;
 	t.is(extras?.replace(token, ''), /href="intent:[^"#]*#([^"]*)"/.exec(without)?.[1]?.replace(token, ''));
 });
@@ -99,13 +100,10 @@ test('a website gets campaign values and click ids, never over a name that its U
 		utmSource: 'link',
 		destinations: {ios: 'https://shop.example.com/ios?utm_id=own'},
 	});
-	const names = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'ttclid', 'msclkid', 'twclid', 'li_fat_id'];
-	const query = `?ref=42&utm_source=q&utm_medium=q&utm_id=7&url=https://evil.example&${names.map((name) => `${name}=1`).join('&')}`;
-	const {text} = await tap(sale.url, query, {agent: on.windows});
-	const website = `https://shop.example.com/sale?utm_medium=own&gclid=kept&utm_source=link&utm_id=7&${names
-		.slice(1)
-		.map((name) => `${name}=1`)
-		.join('&')}`;
+	const ids = 'gbraid=1&wbraid=1&fbclid=1&ttclid=1&msclkid=1&twclid=1&li_fat_id=1';
+	const query = `?ref=42&utm_source=q&utm_medium=q&utm_id=7&url=https://evil.example&gclid=1&${ids}`;
+	const {text} = await tap(sale.url, query, {agent: userAgents.windows});
+	const website = `https://shop.example.com/sale?utm_medium=own&gclid=kept&utm_source=link&utm_id=7&${ids}`;
 	t.true(text.includes(`href="${website}"`));
 	t.true(text.includes(`content="0;url=${website}"`));
 	t.notRegex(text, /evil\.example/);
@@ -117,11 +115,10 @@ test('a link copied out of an app’s own browser, Safari’s banner and the QR 
 	const acme = await organization(service);
 	const [deferred, plain] = [await link(acme), await link(acme, {deferredDeepLinking: false})];
 	const instagram = `${userAgents.iPhone} Instagram 300.0`;
-	t.true(
-		(await tap(deferred.url, '?ref=42', {agent: instagram})).text.includes(`data-copy-link="${deferred.url}?ref=42"`),
-	);
+	const {text} = await tap(deferred.url, '?ref=42', {agent: instagram});
+	t.true(text.includes(`data-copy-link="${deferred.url}?ref=42"`));
 	t.true((await tap(plain.url, '?ref=42')).text.includes(`app-argument=${plain.url}?ref=42"`));
-	const onDesk = {agent: on.windows};
+	const onDesk = {agent: userAgents.windows};
 	t.true((await tap(plain.url, '?ref=42', onDesk)).text.includes(await qrSvg(`${plain.url}?ref=42`)));
 	t.true((await tap(plain.url, `?ref=${'4'.repeat(7000)}`, onDesk)).text.includes(await qrSvg(plain.url)));
 });
@@ -159,11 +156,7 @@ test('a second tap within 10 minutes takes the place of the first with its query
 	const same = {address: first.address, headers: {Cookie: first.cookie}};
 	await service.services.clickJournal.flushed();
 	const second = await tap(sale.url, '?ref=2&note=%5C%22', same);
-	await service.services.clickJournal.flushed();
-	t.deepEqual(
-		(await rowsOf(sale.id)).map(({query}) => query),
-		[{ref: '2', note: '\\"'}],
-	);
+	t.like(await rowsOf(sale.id), {length: 1, 0: {query: {ref: '2', note: '\\"'}}});
 	const third = await tap(sale.url, '', same);
 	await service.services.clickJournal.flushed();
 	t.deepEqual(await match(service, network()(1), {clipboardToken: second.token}), nothing);
@@ -218,29 +211,12 @@ test('the query is exported with the click, and erased and cleared with its sign
 
 const text = fc.oneof(
 	fc.string({unit: 'binary', maxLength: 40}),
-	fc.constantFrom(
-		'#Intent;scheme=evil;package=com.evil;S.x=1;end',
-		';end',
-		'#',
-		'&',
-		'=',
-		'?',
-		'javascript:alert(1)',
-		'//evil.example',
-		'%23',
-		'\u0000',
-	),
+	fc.constantFrom('#Intent;scheme=evil;package=com.evil;S.x=1;end', ';end', ...'#&=?\u0000', '%23'),
+	fc.constantFrom('javascript:alert(1)', '//evil.example'),
 	fc.constantFrom('x'.repeat(3000), 'é'.repeat(2500), '"\\'.repeat(1500)),
 );
-const pairs = fc.array(
-	fc.tuple(
-		fc.oneof(text, fc.constantFrom('ref', 'own', 'deviceId', 'utm_source', 'gclid', '__proto__', 'toString')),
-		text,
-	),
-	{
-		maxLength: 70,
-	},
-);
+const name = fc.oneof(text, fc.constantFrom('ref', 'own', 'deviceId', 'utm_source', 'gclid', '__proto__', 'toString'));
+const pairs = fc.array(fc.tuple(name, text), {maxLength: 70});
 const queryOf = (given: Array<[string, string]>) =>
 	readQuery(`/?${new URLSearchParams(given.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]))}`);
 
@@ -278,9 +254,8 @@ test('no query sets a scheme, a package, a fragment, an extra or a host, whateve
 });
 
 test('at most 50 names and 8,192 bytes reach a row, and `/match` adds of them what the page and /data add', (t) => {
-	const own = fc.dictionary(fc.constantFrom('ref', 'own', 'a', 'b'), fc.constantFrom('1', 'y'.repeat(4000)), {
-		maxKeys: 2,
-	});
+	const [names, values] = [fc.constantFrom('ref', 'own', 'a', 'b'), fc.constantFrom('1', 'y'.repeat(4000))];
+	const own = fc.dictionary(names, values, {maxKeys: 2});
 	fc.assert(
 		fc.property(pairs, own, (given, params) => {
 			const query = queryOf(given);
