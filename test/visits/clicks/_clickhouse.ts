@@ -5,8 +5,6 @@ import test, {type ExecutionContext} from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
 import {createDb} from '../../../src/platform/db/db.ts';
 import {type ClickHouse, createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
-import type {TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {type ClickHouseServer, hasClickHouse, startClickHouse} from '../../helpers/clickhouse.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
@@ -28,15 +26,6 @@ test.serial.after.always(async () => {
 
 /** `test.serial`, skipped by name where no clickhouse-server is installed. */
 export const run = hasClickHouse ? test.serial : (test.serial.skip as unknown as typeof test.serial);
-
-export const statsOf = async (at: TestService, {id}: TestOrganization, query = '') => {
-	const {status, body, text} = await admin(at).get(`/admin/organizations/${id}/stats?${query}`);
-	if (status !== 200) {
-		throw new Error(`${status}: ${text}`);
-	}
-
-	return body;
-};
 
 export const storedRows = async (clickHouse: ClickHouse): Promise<number> => {
 	const [row] = await clickHouse.select<{count: number}>('SELECT count() AS count FROM clicks FINAL');

@@ -1,25 +1,20 @@
 import {randomUUID} from 'node:crypto';
+import type {ExecutionContext} from 'ava';
 import type {Db} from '../../../src/platform/db/db.ts';
 import {campaigns, contexts} from '../../../src/visits/clicks/click-context.ts';
 import {type DimensionName, usualDimensions} from '../../../src/visits/clicks/dimensions.ts';
 import {keepWords} from '../../../src/visits/clicks/keep-words.ts';
+import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {organization} from '../../helpers/builders.ts';
 import type {TestService} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
+
+type UsualName = 'platform' | 'country' | 'channel' | 'referrer';
 
 /** The fields of a row that a report counts by. */
 export type Row = {at: number} & (
-	| ({
-			kind: 'click';
-			platform: string | null;
-			country: string | null;
-			channel: string | null;
-			referrer: string | null;
-			link: string;
-			isCrawler: boolean;
-	  } & {
-			[Name in Exclude<
-				DimensionName,
-				'platform' | 'country' | 'channel' | 'referrer' | 'link' | 'matchMethod' | 'tag'
-			>]?: string | null;
+	| ({kind: 'click'; link: string; isCrawler: boolean} & {[Name in UsualName]: string | null} & {
+			[Name in Exclude<DimensionName, UsualName | 'link' | 'matchMethod' | 'tag'>]?: string | null;
 	  })
 	| {kind: 'match'; method: string; link: string | null; isMatch: boolean}
 	| {kind: 'event'; link: string | null}
@@ -28,6 +23,31 @@ export type Row = {at: number} & (
 const time = (row: Row): Date => new Date(row.at);
 
 type ClickRow = Extract<Row, {kind: 'click'}>;
+
+const anyLink = randomUUID();
+
+/** A click at that time, of an iPhone. */
+export const clickAt = (at: string | number, more: Partial<ClickRow> = {}): ClickRow => ({
+	kind: 'click',
+	at: typeof at === 'string' ? Date.parse(at) : at,
+	platform: 'ios',
+	country: null,
+	channel: null,
+	referrer: null,
+	link: anyLink,
+	isCrawler: false,
+	...more,
+});
+
+/** A service of the test's own, because rollups are the whole database's, and an organization. */
+export const withRollups = async (t: ExecutionContext) => {
+	const service = await ownService(t);
+	const {db, background} = service.services;
+	// The job that runs at the start has the lock for a moment.
+	await background.settle();
+	await rollUp(db);
+	return {service, db, acme: await organization(service)};
+};
 
 const wordsOf = (row: ClickRow) => {
 	const month = time(row).toISOString().slice(0, 7);
@@ -56,67 +76,48 @@ export const storeRows = async (
 	// Outside the transaction: one that a test leaves open must not block others with the same values.
 	await keepWords(service.services.db, contexts, [...new Map(words.map(({context: {id, row}}) => [id, row]))]);
 	await keepWords(service.services.db, campaigns, [...new Map(words.map(({campaign: {id, row}}) => [id, row]))]);
+	const common = ({link}: Row) => ({id: randomUUID(), organization_id: organizationId, link_id: link});
 	await db.batchInsert(
 		'clicks',
 		clicks.map((row, index) => ({
-			id: randomUUID(),
+			...common(row),
 			occurred_at: time(row),
-			organization_id: organizationId,
-			link_id: row.link,
 			context_id: words[index]?.context.id,
 			campaign_id: words[index]?.campaign.id,
 			referrer_host: row.referrer,
 		})),
 	);
+	const matches = rows.filter((row) => row.kind === 'match');
 	await db.batchInsert(
 		'match_attempts',
-		rows.flatMap((row) =>
-			row.kind === 'match'
-				? {
-						id: randomUUID(),
-						at: time(row),
-						organization_id: organizationId,
-						matched: row.isMatch,
-						method: row.isMatch ? row.method : 'NONE',
-						link_id: row.link,
-						signals: '{}',
-						candidates: '[]',
-					}
-				: [],
-		),
+		matches.map((row) => ({
+			...common(row),
+			at: time(row),
+			matched: row.isMatch,
+			method: row.isMatch ? row.method : 'NONE',
+			signals: '{}',
+			candidates: '[]',
+		})),
 	);
+	const event = {
+		device_id: 'device',
+		event_name: 'purchase',
+		properties: '{}',
+		received_at: service.services.clock.now(),
+	};
 	await db.batchInsert(
 		'events',
-		rows.flatMap((row) =>
-			row.kind === 'event'
-				? {
-						id: randomUUID(),
-						organization_id: organizationId,
-						device_id: 'device',
-						event_name: 'purchase',
-						properties: '{}',
-						link_id: row.link,
-						occurred_at: time(row),
-						received_at: service.services.clock.now(),
-					}
-				: [],
-		),
+		rows.filter(({kind}) => kind === 'event').map((row) => ({...common(row), ...event, occurred_at: time(row)})),
 	);
 };
 
 type Report = {from: string; to: string; series: Array<{start: string}>};
 
-const top = (keys: Array<string | null>, most = 20): Array<{key: string | null; count: number}> => {
-	const counts = new Map<string | null, number>();
-	for (const key of keys) {
-		counts.set(key, (counts.get(key) ?? 0) + 1);
-	}
-
-	return [...counts]
-		.map(([key, count]) => ({key, count}))
+const top = (keys: Array<string | null>, most = 20): Array<{key: string | null; count: number}> =>
+	[...new Set(keys)]
+		.map((key) => ({key, count: keys.filter((one) => one === key).length}))
 		.sort((a, b) => b.count - a.count || String(a.key).localeCompare(String(b.key)))
 		.slice(0, most);
-};
 
 /**
  * The expected report of those rows, counted one by one. The report defines the starts of its buckets; a row belongs to
@@ -156,13 +157,9 @@ export const countRows = (
 	count(people, 'clicks');
 	count(matches, 'matches');
 	count(events, 'events');
+	const crawlerViews = clicks.length - people.length;
 	return {
-		totals: {
-			clicks: people.length,
-			crawlerViews: clicks.length - people.length,
-			matches: matches.length,
-			events: events.length,
-		},
+		totals: {clicks: people.length, crawlerViews, matches: matches.length, events: events.length},
 		series: parts,
 		breakdowns: Object.fromEntries(
 			(by ?? usualDimensions).map((name) => [name, top(keysOf(name), by === null ? undefined : 500)]),

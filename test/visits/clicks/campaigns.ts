@@ -1,28 +1,23 @@
-import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked, ownService, statsOf} from '../_own.ts';
 import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
-import {storeRows} from './_counted.ts';
+import {clickAt, storeRows, withRollups} from './_counted.ts';
 
 const service = serviceOf(test);
 
 const report = async ({id}: {id: string}, query: string) =>
 	admin(service).get(`/admin/organizations/${id}/stats?${query}`);
 
-const breakdownsOf = async (acme: TestOrganization, query: string) => (await report(acme, query)).body.breakdowns;
+const breakdownsOf = async (acme: TestOrganization, by: string) => (await statsOf(service, acme, by)).breakdowns;
 
 test('UTM values of the tap come before those of the link, which come before those of its template', async (t) => {
 	const acme = await organization(service);
-	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
-		name: 'Spring',
-		channel: 'email',
-		utmMedium: 'newsletter',
-		utmCampaign: 'template',
-	});
+	const values = {name: 'Spring', channel: 'email', utmMedium: 'newsletter', utmCampaign: 'template'};
+	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, values);
 	const sale = await link(acme, {
 		templateId: template.id,
 		utmCampaign: 'spring',
@@ -34,27 +29,17 @@ test('UTM values of the tap come before those of the link, which come before tho
 	await visit(service, sale, address, {query: '?utm_campaign=autumn&utm_term=shoes'});
 	await visit(service, sale, address, {query: '?utm_campaign=&utm_source=x&utm_source=y'});
 	await visit(service, sale, address, {query: `?utm_campaign=${'long'.repeat(100)}`});
-	const {utmCampaign, utmSource, utmMedium, utmTerm} = await breakdownsOf(
-		acme,
-		'by=utmCampaign,utmSource,utmMedium,utmTerm',
-	);
-	t.deepEqual(utmCampaign, [
-		{key: 'spring', count: 2},
-		{key: 'autumn', count: 1},
-		{key: 'long'.repeat(100).slice(0, 255), count: 1},
-	]);
-	t.deepEqual(utmSource, [
-		{key: 'acme', count: 3},
-		{key: 'x', count: 1},
-	]);
-	t.deepEqual(utmMedium, [{key: 'newsletter', count: 4}]);
-	t.deepEqual(utmTerm, [
-		{key: null, count: 3},
-		{key: 'shoes', count: 1},
-	]);
+	const shown = await breakdownsOf(acme, 'by=utmCampaign,utmSource,utmMedium,utmTerm');
+	const counts = (...pairs: Array<[string | null, number]>) => pairs.map(([key, count]) => ({key, count}));
+	t.deepEqual(shown, {
+		utmCampaign: counts(['spring', 2], ['autumn', 1], ['long'.repeat(100).slice(0, 255), 1]),
+		utmSource: counts(['acme', 3], ['x', 1]),
+		utmMedium: counts(['newsletter', 4]),
+		utmTerm: counts([null, 3], ['shoes', 1]),
+	});
 	// What a click was made for stays when its link changes.
 	await acme.server.patch(`/links/${sale.id}`, {utmCampaign: 'winter', channel: 'sms'});
-	t.deepEqual((await breakdownsOf(acme, 'by=utmCampaign')).utmCampaign, utmCampaign);
+	t.deepEqual((await breakdownsOf(acme, 'by=utmCampaign')).utmCampaign, shown.utmCampaign);
 	t.deepEqual((await breakdownsOf(acme, 'by=channel&by=os')).channel, [{key: 'email', count: 4}]);
 });
 
@@ -68,32 +53,27 @@ test('by names up to four breakdowns, each its own; without it there are the usu
 	await visit(service, one, address);
 	await visit(service, two, address);
 	await visit(service, two, address);
-	const usual = await report(acme, '');
-	t.deepEqual(Object.keys(usual.body.breakdowns), [
-		'platform',
-		'country',
-		'channel',
-		'referrer',
-		'link',
-		'matchMethod',
-	]);
-	const {body} = await report(acme, 'by=tag,browser&by=deviceModel,os');
-	t.deepEqual(Object.keys(body.breakdowns), ['tag', 'browser', 'deviceModel', 'os']);
-	t.deepEqual(body.breakdowns.tag, [
+	const usual = await statsOf(service, acme);
+	t.is(Object.keys(usual.breakdowns).join(), 'platform,country,channel,referrer,link,matchMethod');
+	const {breakdowns, totals} = await statsOf(service, acme, 'by=tag,browser&by=deviceModel,os');
+	t.is(Object.keys(breakdowns).join(), 'tag,browser,deviceModel,os');
+	t.deepEqual(breakdowns.tag, [
 		{key: 'sale', count: 3},
 		{key: 'spring', count: 1},
 	]);
-	t.deepEqual(body.breakdowns.browser, [{key: 'Safari', count: 3}]);
-	t.deepEqual(body.breakdowns.os, [{key: 'iOS', count: 3}]);
-	t.deepEqual(body.totals, usual.body.totals);
-	const tagged = await report(acme, 'tag=spring&by=link');
-	t.is(tagged.body.totals.clicks, 1);
-	t.deepEqual(tagged.body.breakdowns, {link: [{key: one.id, count: 1}]});
-	t.is((await report(acme, `channel=email&link=${two.id}`)).body.totals.clicks, 0);
-	t.is((await report(acme, `link=${two.id}`)).body.totals.clicks, 2);
-	t.is((await report(acme, 'tag=unknown')).body.totals.clicks, 0);
-	const other = await organization(service);
-	t.is((await report(other, `link=${two.id}`)).body.totals.clicks, 0);
+	t.deepEqual([breakdowns.browser, breakdowns.os], [[{key: 'Safari', count: 3}], [{key: 'iOS', count: 3}]]);
+	t.deepEqual(totals, usual.totals);
+	t.deepEqual(await breakdownsOf(acme, 'tag=spring&by=link'), {link: [{key: one.id, count: 1}]});
+	for (const [owner, query, clicks] of [
+		[acme, 'tag=spring', 1],
+		[acme, `channel=email&link=${two.id}`, 0],
+		[acme, `link=${two.id}`, 2],
+		[acme, 'tag=unknown', 0],
+		[await organization(service), `link=${two.id}`, 0],
+	] as const) {
+		t.is((await statsOf(service, owner, query)).totals.clicks, clicks, query);
+	}
+
 	for (const [query, message] of [
 		['by=colour', /by must be of platform, .* not colour/],
 		['by=', /by must be of/],
@@ -107,33 +87,23 @@ test('by names up to four breakdowns, each its own; without it there are the usu
 });
 
 test('a day keeps 500 campaigns by name, the rest together, whoever sends them', async (t) => {
-	const own = await ownService(t);
-	await own.services.background.settle();
-	const {id} = await organization(own);
-	const linkId = randomUUID();
-	const clicks = Array.from({length: 1200}, (_, index) => ({
-		kind: 'click' as const,
-		at: Date.parse('2026-03-04T10:00:00Z'),
-		platform: 'ios',
-		country: null,
-		channel: null,
-		referrer: null,
-		link: linkId,
-		isCrawler: false,
-		utmCampaign: `campaign ${index}`,
-	}));
-	await storeRows(own, id, clicks);
-	await rollUp(own.services.db);
-	const {rows} = await own.services.db.raw(
+	const {service, db, acme} = await withRollups(t);
+	const campaigns = Array.from({length: 1200}, (_, index) => `campaign ${index}`);
+	await storeRows(
+		service,
+		acme.id,
+		campaigns.map((utmCampaign) => clickAt('2026-03-04T10:00:00Z', {utmCampaign})),
+	);
+	await rollUp(db);
+	const {rows} = await db.raw(
 		`SELECT count(*) FILTER (WHERE key <> 'other')::int AS names, sum(count) FILTER (WHERE key = 'other')::int AS other
 		FROM rollup_breakdowns WHERE dimension = 'utmCampaign' AND span = 'day' AND organization_id = ?`,
-		[id],
+		[acme.id],
 	);
 	t.deepEqual(rows, [{names: 500, other: 700}]);
-	const {body} = await admin(own).get(`/admin/organizations/${id}/stats?from=2026-03-04&to=2026-03-05&by=utmCampaign`);
-	t.is(body.totals.clicks, 1200);
-	t.is(body.breakdowns.utmCampaign.length, 500);
-	t.deepEqual(body.breakdowns.utmCampaign[0], {key: 'other', count: 700});
+	const {totals, breakdowns} = await statsOf(service, acme, 'from=2026-03-04&to=2026-03-05&by=utmCampaign');
+	t.is(totals.clicks, 1200);
+	t.like(breakdowns.utmCampaign, {length: 500, 0: {key: 'other', count: 700}});
 });
 
 const DAY = 24 * 3600;

@@ -11,10 +11,10 @@ import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {freePort} from '../../setup/free-port.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked, ownService, statsOf} from '../_own.ts';
 import {iPhoneApp, network, open, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
-import {its, run, statsOf, storedRows} from './_clickhouse.ts';
+import {its, run, storedRows} from './_clickhouse.ts';
 
 run('what is stored about a device is exported and erased, also in ClickHouse', async (t) => {
 	const {acme, ...sale} = await linked(its.service);

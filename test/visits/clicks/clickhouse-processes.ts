@@ -9,9 +9,9 @@ import {oplink} from '../../helpers/process.ts';
 import {until} from '../../helpers/redis-server.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {startWorkers} from '../../helpers/workers.ts';
-import {linked} from '../_own.ts';
+import {linked, statsOf} from '../_own.ts';
 import {network, pathOf, visit} from '../match/_phones.ts';
-import {its, run, stage, statsOf, storedRows} from './_clickhouse.ts';
+import {its, run, stage, storedRows} from './_clickhouse.ts';
 import {type Load, type Process, startProcess, visitMany} from './_process.ts';
 
 const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>) => {

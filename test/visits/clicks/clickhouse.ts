@@ -12,10 +12,10 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import type {TestService} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked, ownService, statsOf} from '../_own.ts';
 import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
-import {its, run, statsOf} from './_clickhouse.ts';
+import {its, run} from './_clickhouse.ts';
 import {clickOn, countOf, entry, frameOf, leftBehind} from './_left-behind.ts';
 
 /** The same questions for both services: breakdowns, filters and ranges by a small generator of numbers. */

@@ -9,7 +9,7 @@ import {organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
-import {storeRows} from './_counted.ts';
+import {clickAt, storeRows} from './_counted.ts';
 import {clickOn, contextOf, hash, matchOf} from './_left-behind.ts';
 
 const service = serviceOf(test);
@@ -165,17 +165,6 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	t.true(await draining);
 	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});
 	t.is(rows.length, 1);
-});
-
-const clickAt = (at: number) => ({
-	kind: 'click' as const,
-	at,
-	platform: 'ios',
-	country: null,
-	channel: null,
-	referrer: null,
-	link: '7d0f4a8e-7a53-4b0c-8f0c-0d2f3c1b2a10',
-	isCrawler: false,
 });
 
 test('a partition is created during an open transaction with clicks, with the table’s indexes and its own key', async (t) => {

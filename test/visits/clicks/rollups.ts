@@ -5,35 +5,14 @@ import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts'
 import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import {startService, type TestService} from '../../helpers/service.ts';
-import {network, sendSignals, visit} from '../match/_phones.ts';
-import {countRows, type Row, storeRows} from './_counted.ts';
-
-/** Each test has a service of its own: rollups are the whole database's. */
-const setup = async () => {
-	const service = await startService();
-	// The job that runs at the start has the lock for a moment.
-	await service.services.background.settle();
-	await rollUp(service.services.db);
-	const acme = await organization(service);
-	return {service, db: service.services.db, acme};
-};
-
-const report = async (service: TestService, {id}: {id: string}, query = '') =>
-	(await admin(service).get(`/admin/organizations/${id}/stats?${query}`)).body;
+import type {TestService} from '../../helpers/service.ts';
+import {statsOf} from '../_own.ts';
+import {network, sendSignals, userAgents, visit} from '../match/_phones.ts';
+import {clickAt, countRows, type Row, storeRows, withRollups} from './_counted.ts';
 
 const saleLink = randomUUID();
-const clickAt = (at: string): Row => ({
-	kind: 'click',
-	at: Date.parse(at),
-	platform: 'ios',
-	country: 'DE',
-	channel: null,
-	referrer: 'news.example',
-	link: saleLink,
-	isCrawler: false,
-});
-const march = ['2026-03-01T00:00:00Z', '2026-03-05T23:59:59.999Z', '2026-03-09T10:07:00Z'].map(clickAt);
+const newsAt = (at: string): Row => clickAt(at, {country: 'DE', referrer: 'news.example', link: saleLink});
+const march = ['2026-03-01T00:00:00Z', '2026-03-05T23:59:59.999Z', '2026-03-09T10:07:00Z'].map(newsAt);
 const late: Row = {kind: 'event', at: Date.parse('2026-02-20T08:00:00Z'), link: null};
 const match: Row = {
 	kind: 'match',
@@ -48,8 +27,7 @@ const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
 	Number((await db.raw('SELECT coalesce(sum(clicks), 0) AS clicks FROM rollup_quarters')).rows[0].clicks);
 
 test('reports add newer rows to the rollups', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	const {url} = await link(acme, {channel: 'email'});
 	const {pathname} = new URL(url);
 	await anonymous(service).get(pathname);
@@ -61,17 +39,14 @@ test('reports add newer rows to the rollups', async (t) => {
 	await anonymous(service).get(pathname);
 	await storeRows(service, acme.id, [late]);
 	t.is(await rolledClicks(service), 1);
-	const {totals, breakdowns} = await report(service, acme);
+	const {totals, breakdowns} = await statsOf(service, acme);
 	t.deepEqual(totals, {clicks: 2, crawlerViews: 0, matches: 0, events: 1});
 	t.deepEqual(breakdowns.channel, [{key: 'email', count: 2}]);
 });
 
 test('clicks wait for the signals of their page before they are rolled up', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
-	const mac = {
-		userAgent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.4 Safari/605.1.15',
-	};
+	const {service, db, acme} = await withRollups(t);
+	const mac = {userAgent: userAgents.iPad};
 	const one = await link(acme);
 	const {token} = await visit(service, one, network()(1), mac);
 	await service.services.clickJournal.flushed();
@@ -79,16 +54,15 @@ test('clicks wait for the signals of their page before they are rolled up', asyn
 	await rollUpNow();
 	t.is(await rolledClicks(service), 0);
 	await sendSignals(service, one, {token, touchPoints: 5}, {'User-Agent': mac.userAgent});
-	t.deepEqual((await report(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
+	t.deepEqual((await statsOf(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
 	service.clock.advance(66);
 	await rollUpNow();
 	t.is(await rolledClicks(service), 1);
-	t.deepEqual((await report(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
+	t.deepEqual((await statsOf(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
 });
 
 test('a step that breaks off leaves nothing behind, and the next one does it all', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	await storeRows(service, acme.id, march);
 	await t.throwsAsync(
 		db.transaction(async (trx) => {
@@ -98,23 +72,20 @@ test('a step that breaks off leaves nothing behind, and the next one does it all
 		{message: 'power cut'},
 	);
 	t.is(await rolledClicks(service), 0);
-	t.is((await report(service, acme)).totals.clicks, 3);
+	t.is((await statsOf(service, acme)).totals.clicks, 3);
 	await rollUp(db);
 	t.is(await rolledClicks(service), 3);
-	t.is((await report(service, acme)).totals.clicks, 3);
+	t.is((await statsOf(service, acme)).totals.clicks, 3);
 });
 
 test('processes that roll up at once count every row once', async (t) => {
-	const {service, acme} = await setup();
+	const {service, acme} = await withRollups(t);
 	const others = [1, 2, 3].map(() => createDb(service.databaseUrl, {poolSize: 2}));
-	t.teardown(async () => {
-		await Promise.all(others.map((other) => other.destroy()));
-		await service.stop();
-	});
+	t.teardown(() => Promise.all(others.map((other) => other.destroy())));
 	for (let round = 1; round <= 5; round += 1) {
 		await Promise.all(march.map((row) => storeRows(service, acme.id, [row])));
 		await Promise.all(others.flatMap((other) => [rollUp(other, undefined, {stepTransactions: 1n}), rollUp(other)]));
-		t.is((await report(service, acme)).totals.clicks, 3 * round);
+		t.is((await statsOf(service, acme)).totals.clicks, 3 * round);
 	}
 
 	await rollUp(service.services.db);
@@ -122,8 +93,7 @@ test('processes that roll up at once count every row once', async (t) => {
 });
 
 test('one process rolls up at a time; another leaves it to that one', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	await storeRows(service, acme.id, march);
 	await db.transaction(async (trx) => {
 		t.true(await rollUpStep(trx));
@@ -133,37 +103,35 @@ test('one process rolls up at a time; another leaves it to that one', async (t) 
 });
 
 test('a row whose transaction ends after later ones were rolled up is counted', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	const slow = await db.transaction();
-	await storeRows(service, acme.id, [clickAt('2026-03-01T00:00:00Z')], slow);
+	await storeRows(service, acme.id, [newsAt('2026-03-01T00:00:00Z')], slow);
 	await storeRows(service, acme.id, march);
 	await rollUp(db);
-	t.is((await report(service, acme)).totals.clicks, 3);
+	t.is((await statsOf(service, acme)).totals.clicks, 3);
 	await slow.commit();
-	t.is((await report(service, acme)).totals.clicks, 4);
+	t.is((await statsOf(service, acme)).totals.clicks, 4);
 	await rollUp(db);
-	t.is((await report(service, acme)).totals.clicks, 4);
+	t.is((await statsOf(service, acme)).totals.clicks, 4);
 	t.is(await rolledClicks(service), 4);
 });
 
 test('restored rows are added organization by organization, day by day, and counted meanwhile', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	const globex = await organization(service, {appConfig: null});
 	const rows = [...march, late, match];
 	await storeRows(service, acme.id, rows);
 	await storeRows(service, globex.id, rows);
 	await db.raw('SELECT restart_rollups()');
-	await storeRows(service, acme.id, [clickAt('2026-03-05T12:00:00Z')]);
+	await storeRows(service, acme.id, [newsAt('2026-03-05T12:00:00Z')]);
 	const compare = async () => {
-		for (const {org, stored} of [
-			{org: acme, stored: [...rows, clickAt('2026-03-05T12:00:00Z')]},
-			{org: globex, stored: rows},
-		]) {
-			const body = await report(service, org);
+		for (const [owner, stored] of [
+			[acme, [...rows, newsAt('2026-03-05T12:00:00Z')]],
+			[globex, rows],
+		] as const) {
+			const body = await statsOf(service, owner);
 			const {totals, series, breakdowns} = body;
-			t.deepEqual({totals, series, breakdowns}, countRows(stored, body));
+			t.deepEqual({totals, series, breakdowns}, countRows([...stored], body));
 		}
 	};
 	await compare();
@@ -179,24 +147,23 @@ test('restored rows are added organization by organization, day by day, and coun
 });
 
 test('a copy restored into another cluster is rolled up again; data only in the rollups stays', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
-	await storeRows(service, acme.id, [clickAt('2026-02-10T08:00:00Z'), ...march, late, match]);
+	const {service, db, acme} = await withRollups(t);
+	await storeRows(service, acme.id, [newsAt('2026-02-10T08:00:00Z'), ...march, late, match]);
 	await rollUp(db);
 	await db('clicks').where('occurred_at', '<', '2026-03-01').delete();
-	const before = await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month');
+	const query = 'from=2026-02-01&to=2026-04-01&interval=month';
+	const before = await statsOf(service, acme, query);
 	t.is(before.totals.clicks, 4);
 	// Transactions of the other cluster have numbers that are taken here.
 	await db.raw(`UPDATE clicks SET writer = '99999999'`);
 	await db.raw('UPDATE rollups SET cluster = cluster + 1');
-	t.is((await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month')).totals.clicks, 3);
+	t.is((await statsOf(service, acme, query)).totals.clicks, 3);
 	await rollUp(db);
-	t.deepEqual(await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month'), before);
+	t.deepEqual(await statsOf(service, acme, query), before);
 });
 
 test('an organization’s figures are deleted with it, and clicks during the deletion block nothing', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	const globex = await organization(service, {plan: null, appConfig: null});
 	await storeRows(service, globex.id, march);
 	await rollUp(db);
@@ -212,18 +179,17 @@ test('an organization’s figures are deleted with it, and clicks during the del
 });
 
 test('a day that began within a quarter of an hour is counted row by row', async (t) => {
-	const {service, db, acme} = await setup();
-	t.teardown(() => service.stop());
+	const {service, db, acme} = await withRollups(t);
 	// St. John's set its clocks back at 00:01, so one day has a minute before the last hour of the day before.
-	const events: Row[] = Array.from({length: 30}, (_, minute) => ({
-		kind: 'event',
-		at: Date.UTC(2010, 10, 7, 2, 20 + minute),
-		link: null,
-	}));
-	await storeRows(service, acme.id, events);
+	const at = (minute: number) => Date.UTC(2010, 10, 7, 2, 20 + minute);
+	await storeRows(
+		service,
+		acme.id,
+		Array.from({length: 30}, (_, minute) => ({...late, at: at(minute)})),
+	);
 	const query = 'from=2010-11-01T00:00:00Z&to=2010-11-12T00:00:00Z&timezone=America/St_Johns';
-	const before = await report(service, acme, query);
+	const before = await statsOf(service, acme, query);
 	await rollUp(db);
 	t.is(before.totals.events, 30);
-	t.deepEqual(await report(service, acme, query), before);
+	t.deepEqual(await statsOf(service, acme, query), before);
 });

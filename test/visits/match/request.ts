@@ -11,68 +11,43 @@ const service = serviceOf(test);
 test('without a click the answer is 200 with exactly two fields, whatever is sent', async (t) => {
 	for (const body of [undefined, {}, iPhoneApp, {deviceId: 'device-0001', clipboardToken: 'a shopping list'}]) {
 		const {status, body: answer} = await anonymous(service, network()(1)).post('/match', body);
-		t.is(status, 200);
-		t.deepEqual(answer, nothing);
+		t.deepEqual([status, answer], [200, nothing]);
 	}
 });
 
-test('lengths and the platform are checked, with one detail per field', async (t) => {
-	const {status, body} = await open(service, network()(1), {
-		clipboardToken: 'x'.repeat(101),
-		installReferrer: 'x'.repeat(101),
-		deviceId: 'x'.repeat(7),
-		platform: 'ios',
-	});
-	t.is(status, 400);
-	t.is(body.message, 'Validation failed');
-	t.deepEqual(body.details.slice(0, 3), [
+test('lengths and the platform are checked, with one detail per field, and nothing is coerced', async (t) => {
+	const long = 'x'.repeat(101);
+	const body = {clipboardToken: long, installReferrer: long, deviceId: 'x'.repeat(7), platform: 'ios'};
+	const {status, body: answer} = await open(service, network()(1), body);
+	t.like([status, answer.message, answer.details.length], [400, 'Validation failed', 4]);
+	t.like(answer.details, [
 		{message: 'clipboardToken must be shorter than or equal to 100 characters', field: 'clipboardToken'},
 		{message: 'installReferrer must be shorter than or equal to 100 characters', field: 'installReferrer'},
 		{message: 'deviceId must be longer than or equal to 8 characters', field: 'deviceId'},
+		{field: 'platform'},
 	]);
-	t.is(body.details[3].field, 'platform');
-	t.is(body.details.length, 4);
-	for (const deviceId of ['', 'x'.repeat(101)]) {
-		t.is((await open(service, network()(1), {deviceId})).status, 400);
-	}
-});
-
-test('nothing is coerced', async (t) => {
-	for (const field of ['clipboardToken', 'installReferrer', 'deviceId', 'osVersion', 'timezone']) {
-		const {status, body} = await open(service, network()(1), {[field]: 12_345_678});
-		t.is(status, 400, field);
-		t.is(body.details[0].field, field);
+	for (const [field, value] of [
+		['deviceId', ''],
+		['deviceId', long],
+		...['clipboardToken', 'installReferrer', 'deviceId', 'osVersion', 'timezone'].map((name) => [name, 12_345_678]),
+	] as Array<[string, unknown]>) {
+		const refused = await open(service, network()(1), {[field]: value});
+		t.like(refused, {status: 400, body: {details: {0: {field}}}}, field);
 	}
 });
 
 test('unknown fields are ignored, null counts as left out, and 100 characters are allowed', async (t) => {
-	const {status, body} = await open(service, network()(1), {
-		...iPhoneApp,
-		clipboardToken: 'x'.repeat(100),
-		installReferrer: null,
-		deviceId: 'x'.repeat(100),
-		platform: null,
-		newerField: {of: ['a newer SDK']},
-	});
-	t.is(status, 200);
-	t.deepEqual(body, nothing);
+	const longest = {clipboardToken: 'x'.repeat(100), deviceId: 'x'.repeat(100)};
+	const body = {...iPhoneApp, ...longest, installReferrer: null, platform: null, newerField: {of: ['a newer SDK']}};
+	t.deepEqual(await match(service, network()(1), body), nothing);
 });
 
 test('signals of the device are cut at 100 characters, and nonsense is unknown', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	await clicked(service, acme, address);
-	const {status, body} = await open(service, address, {
-		osVersion: `unheard of ${'x'.repeat(500)}`,
-		deviceModel: `${'x'.repeat(99)}💾`,
-		language: 'Klingon!',
-		timezone: 'Mars/Olympus',
-	});
-	t.is(status, 200);
-	t.is(body.matched, true);
+	const {acme, address} = await tapped(service);
+	const long = {osVersion: `unheard of ${'x'.repeat(500)}`, deviceModel: `${'x'.repeat(99)}💾`};
+	t.true((await match(service, address, {...long, language: 'Klingon!', timezone: 'Mars/Olympus'})).matched);
 	const [row] = await service.services.db('match_attempts').where({organization_id: acme.id});
-	t.is(row.signals.osVersion.length, 100);
-	t.is(row.signals.deviceModel.length, 100);
+	t.deepEqual([row.signals.osVersion.length, row.signals.deviceModel.length], [100, 100]);
 });
 
 test('a body that is not a JSON object is 400, and one that is not valid JSON is 415', async (t) => {
@@ -87,8 +62,7 @@ test('30 requests a minute are answered per address, and the next one learns whe
 	const caller = anonymous(own, network()(1));
 	const answers = await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
 	const refused = answers.filter(({status}) => status === 429);
-	t.is(refused.length, 1);
-	t.is(refused[0]?.body.message, 'Rate limit exceeded. Retry after 60 second(s).');
+	t.like(refused, {length: 1, 0: {body: {message: 'Rate limit exceeded. Retry after 60 second(s).'}}});
 	t.is((await anonymous(own, network()(1)).post('/match', {})).status, 200);
 });
 
@@ -98,8 +72,7 @@ test('any origin may ask, and other methods and link hosts know no /match', asyn
 		'Access-Control-Request-Method': 'POST',
 		'Access-Control-Request-Headers': 'x-api-key',
 	});
-	t.is(preflight.status, 204);
-	t.is(preflight.headers['access-control-allow-origin'], '*');
+	t.like(preflight, {status: 204, headers: {'access-control-allow-origin': '*'}});
 	t.regex(String(preflight.headers['access-control-allow-headers']), /x-api-key/i);
 	t.is((await anonymous(service).get('/match')).status, 404);
 });
@@ -110,17 +83,10 @@ const fromPage = (address: string, fields: object, headers: Record<string, strin
 
 test('a web page without a key gets no link by a guess, and takes none from the app', async (t) => {
 	const {acme, address, link: sale} = await tapped(service);
-	for (const headers of [
-		{},
-		{Origin: 'null'},
-		{'X-API-Key': `opl_sdk_${'x'.repeat(43)}`},
-		{'X-API-Key': acme.serverKey},
-		{'X-API-Key': ''},
-	]) {
+	const noKeys = ['', `opl_sdk_${'x'.repeat(43)}`, acme.serverKey].map((key) => ({'X-API-Key': key}));
+	for (const headers of [{}, {Origin: 'null'}, ...noKeys]) {
 		const {status, body, headers: answered} = await fromPage(address, iPhoneApp, headers);
-		t.is(status, 200);
-		t.deepEqual(body, nothing);
-		t.is(answered['access-control-allow-origin'], '*');
+		t.deepEqual([status, body, answered['access-control-allow-origin']], [200, nothing, '*']);
 	}
 
 	t.is((await match(service, address, iPhoneApp)).linkId, sale.id);
@@ -138,9 +104,7 @@ test('nor is the answer of a recent guess or token repeated to it', async (t) =>
 });
 
 test('its miss is recorded as guesses_off', async (t) => {
-	const acme = await organization(service);
-	const address = network()(1);
-	await clicked(service, acme, address);
+	const {acme, address} = await tapped(service);
 	const deviceId = `device-of-a-page-${acme.orgKey}`;
 	await fromPage(address, {...iPhoneApp, deviceId});
 	const [attempt] = await service.services.db('match_attempts').where({device_id: deviceId});
