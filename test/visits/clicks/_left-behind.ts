@@ -6,14 +6,13 @@ import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import type {ClickCampaign, ClickContext} from '../../../src/visits/clicks/click-context.ts';
 import {createDamageKeeper} from '../../../src/visits/clicks/journal/damaged.ts';
-import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
-import {type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
+import {type Click, type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeFrame} from '../../../src/visits/clicks/journal/frame.ts';
 import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
 import {encodeSection} from '../../../src/visits/clicks/journal/section.ts';
 import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../../src/visits/clicks/open-match.ts';
-import type {TestService} from '../../helpers/service.ts';
+import {storedRows, type TestService} from '../../helpers/service.ts';
 
 /** When the clicks of a test happen. */
 export const at = new Date('2026-03-10T12:00:00.000Z');
@@ -73,6 +72,9 @@ export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click
 
 export const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(entries));
 
+/** The frame of one click on a link. */
+export const frameOn = (owner: {id: string}, linkId: string): Buffer => frameOf([entry(clickOn(owner, linkId))]);
+
 /** A journal that a process left behind. */
 export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
 	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
@@ -84,16 +86,11 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 	let refused = 0;
 	const lines: string[] = [];
 	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
-	const cursorsOf = () => {
-		const {db, clickPartitions} = services;
-		return createJournalCursors(folder, {
-			db,
-			clickPartitions,
-			clickHouse: null,
-			onRefused: () => (refused += 1),
-			onDamage,
-		});
+	const onRefused = () => {
+		refused += 1;
 	};
+	const {db, clickPartitions} = services;
+	const cursorsOf = () => createJournalCursors(folder, {db, clickPartitions, clickHouse: null, onRefused, onDamage});
 	const drain = async (one = cursorsOf()) => {
 		while ((await one.toPostgres.step()) !== null) {
 			// Until nothing is left.
@@ -110,6 +107,13 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 };
 
 export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);
+
+/** How many clicks of an organization with one link are stored, wait for a match, and are counted. */
+export const storedOf = async (service: TestService, owner: {id: string}, linkId: string) => ({
+	clicks: (await storedRows(service, 'clicks', {link_id: linkId})).length,
+	matches: (await storedRows(service, 'match_clicks', {link_id: linkId})).length,
+	counted: await countOf(service, owner),
+});
 
 /** Clicks that are counted for an organization. */
 export const countOf = async ({services}: TestService, owner: {id: string}): Promise<number> => {

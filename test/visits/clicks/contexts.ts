@@ -2,13 +2,14 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Clock} from '../../../src/platform/clock.ts';
 import type {Services} from '../../../src/services.ts';
-import {type ClickContext, contexts} from '../../../src/visits/clicks/click-context.ts';
+import {contexts} from '../../../src/visits/clicks/click-context.ts';
 import {directJournal} from '../../../src/visits/clicks/direct-journal.ts';
 import type {Click} from '../../../src/visits/clicks/journal/entry.ts';
 import {organization} from '../../helpers/builders.ts';
-import {anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
+import {network as phoneNetwork, sendSignals, visit} from '../match/_phones.ts';
+import {untilTrue} from '../webhooks/_receiver.ts';
 import {clickAt, storeRows} from './_counted.ts';
 import {clickOn, contextOf, hash, matchOf} from './_left-behind.ts';
 
@@ -17,54 +18,33 @@ const service = serviceOf(test);
 /** Writes clicks directly; rejects with why one could not be written. */
 const writer = (services: Services, clock: Clock): ((click: Click) => Promise<true>) => {
 	let failure: unknown;
-	const {record} = directJournal({
-		...services,
-		onFailure: (error) => {
-			failure = error;
-		},
-	});
+	const onFailure = (error: unknown) => {
+		failure = error;
+	};
+	const {record} = directJournal({...services, onFailure});
 	return (click) =>
 		new Promise((resolve, reject) =>
-			record(click, clock.now(), (isKept) => {
-				if (isKept) {
-					resolve(true);
-				} else {
-					reject(failure);
-				}
-			}),
+			record(click, clock.now(), (isKept) => (isKept ? resolve(true) : reject(failure))),
 		);
 };
 
-const unknown: ClickContext = {
-	platform: null,
-	os: null,
-	osVersion: null,
-	browser: null,
-	deviceModel: null,
-	language: null,
-	timezone: null,
-	country: null,
-	botClass: null,
-};
-
-const iphone: ClickContext = {...unknown, platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari'};
+const iphone = contextOf({language: null});
+const unknown = contextOf({platform: null, os: null, osVersion: null, browser: null, language: null});
+const german = {language: 'de-DE', timezone: 'Europe/Berlin', country: 'DE', deviceModel: 'iPhone15,2'};
 
 for (const [what, context] of [
 	['every property is unknown', unknown],
-	[
-		'many properties are known',
-		{...iphone, language: 'de-DE', timezone: 'Europe/Berlin', country: 'DE', deviceModel: 'iPhone15,2'},
-	],
+	['many properties are known', {...iphone, ...german}],
 	['it is a crawler', {...unknown, browser: 'Slack', botClass: 'preview-crawler'}],
 	['a word looks like none', {...unknown, browser: '\\N', os: '', deviceModel: 'a\tb\n\r\\…\u{1F600}'}],
 ] as const) {
 	test(`the id of a context is equal here and in PostgreSQL if ${what}`, async (t) => {
 		const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
 		const words = [platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass];
-		const {rows} = await service.services.db.raw('SELECT keep_click_context(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id', [
-			'2026-02-28T23:59:59.999Z',
-			...words,
-		]);
+		const {rows} = await service.services.db.raw(
+			"SELECT keep_click_context('2026-02-28T23:59:59.999Z', ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id",
+			words,
+		);
 		t.is(String(rows[0].id), contexts.idOf(contexts.rowOf('2026-02', context)));
 		const [kept] = await service.services.db('click_contexts').where({id: rows[0].id});
 		t.like(kept, {platform, os, os_version: osVersion, browser, device_model: deviceModel, bot_class: botClass});
@@ -75,14 +55,7 @@ test('clicks that say the same share a context, those of another month have one 
 	const {services} = service;
 	const acme = await organization(service);
 	const linkId = randomUUID();
-	const click: Click = {
-		context: {...iphone, language: 'en-NZ'},
-		organizationId: acme.id,
-		linkId,
-		campaign: null,
-		referrerHost: null,
-		match: null,
-	};
+	const click = clickOn(acme, linkId, {context: {...iphone, language: 'en-NZ'}, match: null});
 	const clock = createFakeClock();
 	const record = writer(services, clock);
 	await Promise.all([record(click), record(click), record({...click, context: {...click.context, country: 'NZ'}})]);
@@ -104,7 +77,7 @@ test('many that write a new context at once keep it once', async (t) => {
 		writers.flatMap((record, number) =>
 			contexts.map((_, index) => {
 				const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
-				return record({context, organizationId: acme.id, linkId, campaign: null, referrerHost: null, match: null});
+				return record(clickOn(acme, linkId, {context, match: null}));
 			}),
 		),
 	);
@@ -114,15 +87,11 @@ test('many that write a new context at once keep it once', async (t) => {
 });
 
 test('signals equal to the headers do not change the click, others change its context', async (t) => {
-	const {id, url} = await linked(service);
-	const {pathname} = new URL(url);
-	const headers = {
-		'User-Agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1',
-	};
+	const {id, ...sale} = await linked(service);
+	const place = phoneNetwork();
 	const sendTimezone = async (timezone: string) => {
-		const {text} = await anonymous(service).get(pathname, {...headers, 'Sec-CH-Timezone': '"Asia/Tokyo"'});
-		const [token] = /opl_\w{32}/.exec(text) ?? [];
-		t.is((await anonymous(service).post(`${pathname}/signals`, {token, timezone})).status, 204);
+		const {token} = await visit(service, sale, place(1), {timezone: 'Asia/Tokyo'});
+		t.is((await sendSignals(service, sale, {token, timezone})).status, 204);
 	};
 	await sendTimezone('Asia/Tokyo');
 	const [same] = await storedRows(service, 'clicks', {link_id: id});
@@ -139,28 +108,19 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	const visitor = {hash: hash(), isReturning: true};
 	const {network} = matchOf();
 	const record = writer(services, clock);
-	const visit = (deviceModel: string) =>
+	const tap = (deviceModel: string) =>
 		record(clickOn(acme, linkId, {context: contextOf({deviceModel}), match: {...matchOf(visitor), network}}));
 	const model = `iPhone of ${linkId}`;
-	await visit('iPhone15,2');
+	await tap('iPhone15,2');
 	const signals = await services.db.transaction();
 	const [match] = await signals('match_clicks').where({link_id: linkId}).forUpdate();
 	t.truthy(match);
-	const draining = visit(model);
-	const isWaiting = async () =>
-		(
-			await services.db.raw(
-				`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-			)
-		).rowCount > 0;
-	while (!(await isWaiting())) {
-		// Until it stands before the match.
-	}
-
-	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, 'en', NULL, NULL, NULL)`, [
-		clock.now(),
-		model,
-	]);
+	const draining = tap(model);
+	const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+	// Until it stands before the match.
+	await untilTrue(async () => (await services.db.raw(waiting)).rowCount > 0);
+	const keep = `SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, 'en', NULL, NULL, NULL)`;
+	await signals.raw(keep, [clock.now(), model]);
 	await signals.commit();
 	t.true(await draining);
 	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});

@@ -14,13 +14,8 @@ const saleLink = randomUUID();
 const newsAt = (at: string): Row => clickAt(at, {country: 'DE', referrer: 'news.example', link: saleLink});
 const march = ['2026-03-01T00:00:00Z', '2026-03-05T23:59:59.999Z', '2026-03-09T10:07:00Z'].map(newsAt);
 const late: Row = {kind: 'event', at: Date.parse('2026-02-20T08:00:00Z'), link: null};
-const match: Row = {
-	kind: 'match',
-	at: Date.parse('2026-03-09T10:08:00Z'),
-	link: saleLink,
-	method: 'CLIPBOARD',
-	isMatch: true,
-};
+const matchedAt = Date.parse('2026-03-09T10:08:00Z');
+const match: Row = {kind: 'match', at: matchedAt, link: saleLink, method: 'CLIPBOARD', isMatch: true};
 
 /** The number of clicks in the rollups, which a report does not show. */
 const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
