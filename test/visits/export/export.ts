@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {request as httpRequest} from 'node:http';
 import {tmpdir} from 'node:os';
@@ -11,44 +12,33 @@ import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
 import {untilTrue} from '../webhooks/_receiver.ts';
+import {linesOf} from './_lines.ts';
 
 const service = serviceOf(test);
 
 const exportOf = (acme: TestOrganization, kind: string, query = '') =>
 	admin(service).get(`/admin/organizations/${acme.id}/export/${kind}${query}`);
 
-const linesOf = (text: string): Array<Record<string, unknown>> =>
-	text
-		.split('\n')
-		.filter((line) => line !== '')
-		.map((line) => JSON.parse(line));
-
+const UTM = 'utmSource,utmMedium,utmCampaign,utmContent,utmTerm';
 const COLUMNS = {
-	clicks:
-		'id,at,linkId,channel,referrer,platform,os,browser,deviceModel,language,country,botClass,utmSource,utmMedium,utmCampaign,utmContent,utmTerm',
+	clicks: `id,at,linkId,channel,referrer,platform,os,browser,deviceModel,language,country,botClass,${UTM}`,
 	events: 'id,eventId,eventName,deviceId,linkId,properties,occurredAt,receivedAt',
 	matches: 'id,at,deviceId,matched,method,confidence,score,linkId,reason',
 };
 
 test('clicks, events and matches are exported in the order of the contract, and a run ends with a cursor', async (t) => {
 	const acme = await organization(service);
-	const other = await organization(service);
 	const host = network();
 	const tapped = await clicked(service, acme, host(1), {channel: 'email'});
-	await clicked(service, other, host(2));
+	await clicked(service, await organization(service), host(2));
 	await anonymous(service, host(3)).get(pathOf(tapped.link.url), {'User-Agent': 'WhatsApp/2.23.20.0'});
 	await open(service, host(1), {...iPhoneApp, deviceId: 'device-1', clipboardToken: tapped.token}, acme);
 	const properties = {note: 'a "quote", a comma\nand a line', price: 12.5};
-	await acme.client.post('/sdk/events', {
-		deviceId: 'device-1',
-		eventName: 'purchase',
-		properties,
-		eventId: ''.padEnd(3, 'e'),
-	});
+	const event = {deviceId: 'device-1', eventName: 'purchase', properties, eventId: 'eee'};
+	await acme.client.post('/sdk/events', event);
 	for (const [kind, columns] of Object.entries(COLUMNS)) {
 		const {status, headers, text} = await exportOf(acme, kind);
-		t.is(status, 200);
-		t.is(headers['content-type'], 'application/x-ndjson; charset=utf-8');
+		t.deepEqual([status, headers['content-type']], [200, 'application/x-ndjson; charset=utf-8']);
 		const lines = linesOf(text);
 		t.deepEqual(lines.at(-1), {cursor: headers['x-cursor']});
 		t.is(lines.length, kind === 'clicks' ? 3 : 2, kind);
@@ -58,13 +48,9 @@ test('clicks, events and matches are exported in the order of the contract, and 
 		t.true(csv.text.startsWith(`${columns}\n`));
 		t.false(csv.text.includes(host(1)) || csv.text.includes('AppleWebKit'));
 		const rows = parse(csv.text, {columns: true}) as Array<Record<string, string>>;
+		const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 		const texts = (row: Record<string, unknown>) =>
-			Object.fromEntries(
-				Object.entries(row).map(([name, value]) => [
-					name,
-					value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value),
-				]),
-			);
+			Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? '' : textOf(value)]));
 		const compact = (row: Record<string, string>) => ({
 			...row,
 			...(row['properties'] ? {properties: JSON.stringify(JSON.parse(row['properties']))} : {}),
@@ -74,15 +60,8 @@ test('clicks, events and matches are exported in the order of the contract, and 
 	}
 
 	t.like(linesOf((await exportOf(acme, 'events')).text)[0], {eventName: 'purchase', properties});
-	t.like(
-		linesOf((await exportOf(acme, 'clicks')).text).find(({botClass}) => botClass === null),
-		{
-			at: '2026-03-10T12:00:00.000Z',
-			linkId: tapped.link.id,
-			channel: 'email',
-			platform: 'ios',
-		},
-	);
+	const person = linesOf((await exportOf(acme, 'clicks')).text).find(({botClass}) => botClass === null);
+	t.like(person, {at: '2026-03-10T12:00:00.000Z', linkId: tapped.link.id, channel: 'email', platform: 'ios'});
 });
 
 test('a run after a cursor has what was stored since, and a click that was just answered', async (t) => {
@@ -96,28 +75,32 @@ test('a run after a cursor has what was stored since, and a click that was just 
 		cursor = String(headers['x-cursor']);
 	}
 
-	t.is(linesOf((await exportOf(acme, 'clicks', `?cursor=${cursor}`)).text).length, 1);
 	const byHeader = await admin(service).get(`/admin/organizations/${acme.id}/export/clicks`, {'X-Cursor': cursor});
 	t.is(linesOf(byHeader.text).length, 1);
-	t.is(linesOf((await exportOf(acme, 'clicks', '?since=2026-03-10T12:00:00Z')).text).length, 6);
-	t.is(linesOf((await exportOf(acme, 'clicks', '?since=2026-03-10T12:00:01Z')).text).length, 1);
+	for (const [query, lines] of [
+		[`?cursor=${cursor}`, 1],
+		['?since=2026-03-10T12:00:00Z', 6],
+		['?since=2026-03-10T12:00:01Z', 1],
+	] as const) {
+		t.is(linesOf((await exportOf(acme, 'clicks', query)).text).length, lines, query);
+	}
 });
 
 test('a cursor of another kind, of another organization and a forged one are 400', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
 	const cursor = String((await exportOf(acme, 'clicks')).headers['x-cursor']);
-	const forged = Buffer.from(JSON.stringify([1, 'clicks', acme.id, '999999999:999999999:'])).toString('base64url');
-	const broken = Buffer.from(JSON.stringify([1, 'clicks', acme.id, "1:1:'; DROP"])).toString('base64url');
-	for (const [answer, message] of [
-		[await exportOf(acme, 'events', `?cursor=${cursor}`), 'cursor is not one of events of this organization'],
-		[await exportOf(other, 'clicks', `?cursor=${cursor}`), 'cursor is not one of clicks of this organization'],
-		[await exportOf(acme, 'clicks', `?cursor=${forged}`), 'cursor is of another database; begin again without it'],
-		[await exportOf(acme, 'clicks', `?cursor=${broken}`), 'cursor is not one of an export'],
-		[await exportOf(acme, 'clicks', '?cursor=nonsense'), 'cursor is not one of an export'],
-		[await exportOf(acme, 'clicks', '?cursor=W10'), 'cursor is not one of an export'],
+	const forged = (position: string) =>
+		Buffer.from(JSON.stringify([1, 'clicks', acme.id, position])).toString('base64url');
+	for (const [owner, kind, given, message] of [
+		[acme, 'events', cursor, 'cursor is not one of events of this organization'],
+		[other, 'clicks', cursor, 'cursor is not one of clicks of this organization'],
+		[acme, 'clicks', forged('999999999:999999999:'), 'cursor is of another database; begin again without it'],
+		[acme, 'clicks', forged("1:1:'; DROP"), 'cursor is not one of an export'],
+		[acme, 'clicks', 'nonsense', 'cursor is not one of an export'],
+		[acme, 'clicks', 'W10', 'cursor is not one of an export'],
 	] as const) {
-		t.is(answer.status, 400);
-		t.is(answer.body.details[0].message, message);
+		const answer = await exportOf(owner, kind, `?cursor=${given}`);
+		t.like(answer, {status: 400, body: {details: {0: {message}}}}, given);
 	}
 
 	t.is((await exportOf(acme, 'clicks', `?cursor=${cursor}&since=2026-01-01`)).status, 400);
@@ -127,18 +110,12 @@ test('a cursor of another kind, of another organization and a forged one are 400
 test('runs one after another hold every row once, while transactions commit in any order', async (t) => {
 	const acme = await organization(service);
 	const {db} = service.services;
-	const row = () => ({
-		organization_id: acme.id,
-		event_name: 'late',
-		properties: '{}',
-		occurred_at: service.clock.now(),
-		received_at: service.clock.now(),
-	});
+	const now = service.clock.now();
+	const row = {organization_id: acme.id, event_name: 'late', properties: '{}', occurred_at: now, received_at: now};
 	const ids: string[] = [];
 	const insert = async (on: typeof db) => {
-		const [{id}] = await on('events')
-			.insert({...row(), id: db.raw('gen_random_uuid()')})
-			.returning('id');
+		const id = randomUUID();
+		await on('events').insert({...row, id});
 		ids.push(id);
 	};
 	const seen: string[] = [];
@@ -147,11 +124,8 @@ test('runs one after another hold every row once, while transactions commit in a
 		const {headers, text} = await exportOf(acme, 'events', cursor === '' ? '' : `?cursor=${cursor}`);
 		// A run that was killed leaves no cursor, and what it wrote is thrown away.
 		if (!isKilled) {
-			seen.push(
-				...linesOf(text)
-					.slice(0, -1)
-					.map(({id}) => String(id)),
-			);
+			const rows = linesOf(text).slice(0, -1);
+			seen.push(...rows.map(({id}) => String(id)));
 			cursor = String(headers['x-cursor']);
 		}
 	};
@@ -173,41 +147,33 @@ test('runs one after another hold every row once, while transactions commit in a
 
 test('readers that go away at once give their connections back', async (t) => {
 	const acme = await organization(service);
-	const away = () =>
-		new Promise<void>((resolve) => {
-			const {hostname, port} = new URL(service.url);
-			const path = `/admin/organizations/${acme.id}/export/events`;
-			const request = httpRequest({hostname, port, path, headers: {Authorization: `Bearer ${service.adminToken}`}});
-			request.on('error', () => {});
-			request.on('close', () => resolve());
-			request.end();
-			setImmediate(() => request.destroy());
-		});
+	const away = async () => {
+		const url = `${service.url}/admin/organizations/${acme.id}/export/events`;
+		const request = httpRequest(url, {headers: {Authorization: `Bearer ${service.adminToken}`}});
+		request.on('error', () => {}).end();
+		setImmediate(() => request.destroy());
+		await new Promise((resolve) => request.on('close', resolve));
+	};
 	await Promise.all(Array.from({length: 30}, away));
 	// More than the pool has connections, one after the other.
 	for (let run = 0; run < 12; run += 1) {
 		t.is((await exportOf(acme, 'events')).status, 200);
 	}
 
-	const open = async (): Promise<number> => {
-		const {rows} = await service.services.db.raw(
-			"SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'",
-		);
-		return Number(rows[0].count);
-	};
+	const leaked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'";
 	// A leaked one stays; those of the service's own jobs come and go.
-	await untilTrue(async () => (await open()) === 0);
+	await untilTrue(async () => (await service.services.db.raw(leaked)).rowCount === 0);
 	t.pass();
 });
 
 test('exports at once end all of them, also where one fails', async (t) => {
 	const acme = await organization(service);
-	const answers = await Promise.all(
-		Array.from({length: 20}, (_, index) => exportOf(acme, 'events', index % 2 === 0 ? '' : '?cursor=nonsense')),
-	);
+	const queries = Array.from({length: 20}, (_, index) => (index % 2 === 0 ? '' : '?cursor=nonsense'));
+	const answers = await Promise.all(queries.map((query) => exportOf(acme, 'events', query)));
+	const statuses = answers.map(({status}) => status);
 	t.deepEqual(
-		answers.map(({status}) => status),
-		answers.map((_, index) => (index % 2 === 0 ? 200 : 400)),
+		statuses,
+		[...Array(10)].flatMap(() => [200, 400]),
 	);
 });
 
@@ -220,22 +186,19 @@ test('oplink export goes on from its state file, which an export that fails leav
 	const made = await link(acme);
 	const host = network();
 	await visit(service, made, host(1));
+	const read = (name: string) => readFile(path.join(folder, name), 'utf8');
 	const first = await cli('clicks', '--state', 'clicks.cursor');
-	t.is(first.exitCode, 0);
+	t.like(first, {exitCode: 0, stderr: ''});
 	t.is(linesOf(first.stdout).length, 2);
-	t.is(first.stderr, '');
-	const state = await readFile(path.join(folder, 'clicks.cursor'), 'utf8');
+	const state = await read('clicks.cursor');
 	t.is(linesOf(first.stdout).at(-1)?.['cursor'], state.trim());
 	await visit(service, made, host(2));
-	const failed = await runCli(['export', 'clicks', '--state', 'clicks.cursor', '--org', acme.orgKey], {
-		env: {...env, OPLINK_ADMIN_TOKEN: 'x'.repeat(48)},
-		io: {cwd: folder},
-	});
-	t.is(failed.exitCode, 3);
-	t.is(await readFile(path.join(folder, 'clicks.cursor'), 'utf8'), state);
+	env.OPLINK_ADMIN_TOKEN = 'x'.repeat(48);
+	t.is((await cli('clicks', '--state', 'clicks.cursor')).exitCode, 3);
+	env.OPLINK_ADMIN_TOKEN = service.adminToken;
+	t.is(await read('clicks.cursor'), state);
 	t.is((await cli('clicks', '--state', 'clicks.cursor', '--format', 'csv', '--output', 'clicks.csv')).exitCode, 0);
-	const csv = await readFile(path.join(folder, 'clicks.csv'), 'utf8');
-	t.is(csv.trim().split('\n').length, 2);
+	t.is((await read('clicks.csv')).trim().split('\n').length, 2);
 	t.is(linesOf((await cli('clicks', '--state', 'clicks.cursor')).stdout).length, 1);
 	t.regex((await cli('clicks', '--since', '2026-03-01')).stderr, /^Next: --since [\w-]+\n$/);
 	await writeFile(path.join(folder, 'other.txt'), 'not a cursor!');

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import type {ExecutionContext} from 'ava';
-import type {TestOrganization} from '../../helpers/builders.ts';
+import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 
@@ -77,6 +77,14 @@ export const endpoint = async (service: TestService, organization: TestOrganizat
 	}
 
 	return made as {id: string; secret: string; url: string};
+};
+
+/** A new organization, as `acme`, its endpoint of those types, the `path` of that for the operator, and its receiver. */
+export const subscribed = async (t: Pick<ExecutionContext, 'teardown'>, service: TestService, ...events: string[]) => {
+	const acme = await organization(service);
+	const receiver = await startReceiver(t);
+	const {id, secret} = await endpoint(service, acme, {url: receiver.url, events});
+	return {acme, receiver, id, secret, path: `${endpointsOf(acme)}/${id}`};
 };
 
 /** Waits until a row meets a condition, by looking again and again. */

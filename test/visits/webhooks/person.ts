@@ -4,14 +4,12 @@ import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {clicked, iPhoneApp, network, open} from '../match/_phones.ts';
-import {endpoint, endpointsOf, startReceiver, untilTrue} from './_receiver.ts';
+import {startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
 
 test('what deliveries hold of a person is exported and erased with them, and a waiting one is not sent', async (t) => {
-	const acme = await organization(service);
-	const receiver = await startReceiver(t);
-	const {id} = await endpoint(service, acme, {url: receiver.url, events: ['*']});
+	const {acme, receiver, path} = await subscribed(t, service, '*');
 	const host = network();
 	const tapped = await clicked(service, acme, host(1));
 	const deviceId = 'device of "Ann"';
@@ -22,13 +20,9 @@ test('what deliveries hold of a person is exported and erased with them, and a w
 	receiver.respond((response, {body}) => response.writeHead(500).end(body));
 	await acme.client.post('/sdk/events', {deviceId, eventName: 'purchase'});
 	await acme.client.post('/sdk/events', {deviceId: 'another-device', eventName: 'purchase'});
-	const deliveries = async () => (await admin(service).get(`${endpointsOf(acme)}/${id}/deliveries`)).body.data;
-	await untilTrue(
-		async () =>
-			(await deliveries()).filter(
-				({type, tries}: {type: string; tries: unknown[]}) => type === 'event.tracked' && tries.length === 1,
-			).length === 2,
-	);
+	const deliveries = async () => (await admin(service).get(`${path}/deliveries`)).body.data;
+	const isTried = ({type, tries}: {type: string; tries: unknown[]}) => type === 'event.tracked' && tries.length === 1;
+	await untilTrue(async () => (await deliveries()).filter(isTried).length === 2);
 	const subject = `/admin/organizations/${acme.id}/devices/${encodeURIComponent(deviceId)}/data`;
 	const {body: exported} = await admin(service).get(subject);
 	t.true(exported.deliveries.length >= 2);

@@ -4,7 +4,7 @@ import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
 import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
-import {endpoint, endpointsOf, startReceiver, untilTrue} from './_receiver.ts';
+import {endpoint, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
 
@@ -26,11 +26,10 @@ test('clicks of people are sent in batches, without address and User-Agent, and 
 
 	await visit(service, other, host(200));
 	await anonymous(service, host(201)).get(pathOf(made.url), {'User-Agent': 'WhatsApp/2.23.20.0'});
-	const countOf = () => receiver.all.reduce((sum, {json}) => sum + (json.data as Clicks).clicks.length, 0);
-	await untilTrue(async () => countOf() >= visits);
-	t.is(countOf(), visits);
-	const clicks = receiver.all.flatMap(({json}) => (json.data as Clicks).clicks);
-	t.is(new Set(clicks.map(({id}) => id)).size, visits);
+	const received = () => receiver.all.flatMap(({json}) => (json.data as Clicks).clicks);
+	await untilTrue(async () => received().length >= visits);
+	const clicks = received();
+	t.deepEqual([clicks.length, new Set(clicks.map(({id}) => id)).size], [visits, visits]);
 	t.true(receiver.all.every(({json, body}) => (json.data as Clicks).clicks.length <= 100 && body.length < 20_480));
 	t.deepEqual(Object.keys(clicks[0] ?? {}).toSorted(), ['at', 'browser', 'country', 'id', 'link', 'platform']);
 	t.deepEqual(clicks[0]?.['link'], {id: made.id, shortCode: made.shortCode, title: null});
@@ -38,9 +37,7 @@ test('clicks of people are sent in batches, without address and User-Agent, and 
 });
 
 test('a match and a miss are sent as match explain has them, without signals, a miss with its reason', async (t) => {
-	const acme = await organization(service);
-	const receiver = await startReceiver(t);
-	await endpoint(service, acme, {url: receiver.url, events: ['match.found', 'match.missed']});
+	const {acme, receiver} = await subscribed(t, service, 'match.found', 'match.missed');
 	const host = network();
 	const tapped = await clicked(service, acme, host(1));
 	const device = {...iPhoneApp, deviceId: 'webhook-device'};
@@ -59,9 +56,7 @@ test('a match and a miss are sent as match explain has them, without signals, a 
 });
 
 test('an event is sent as it is stored', async (t) => {
-	const acme = await organization(service);
-	const receiver = await startReceiver(t);
-	await endpoint(service, acme, {url: receiver.url, events: ['event.tracked']});
+	const {acme, receiver} = await subscribed(t, service, 'event.tracked');
 	await acme.client.post('/sdk/session', {deviceId: 'device-7'});
 	await acme.client.post('/sdk/events', {deviceId: 'device-7', eventName: 'purchase', properties: {price: 12.5}});
 	const [received] = await receiver.until(1);
@@ -69,9 +64,7 @@ test('an event is sent as it is stored', async (t) => {
 });
 
 test('a domain that is verified and one that lapses are sent', async (t) => {
-	const acme = await organization(service);
-	const receiver = await startReceiver(t);
-	await endpoint(service, acme, {url: receiver.url, events: ['domain.verified', 'domain.lapsed']});
+	const {acme, receiver} = await subscribed(t, service, 'domain.verified', 'domain.lapsed');
 	const domains = `/admin/organizations/${acme.id}/domains`;
 	const {body: added} = await admin(service).post(domains, {hostname: 'webhooks.acme.example'});
 	await admin(service).post(`${domains}/${added.id}/approve`, {});
@@ -85,19 +78,14 @@ test('two processes send each event once, and an endpoint made on one is heard b
 	const pair = await startTwoServices({});
 	t.teardown(() => pair.stop());
 	const {one, other} = pair;
-	const acme = await organization(one);
-	const receiver = await startReceiver(t);
-	const {id} = await endpoint(one, acme, {url: receiver.url, events: ['link.created', 'event.tracked']});
+	const {acme, receiver, path} = await subscribed(t, one, 'link.created', 'event.tracked');
 	const admins = [admin(one), admin(other)];
-	const made = await Promise.all(
-		Array.from({length: 60}, (_, index) =>
-			admins[index % 2]?.post(`/admin/organizations/${acme.id}/links`, {path: `/sale/${index}`}),
-		),
-	);
+	const make = (_: unknown, index: number) =>
+		admins[index % 2]?.post(`/admin/organizations/${acme.id}/links`, {path: `/sale/${index}`});
+	const made = await Promise.all(Array.from({length: 60}, make));
 	t.true(made.every((answer) => answer?.status === 201));
 	await receiver.until(60);
-	const deliveries = await admin(one).get(`${endpointsOf(acme)}/${id}/deliveries`);
-	t.is(deliveries.body.total, 60);
-	t.is(new Set(receiver.all.map(({json}) => json.data['id'])).size, 60);
-	t.is(receiver.all.length, 60);
+	const {body} = await admin(one).get(`${path}/deliveries`);
+	const ids = receiver.all.map(({json}) => json.data['id']);
+	t.deepEqual([body.total, new Set(ids).size, ids.length], [60, 60, 60]);
 });
