@@ -1,3 +1,4 @@
+import {fail} from 'node:assert/strict';
 import {runBillingJobs} from '../../../src/accounts/billing/jobs/billing-jobs.ts';
 import {
 	type FakePaymobOptions,
@@ -7,7 +8,7 @@ import {
 } from '../../fakes/paymob/paymob.ts';
 import {startPortal} from '../../helpers/portal.ts';
 import {createFakeClock, type TestService} from '../../helpers/service.ts';
-import {billingStage, type Whose} from './_stage.ts';
+import {billingStage} from './_stage.ts';
 
 /** Prices of the shipped plans, in piasters. */
 export const SOLO = 90_000;
@@ -21,11 +22,13 @@ export const runMinute = async ({services}: Pick<TestService, 'services'>): Prom
 };
 
 /** The HMAC of a genuine callback over a body whose unsigned fields are changed. */
-export const tampered = (event: PaymobEvent, changes: object): PaymobEvent => {
-	const body = JSON.parse(event.body) as {obj: object};
-	return {...event, body: JSON.stringify({...body, obj: {...body.obj, ...changes}})};
+export const tampered = (event: PaymobEvent | undefined, changes: object): PaymobEvent => {
+	const genuine = event ?? fail('there was no callback');
+	const body = JSON.parse(genuine.body) as {obj: object};
+	return {...genuine, body: JSON.stringify({...body, obj: {...body.obj, ...changes}})};
 };
 
+type Purchase = {plan?: string; saveCard?: boolean};
 export type PaymobStage = Awaited<ReturnType<typeof startPaymobStage>>;
 
 /** The service with gateway B, which is a fake that speaks the real wire format. */
@@ -42,7 +45,7 @@ export const startPaymobStage = async ({
 	);
 	const {background} = portal.services;
 	await background.settle();
-	const stage = billingStage(portal, 'EGP');
+	const stage = billingStage(portal, 'EGP', paymob);
 
 	/** Delivers events, oldest first, and waits for their background work. @returns the statuses of the answers. */
 	const deliver = async (...events: PaymobEvent[]): Promise<number[]> => {
@@ -74,12 +77,11 @@ export const startPaymobStage = async ({
 			await deliver();
 		},
 		/** A new owner with a paid subscription, the answer of the checkout and the payment. */
-		subscribed: async ({plan = 'GROWTH', saveCard = true} = {}) => {
-			const owner = await stage.newOwner();
-			const {body: checkout} = await owner.openCheckout(plan);
-			const payment = paymob.pay(checkout.sessionId, {saveCard});
-			await deliverOf(checkout.sessionId);
-			return {...owner, checkout, payment};
+		subscribed: async ({plan = 'GROWTH', saveCard = true}: Purchase = {}) => {
+			const owner = await stage.atCheckout(plan);
+			const payment = paymob.pay(owner.checkout.sessionId, {saveCard});
+			await deliverOf(owner.checkout.sessionId);
+			return {...owner, payment};
 		},
 		/** Two checkouts of one owner: the second superseded the first. */
 		twoCheckouts: async () => {
@@ -98,14 +100,20 @@ export const startPaymobStage = async ({
 		/** A callback with a valid HMAC about a changed transaction. */
 		forged: (transaction: Transaction, changes: Partial<Transaction>): PaymobEvent =>
 			paymob.event('TRANSACTION', {...structuredClone(transaction), ...changes}),
-		/** The token of the newest saved card. */
-		savedCard: (): string => [...paymob.merchant.savedCards.keys()].at(-1) ?? '',
-		/** Money of an organization that the gateway holds: charges without refunds. */
-		heldFor: ({organization}: Whose): number =>
-			paymob.charges
-				.filter(({organizationId}) => organizationId === organization.id)
-				.reduce((sum, {amount, refunded}) => sum + amount - refunded, 0),
-		outcomesOf: async (whose: Whose): Promise<string[]> => (await stage.ledgerOf(whose)).map(({outcome}) => outcome),
+		/** How the newest saved card answers charges from now on. */
+		setCard: (card: Parameters<typeof paymob.setCard>[1]): void =>
+			paymob.setCard([...paymob.merchant.savedCards.keys()].at(-1) ?? '', card),
+		/** The bank decides on a payment. A refund has events of its own. */
+		settle: async (transactionId: number): Promise<void> => {
+			paymob.settle(transactionId, true);
+			await deliver();
+			await deliver();
+		},
+		/** The next charge of a saved card is made, and its answer lost. */
+		loseChargeAnswer: () => paymob.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true}),
+		/** Inquiries about payments fail. */
+		failInquiries: (times = Number.POSITIVE_INFINITY) =>
+			paymob.fail({path: '/api/ecommerce/orders/transaction_inquiry', status: 503, times}),
 		stop: async () => {
 			await portal.stop();
 			await paymob.stop();
@@ -113,6 +121,7 @@ export const startPaymobStage = async ({
 	};
 };
 
+type Fresh = Pick<FakePaymobOptions, 'settings'> & {hasMoto?: boolean; at?: Date};
 const stages = new Map<string, PaymobStage>();
 
 /**
@@ -122,7 +131,7 @@ const stages = new Map<string, PaymobStage>();
 export const freshStage = async ({
 	at = new Date('2026-03-10T12:00:00.000Z'),
 	...options
-}: Pick<FakePaymobOptions, 'settings'> & {hasMoto?: boolean; at?: Date} = {}): Promise<PaymobStage> => {
+}: Fresh = {}): Promise<PaymobStage> => {
 	const key = JSON.stringify(options);
 	const stage = stages.get(key) ?? (await startPaymobStage(options));
 	stages.set(key, stage);
@@ -137,6 +146,12 @@ export const freshStage = async ({
 	paymob.events.splice(0);
 	paymob.calls.splice(0);
 	return stage;
+};
+
+/** A fresh stage and an owner with a subscription there. */
+export const freshSubscriber = async (fresh: Fresh = {}, purchase: Purchase = {}) => {
+	const stage = await freshStage(fresh);
+	return {stage, owner: await stage.subscribed(purchase)};
 };
 
 /** For the hooks of files that share a process: the first stops all. */

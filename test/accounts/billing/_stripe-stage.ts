@@ -19,7 +19,7 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 		{...stripe.env, BILLING_RETURN_URL: 'https://portal.example.com/billing', ...env},
 		clock,
 	);
-	const stage = billingStage(portal, 'USD');
+	const stage = billingStage(portal, 'USD', stripe);
 	const gateway = portal.services.gateways.GATEWAY_A as StripeGateway | null;
 	/** How the library calls the gateway: its timeout in milliseconds, and its retries. */
 	const setLibrary = (settings: {timeout?: number; maxNetworkRetries?: number}): void => {
@@ -29,6 +29,12 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 	};
 	/** Delivers the waiting events, oldest first. @returns the statuses of the answers. */
 	const deliverAll = async (): Promise<number[]> => (await stripe.deliver(portal)).map(({status}) => status);
+	/** A new owner who has paid a checkout, of which no event was delivered. */
+	const payer = async (plan?: string) => {
+		const owner = await stage.atCheckout(plan);
+		stripe.pay(owner.checkout.sessionId);
+		return owner;
+	};
 
 	/** The gateway's ids of an organization. */
 	const idsOf = async ({organization: {id}}: Whose) => {
@@ -56,13 +62,17 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 		deliverAll,
 		/** Takes the waiting events without delivering them. */
 		takeEvents: () => stripe.events.splice(0),
+		/** Pays a checkout or an invoice, and delivers the events of that. */
+		pay: (sessionId: string): Promise<number[]> => {
+			stripe.pay(sessionId);
+			return deliverAll();
+		},
+		payer,
 		/** A new owner with a paid subscription, and the answer of the checkout. */
-		subscribed: async (plan = 'GROWTH') => {
-			const owner = await stage.newOwner();
-			const {body: checkout} = await owner.openCheckout(plan);
-			stripe.pay(checkout.sessionId);
+		subscribed: async (plan?: string) => {
+			const owner = await payer(plan);
 			await deliverAll();
-			return {...owner, checkout};
+			return owner;
 		},
 		idsOf,
 		/** How the organization's card answers charges from now on. */

@@ -18,22 +18,22 @@ const post = async (query: string, body: unknown) => {
 const signed = (text: string): string => hmacOf(stage.paymob.env['PAYMOB_HMAC_SECRET'] ?? '', text);
 
 test('a callback without the right HMAC is 400, and nothing is noted', async (t) => {
-	const owner = await stage.newOwner();
-	const {body} = await owner.openCheckout('GROWTH');
-	stage.paymob.pay(body.sessionId, {saveCard: true});
-	for (const event of stage.paymob.eventsAbout(body.sessionId)) {
+	const owner = await stage.atCheckout();
+	const {sessionId} = owner.checkout;
+	stage.paymob.pay(sessionId, {saveCard: true});
+	for (const event of stage.paymob.eventsAbout(sessionId)) {
 		const {hmac = ''} = stage.paymob.sign(event).query ?? {};
 		const {hmac: forged = ''} = stage.paymob.sign(event, {secret: 'another'}).query ?? {};
 		const queries = [
 			'',
-			'?hmac=',
-			`?hmac=${forged}`,
-			`?hmac=${hmac.slice(1)}`,
-			`?hmac=${hmac}&hmac=${hmac}`,
-			`?hmac[]=${hmac}`,
+			'hmac=',
+			`hmac=${forged}`,
+			`hmac=${hmac.slice(1)}`,
+			`hmac=${hmac}&hmac=${hmac}`,
+			`hmac[]=${hmac}`,
 		];
 		for (const query of queries) {
-			t.deepEqual(await post(query, event.body), refused, query);
+			t.deepEqual(await post(`?${query}`, event.body), refused, query);
 		}
 
 		t.deepEqual(await post(`?hmac=${hmac}`, `${event.body}}`), refused);
@@ -43,43 +43,31 @@ test('a callback without the right HMAC is 400, and nothing is noted', async (t)
 	}
 
 	const {db} = stage.portal.services;
-	const orders = await db('billing_attempts').where({organization_id: owner.organization.id}).pluck('gateway_ref');
-	t.deepEqual(await db('gateway_events').whereIn('reference', orders), []);
+	const orders = await stage.attemptsOf(owner, ['gateway_ref']);
+	const references = orders.map((attempt) => String(attempt['gateway_ref']));
+	t.deepEqual(await db('gateway_events').whereIn('reference', references), []);
 	t.is((await owner.subscription()).status, 'INACTIVE');
-	t.deepEqual(await stage.deliverOf(body.sessionId), [200, 200]);
+	t.deepEqual(await stage.deliverOf(sessionId), [200, 200]);
 	t.is((await owner.subscription()).status, 'ACTIVE');
 });
 
-test('a callback with the right HMAC and an unsigned field that is too deep to store is 400', async (t) => {
+test('a body that cannot be stored, written as a text or read is 400, though nothing at all is signed', async (t) => {
 	const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
-	t.deepEqual(await post(`?hmac=${signed('')}`, `{"type":"TRANSACTION","obj":{"unsigned":${deep}}}`), refused);
-	t.deepEqual(await post(`?hmac=${signed('')}`, deep), refused);
-});
-
-test('a value that cannot be written as a text is 400 like any that is not signed', async (t) => {
-	for (const currency of [{toString: 'x'}, {valueOf: 1, toString: null}, {}, [[]]]) {
-		t.deepEqual(await post(`?hmac=${signed('')}`, {type: 'TRANSACTION', obj: {currency}}), refused);
-	}
-});
-
-test('a body of no kind that is known is 400, whatever signs it', async (t) => {
-	const hmac = signed('');
+	const unwritable: unknown[] = [{toString: 'x'}, {valueOf: 1, toString: null}, {}, [[]]];
 	for (const body of [
-		{},
-		[],
-		'text',
-		null,
-		{type: 'TRANSACTION'},
-		{type: 'DELIVERY_STATUS', obj: {}},
-		{type: 'TOKEN', obj: 1},
+		`{"type":"TRANSACTION","obj":{"unsigned":${deep}}}`,
+		deep,
+		...unwritable.map((currency) => ({type: 'TRANSACTION', obj: {currency}})),
+		...[{}, [], '"text"', 'null', {type: 'DELIVERY_STATUS', obj: {}}, '{"type":'],
 	]) {
-		const isEmpty = body !== null && typeof body === 'object' && 'type' in body && body.type !== 'DELIVERY_STATUS';
-		const {status} = await post(`?hmac=${hmac}`, JSON.stringify(body));
-		// Nothing at all is signed by the HMAC of nothing; it is genuine then, and means nothing.
-		t.is(status, isEmpty ? 200 : 400, JSON.stringify(body));
+		t.deepEqual(await post(`?hmac=${signed('')}`, body), refused, JSON.stringify(body).slice(0, 80));
 	}
+});
 
-	t.deepEqual(await post(`?hmac=${hmac}`, '{"type":'), refused);
+test('a callback without any value is signed by the HMAC of nothing, and means nothing', async (t) => {
+	for (const body of [{type: 'TRANSACTION'}, {type: 'TOKEN', obj: 1}]) {
+		t.is((await post(`?hmac=${signed('')}`, body)).status, 200, JSON.stringify(body));
+	}
 });
 
 test("an event of the gateway's own subscriptions is noted and changes nothing, if its HMAC is right", async (t) => {
@@ -95,8 +83,7 @@ test("an event of the gateway's own subscriptions is noted and changes nothing, 
 	t.deepEqual(await post(`?hmac=${signed('canceledfor1264')}`, event), refused);
 	t.is((await post('', {...event, hmac: signed('canceledfor1264')})).status, 200);
 	t.is((await post('', {...event, transaction_id: 1, hmac: signed('canceledfor1264')})).status, 200);
-	const {db} = stage.portal.services;
-	const noted = await db('gateway_events').where({type: 'SUBSCRIPTION'});
+	const noted = await stage.portal.services.db('gateway_events').where({type: 'SUBSCRIPTION'});
 	t.is(noted.length, 1);
 	t.like(noted[0], {outcome: 'IGNORED', deliveries: 2});
 	t.deepEqual(await paid.subscription(), before);
@@ -120,6 +107,6 @@ test('without the gateway, or without its HMAC secret, every callback is 400', a
 test('EGP without gateway B is 503', async (t) => {
 	const own = await startPaymobStage({env: {PAYMOB_SECRET_KEY: ''}});
 	t.teardown(() => own.stop());
-	const {status, body} = await (await own.newOwner()).openCheckout('GROWTH');
-	t.like({status, ...body}, {status: 503, message: 'Payment gateway not configured'});
+	const answer = await (await own.newOwner()).openCheckout();
+	t.like(answer, {status: 503, body: {message: 'Payment gateway not configured'}});
 });

@@ -1,28 +1,47 @@
 import test from 'ava';
-import {admin} from '../../helpers/callers.ts';
 import {startService} from '../../helpers/service.ts';
-import {freshStage, GROWTH, type PaymobStage, runMinute, SCALE, stopStages} from './_paymob-stage.ts';
+import {freshStage, freshSubscriber, GROWTH, type PaymobStage, runMinute, SCALE, stopStages} from './_paymob-stage.ts';
 import {DAY, MINUTE} from './_stage.ts';
 
 test.after.always(stopStages);
+
+const NEXT = '2026-05-10T12:00:00.000Z';
 
 /** Drops the waiting callbacks. */
 const loseCallbacks = ({paymob}: PaymobStage): void => {
 	paymob.events.splice(0);
 };
 
-test.serial('a checkout that was paid without a callback is found after 15 minutes, with its saved card', async (t) => {
+const freshCheckout = async () => {
 	const stage = await freshStage();
-	const owner = await stage.newOwner();
-	const {body} = await owner.openCheckout('GROWTH');
-	stage.paymob.pay(body.sessionId, {saveCard: true});
+	return {stage, owner: await stage.atCheckout()};
+};
+
+/** A checkout at which the bank still decided when it expired here. */
+const expiredAtTheBank = async () => {
+	const {stage, owner} = await freshCheckout();
+	const {id} = stage.paymob.startPaying(owner.checkout.sessionId);
+	await stage.deliverAll();
+	await stage.runJobs(61 * MINUTE);
+	return {stage, owner, id};
+};
+
+/** A second service over the same database. */
+const startAnother = async ({portal, paymob, clock}: PaymobStage, env: Record<string, string> = {}) => {
+	const other = await startService({...paymob.env, ...env}, clock, {url: portal.databaseUrl, drop: async () => {}});
+	await other.services.background.settle();
+	return other;
+};
+
+test.serial('a checkout that was paid without a callback is found after 15 minutes, with its saved card', async (t) => {
+	const {stage, owner} = await freshCheckout();
+	stage.paymob.pay(owner.checkout.sessionId, {saveCard: true});
 	loseCallbacks(stage);
 	await stage.runJobs(14 * MINUTE);
 	t.is((await owner.subscription()).status, 'INACTIVE');
 	await stage.runJobs(MINUTE);
-	t.is((await owner.subscription()).status, 'ACTIVE');
-	t.is((await owner.caller.get('/portal/billing/payment-methods')).body.length, 1);
-	t.is((await owner.invoices()).length, 1);
+	t.like(await owner.state(), {status: 'ACTIVE', invoices: 1});
+	t.is((await owner.cards()).length, 1);
 });
 
 test.serial('a superseded checkout that was paid without a callback is found, too', async (t) => {
@@ -37,9 +56,7 @@ test.serial('a superseded checkout that was paid without a callback is found, to
 
 test.serial('an unpaid checkout is EXPIRED after an hour, and further inquiries end', async (t) => {
 	const stage = await freshStage();
-	const owner = await stage.newOwner();
-	await owner.openCheckout('SOLO');
-	await owner.openCheckout('GROWTH');
+	const {owner} = await stage.twoCheckouts();
 	for (let quarter = 0; quarter < 6; quarter += 1) {
 		await stage.runJobs(15 * MINUTE);
 	}
@@ -51,102 +68,89 @@ test.serial('an unpaid checkout is EXPIRED after an hour, and further inquiries 
 });
 
 test.serial('a payment that arrives after its checkout expired here is honored', async (t) => {
-	const stage = await freshStage();
-	const owner = await stage.newOwner();
-	const {body} = await owner.openCheckout('GROWTH');
-	const {id} = stage.paymob.startPaying(body.sessionId);
-	await stage.deliverAll();
-	await stage.runJobs(61 * MINUTE);
+	const {stage, owner, id} = await expiredAtTheBank();
 	t.deepEqual(await stage.attemptStatuses(owner), ['EXPIRED']);
-	stage.paymob.settle(id, true);
-	await stage.deliverAll();
+	await stage.settle(id);
 	t.is((await owner.subscription()).status, 'ACTIVE');
 });
 
+test.serial('a checkout that expired here before ops set a plan does not replace that plan', async (t) => {
+	const {stage, owner, id} = await expiredAtTheBank();
+	await stage.setPlan(owner, 'SCALE');
+	stage.clock.advance(MINUTE);
+	await stage.settle(id);
+	t.like(await owner.state(), {status: 'ACTIVE', plan: 'SCALE', gateway: 'MANUAL', held: 0});
+});
+
 test.serial('a checkout whose order was never stored is closed', async (t) => {
-	const stage = await freshStage();
-	const owner = await stage.newOwner();
-	const {body} = await owner.openCheckout('GROWTH');
+	const {stage, owner} = await freshCheckout();
+	t.is(owner.checkout.action, 'CHECKOUT');
 	await stage.portal.services.db('billing_attempts').update({gateway_ref: null, gateway_ref2: null});
 	await stage.runJobs(15 * MINUTE);
-	t.is(body.action, 'CHECKOUT');
 	t.deepEqual(await stage.attemptStatuses(owner), ['FAILED']);
 });
 
 test.serial('an upgrade whose process died after the charge is found by the jobs', async (t) => {
-	const stage = await freshStage();
-	const owner = await stage.subscribed();
-	stage.paymob.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true});
-	stage.paymob.fail({path: '/api/ecommerce/orders/transaction_inquiry', status: 500});
+	const {stage, owner} = await freshSubscriber();
+	stage.loseChargeAnswer();
+	stage.failInquiries(1);
 	t.is((await owner.changePlan('SCALE')).status, 502);
 	loseCallbacks(stage);
 	await stage.runJobs(15 * MINUTE);
-	t.is(await owner.plan(), 'SCALE');
-	t.is(stage.heldFor(owner), SCALE);
+	t.like(await owner.state(), {uses: 'SCALE', held: SCALE});
 });
 
-test.serial(
-	'a renewal whose process died between its steps charges once: after the try, after the order, after the charge',
-	async (t) => {
-		const stage = await freshStage();
-		const owner = await stage.subscribed();
-		stage.clock.advance(31 * DAY);
-		// The order was made, and its answer lost: the try is open, and nothing was charged.
-		stage.paymob.fail({path: '/intention/', drop: true, afterwards: true});
+test.serial('a renewal whose process died after the order, or after the charge, charges once', async (t) => {
+	const {stage, owner} = await freshSubscriber();
+	stage.clock.advance(31 * DAY);
+	// The order was made, and its answer lost: the try is open, and nothing was charged.
+	stage.paymob.fail({path: '/intention/', drop: true, afterwards: true});
+	await stage.runMinute();
+	t.is(stage.heldFor(owner), GROWTH);
+	const opened = {status: 'OPEN', gateway_ref: null, charged_at: null};
+	t.like((await stage.attemptsOf(owner, ['gateway_ref', 'charged_at'])).at(-1), opened);
+	// The card was charged, and the process died before the answer.
+	stage.loseChargeAnswer();
+	stage.failInquiries(1);
+	for (let minute = 0; minute < 5; minute += 1) {
 		await stage.runMinute();
-		t.is(stage.heldFor(owner), GROWTH);
-		t.like((await stage.attemptsOf(owner, ['gateway_ref', 'charged_at'])).at(-1), {
-			status: 'OPEN',
-			gateway_ref: null,
-			charged_at: null,
-		});
-		// The card was charged, and the process died before the answer.
-		stage.paymob.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true});
-		stage.paymob.fail({path: '/api/ecommerce/orders/transaction_inquiry', status: 500});
-		for (let minute = 0; minute < 5; minute += 1) {
-			await stage.runMinute();
-			stage.clock.advance(MINUTE);
-		}
+		stage.clock.advance(MINUTE);
+	}
 
-		t.is(stage.heldFor(owner), 2 * GROWTH);
-		loseCallbacks(stage);
-		await stage.runMinute(10 * MINUTE);
-		t.is((await owner.subscription()).currentPeriodEnd, '2026-05-10T12:00:00.000Z');
-		t.is(stage.heldFor(owner), 2 * GROWTH);
-		t.is((await owner.invoices()).length, 2);
-	},
-);
+	t.is(stage.heldFor(owner), 2 * GROWTH);
+	loseCallbacks(stage);
+	await stage.runMinute(10 * MINUTE);
+	t.like(await owner.state(), {currentPeriodEnd: NEXT, held: 2 * GROWTH, invoices: 2});
+});
 
 test.serial('two services that run the jobs at once charge, end and refund once', async (t) => {
 	const stage = await freshStage();
-	const database = {url: stage.portal.databaseUrl, drop: async () => {}};
-	const other = await startService(stage.paymob.env, stage.clock, database);
+	const other = await startAnother(stage);
 	t.teardown(() => other.stop());
-	await other.services.background.settle();
 	const owners = [await stage.subscribed(), await stage.subscribed(), await stage.subscribed()];
 	const leaving = await stage.subscribed();
-	await leaving.caller.post('/portal/billing/cancel');
+	await leaving.cancel();
 	stage.clock.advance(31 * DAY);
 	const both = () => Promise.all([stage.portal, stage.portal, other, other].map((service) => runMinute(service)));
 	await both();
 	await both();
 	await stage.deliverAll();
 	for (const owner of owners) {
-		t.is(stage.heldFor(owner), 2 * GROWTH);
-		t.is((await owner.subscription()).currentPeriodEnd, '2026-05-10T12:00:00.000Z');
+		t.like(await owner.state(), {held: 2 * GROWTH, currentPeriodEnd: NEXT});
 	}
 
 	t.is((await leaving.subscription()).status, 'CANCELED');
 	const {db} = stage.portal.services;
 	const ends = await db('audit_log').where({organization_id: leaving.organization.id, action: 'END'});
 	t.is(ends.length, 1);
-	const tries = await db('billing_attempts').where({purpose: 'RENEWAL'});
-	t.is(tries.length, 3);
+	t.is((await db('billing_attempts').where({purpose: 'RENEWAL'})).length, 3);
 });
 
 test.serial('a refund that fails is tried again, and made once', async (t) => {
 	const stage = await freshStage();
 	const {owner, older, newer} = await stage.twoCheckouts();
+	const refund = '/api/acceptance/void_refund/refund';
+	const refunds = () => stage.paymob.calls.filter(({path}) => path === refund).length;
 	await stage.pay(newer.sessionId);
 	stage.paymob.fail({path: '/api/acceptance/void_refund/void', status: 503});
 	stage.paymob.pay(older.sessionId);
@@ -154,7 +158,7 @@ test.serial('a refund that fails is tried again, and made once', async (t) => {
 	t.true(stage.heldFor(owner) > GROWTH);
 	stage.clock.advance(DAY);
 	// The refund is done, and its answer lost: the next try asks before it refunds.
-	stage.paymob.fail({path: '/api/acceptance/void_refund/refund', drop: true, afterwards: true});
+	stage.paymob.fail({path: refund, drop: true, afterwards: true});
 	await stage.runMinute();
 	t.is(stage.heldFor(owner), GROWTH);
 	loseCallbacks(stage);
@@ -162,40 +166,16 @@ test.serial('a refund that fails is tried again, and made once', async (t) => {
 	t.is(stage.heldFor(owner), GROWTH);
 	const [attempt] = (await stage.attemptsOf(owner, ['last_error'])).filter(({status}) => status === 'REVIEW');
 	t.is(attempt?.['last_error'], 'The organization already has a subscription. The payment was refunded.');
-	const refunds = stage.paymob.calls.filter(({path}) => path === '/api/acceptance/void_refund/refund').length;
+	const before = refunds();
 	await stage.runMinute(DAY);
-	t.is(stage.paymob.calls.filter(({path}) => path === '/api/acceptance/void_refund/refund').length, refunds);
+	t.is(refunds(), before);
 });
 
 test.serial('cards can be decrypted after OPLINK_KEY_SECRET is set later', async (t) => {
-	const stage = await freshStage();
-	const owner = await stage.subscribed();
-	const database = {url: stage.portal.databaseUrl, drop: async () => {}};
-	const later = await startService(
-		{...stage.paymob.env, OPLINK_KEY_SECRET: 'a secret that came later'},
-		stage.clock,
-		database,
-	);
+	const {stage, owner} = await freshSubscriber();
+	const later = await startAnother(stage, {OPLINK_KEY_SECRET: 'a secret that came later'});
 	t.teardown(() => later.stop());
-	await later.services.background.settle();
 	stage.clock.advance(31 * DAY);
 	await runMinute(later);
 	t.is(stage.heldFor(owner), 2 * GROWTH);
-});
-
-test.serial('a checkout that expired here before ops set a plan does not replace that plan', async (t) => {
-	const stage = await freshStage();
-	const owner = await stage.newOwner();
-	const {body} = await owner.openCheckout('SOLO');
-	const {id} = stage.paymob.startPaying(body.sessionId);
-	await stage.deliverAll();
-	await stage.runMinute(61 * MINUTE);
-	t.deepEqual(await stage.attemptStatuses(owner), ['EXPIRED']);
-	await admin(stage.portal).put(`/admin/organizations/${owner.organization.id}/plan`, {plan: 'SCALE'});
-	stage.clock.advance(MINUTE);
-	stage.paymob.settle(id, true);
-	await stage.deliverAll();
-	await stage.deliverAll();
-	t.like(await owner.subscription(), {status: 'ACTIVE', plan: 'SCALE', gateway: 'MANUAL'});
-	t.is(stage.heldFor(owner), 0);
 });
