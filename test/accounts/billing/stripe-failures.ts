@@ -1,5 +1,4 @@
-import test from 'ava';
-import {admin} from '../../helpers/callers.ts';
+import test, {type ExecutionContext} from 'ava';
 import {startedFor} from '../../helpers/started.ts';
 import type {Owner} from './_stage.ts';
 import {startStripeStage} from './_stripe-stage.ts';
@@ -13,11 +12,9 @@ const faults: Record<string, object> = {
 };
 
 /** All calls are made by one function, so that one is enough for these. */
-const otherFaults: Record<string, object> = {
-	'answers 400': {status: 400},
-	'answers 401': {status: 401},
-	'answers 402': {status: 402},
-	'answers 429': {status: 429},
+const allFaults: Record<string, object> = {
+	...faults,
+	...Object.fromEntries([400, 401, 402, 429].map((status) => [`answers ${status}`, {status}])),
 	'answers a page of a proxy': {rawBody: '<html>Bad gateway</html>'},
 	'does not answer': {hang: true},
 	'ends the connection': {drop: true},
@@ -28,13 +25,18 @@ type Story = {
 	act(owner: Owner): Promise<{status: number; body: Record<string, unknown>}>;
 	/** Calls of the operation that can fail. */
 	calls: string[];
-	/** The result once a repetition has succeeded and all events have come. */
+	/** The result once a repetition has succeeded and all events have come; ACTIVE unless it says otherwise. */
 	ends: object;
-	/** How often money was taken in all. */
-	charges: number;
+	/** How often money was taken in all; once unless given. */
+	charges?: number;
 };
 
-const cancel = ({caller}: Owner) => caller.post('/portal/billing/cancel');
+const GET = 'GET /subscriptions/:id';
+const UPDATE = 'POST /subscriptions/:id';
+const RELEASE = 'POST /subscription_schedules/:id/release';
+
+const change = (plan: string) => (owner: Owner) => owner.changePlan(plan);
+const cancel = (owner: Owner) => owner.cancel();
 
 /** Delivers the newest event alone: it causes a full sync, and the others cost time. */
 const deliverNewest = async (): Promise<void> => {
@@ -44,8 +46,7 @@ const deliverNewest = async (): Promise<void> => {
 const after =
 	(plan: string, ...steps: Array<(owner: Owner) => Promise<unknown>>) =>
 	async (): Promise<Owner> => {
-		const owner = await stage.newOwner();
-		stage.stripe.pay((await owner.openCheckout(plan)).body.sessionId);
+		const owner = await stage.payer(plan);
 		await deliverNewest();
 		for (const step of steps) {
 			await step(owner);
@@ -65,152 +66,138 @@ const stories: Record<string, Story> = {
 	},
 	'an upgrade': {
 		prepare: after('SOLO'),
-		act: (owner) => owner.changePlan('SCALE'),
-		calls: ['GET /subscriptions/:id', 'POST /subscriptions/:id'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', cancelAtPeriodEnd: false},
+		act: change('SCALE'),
+		calls: [GET, UPDATE],
+		ends: {plan: 'SCALE', cancelAtPeriodEnd: false},
 		charges: 2,
 	},
 	'an upgrade after a cancellation': {
 		prepare: after('SOLO', cancel),
-		act: (owner) => owner.changePlan('SCALE'),
-		calls: ['GET /subscriptions/:id', 'POST /subscriptions/:id'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', cancelAtPeriodEnd: false},
+		act: change('SCALE'),
+		calls: [GET, UPDATE],
+		ends: {plan: 'SCALE', cancelAtPeriodEnd: false},
 		charges: 2,
 	},
 	'a downgrade': {
 		prepare: after('SCALE'),
-		act: (owner) => owner.changePlan('SOLO'),
-		calls: ['GET /subscriptions/:id', 'POST /subscription_schedules', 'POST /subscription_schedules/:id'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', scheduledPlan: 'SOLO'},
-		charges: 1,
+		act: change('SOLO'),
+		calls: [GET, 'POST /subscription_schedules', 'POST /subscription_schedules/:id'],
+		ends: {plan: 'SCALE', scheduledPlan: 'SOLO'},
 	},
 	'a downgrade to nothing': {
-		prepare: after('SCALE', (owner) => owner.changePlan('SOLO')),
-		act: (owner) => owner.changePlan('STARTER'),
-		calls: ['GET /subscriptions/:id', 'POST /subscription_schedules/:id/release', 'POST /subscriptions/:id'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', scheduledPlan: 'STARTER', cancelAtPeriodEnd: true},
-		charges: 1,
+		prepare: after('SCALE', change('SOLO')),
+		act: change('STARTER'),
+		calls: [GET, RELEASE, UPDATE],
+		ends: {plan: 'SCALE', scheduledPlan: 'STARTER', cancelAtPeriodEnd: true},
 	},
 	'taking a downgrade back': {
-		prepare: after('SCALE', (owner) => owner.changePlan('SOLO')),
-		act: (owner) => owner.changePlan('SCALE'),
-		calls: ['GET /subscriptions/:id', 'POST /subscription_schedules/:id/release'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', scheduledPlan: null},
-		charges: 1,
+		prepare: after('SCALE', change('SOLO')),
+		act: change('SCALE'),
+		calls: [GET, RELEASE],
+		ends: {plan: 'SCALE', scheduledPlan: null},
 	},
 	'a cancellation': {
 		prepare: after('GROWTH'),
 		act: cancel,
-		calls: ['GET /subscriptions/:id', 'POST /subscriptions/:id'],
-		ends: {status: 'ACTIVE', cancelAtPeriodEnd: true},
-		charges: 1,
+		calls: [GET, UPDATE],
+		ends: {cancelAtPeriodEnd: true},
 	},
 	'a resume': {
 		prepare: after('GROWTH', cancel),
-		act: ({caller}) => caller.post('/portal/billing/resume'),
-		calls: ['GET /subscriptions/:id', 'POST /subscriptions/:id'],
-		ends: {status: 'ACTIVE', cancelAtPeriodEnd: false},
-		charges: 1,
+		act: (owner) => owner.resume(),
+		calls: [GET, UPDATE],
+		ends: {cancelAtPeriodEnd: false},
 	},
 	'a portal session': {
 		prepare: after('GROWTH'),
 		act: ({caller}) => caller.post('/portal/billing/portal-session'),
 		calls: ['POST /billing_portal/sessions'],
-		ends: {status: 'ACTIVE', plan: 'GROWTH'},
-		charges: 1,
+		ends: {plan: 'GROWTH'},
 	},
 	'a plan set by ops': {
 		prepare: after('GROWTH'),
-		act: ({organization}) => admin(stage.portal).put(`/admin/organizations/${organization.id}/plan`, {plan: 'SCALE'}),
+		act: (owner) => stage.setPlan(owner, 'SCALE'),
 		calls: ['DELETE /subscriptions/:id'],
-		ends: {status: 'ACTIVE', plan: 'SCALE', gateway: 'MANUAL'},
-		charges: 1,
+		ends: {plan: 'SCALE', gateway: 'MANUAL'},
 	},
 };
 
-for (const [what, {prepare, act, calls, ends, charges}] of Object.entries(stories)) {
-	for (const call of calls) {
-		test.serial(
-			`${what} is 502 and changes nothing where ${call} fails, and succeeds when it is repeated`,
-			async (t) => {
-				const [method = '', path = ''] = call.split(' ');
-				for (const [how, fault] of Object.entries(call === 'POST /customers' ? {...faults, ...otherFaults} : faults)) {
-					const owner = await prepare();
-					const {attempts: _, ...before} = await stage.everythingOf(owner);
-					const failing = stage.stripe.fail({method, path, ...fault, times: Number.POSITIVE_INFINITY});
-					stage.setLibrary({timeout: 'hang' in fault ? 300 : 10_000});
-					const {status, body} = await act(owner);
-					stage.setLibrary({timeout: 10_000});
-					failing.lift();
-					t.like({status, ...body}, {status: 502, error: 'Bad Gateway', message: 'Payment gateway unavailable'}, how);
-					const {attempts, ...now} = await stage.everythingOf(owner);
-					t.deepEqual(now, before, how);
-					t.false(
-						attempts.some(({status: one}) => one === 'OPEN'),
-						how,
-					);
-					const again = await act(owner);
-					t.is(again.status, 200, how);
-					t.deepEqual(new Set([...(await stage.deliverAll()), 200]), new Set([200]), how);
-					t.like(await owner.subscription(), ends, how);
-					const taken = stage.chargesOf(owner);
-					t.is(taken.length, charges, how);
-					const paid = (await stage.attemptsOf(owner)).filter((one) => one['status'] === 'PAID');
-					t.is(paid.length, charges, how);
-				}
-			},
-		);
+/** Lets a call fail until that is lifted. */
+const failAlways = (call: string, fault: object) => {
+	const [method = '', path = ''] = call.split(' ');
+	return stage.stripe.fail({method, path, ...fault, times: Number.POSITIVE_INFINITY});
+};
+
+const failsAndRecovers = async (t: ExecutionContext, story: Story, call: string, how: string, fault: object) => {
+	const {prepare, act, ends, charges = 1} = story;
+	const owner = await prepare();
+	const {attempts: _, ...before} = await stage.everythingOf(owner);
+	const failing = failAlways(call, fault);
+	stage.setLibrary({timeout: 'hang' in fault ? 300 : 10_000});
+	const {status, body} = await act(owner);
+	stage.setLibrary({timeout: 10_000});
+	failing.lift();
+	t.like({status, ...body}, {status: 502, error: 'Bad Gateway', message: 'Payment gateway unavailable'}, how);
+	const {attempts, ...now} = await stage.everythingOf(owner);
+	t.deepEqual(now, before, how);
+	t.false(attempts.map((attempt) => attempt['status']).includes('OPEN'), how);
+	t.is((await act(owner)).status, 200, how);
+	t.deepEqual(new Set([...(await stage.deliverAll()), 200]), new Set([200]), how);
+	t.like(await owner.subscription(), {status: 'ACTIVE', ...ends}, how);
+	t.is(stage.chargesOf(owner).length, charges, how);
+	t.is((await stage.attemptStatuses(owner)).filter((one) => one === 'PAID').length, charges, how);
+};
+
+for (const [what, story] of Object.entries(stories)) {
+	for (const call of story.calls) {
+		test.serial(`${what} is 502 and changes nothing while ${call} fails, and succeeds when repeated`, async (t) => {
+			for (const [how, fault] of Object.entries(call === 'POST /customers' ? allFaults : faults)) {
+				await failsAndRecovers(t, story, call, how, fault);
+			}
+		});
 	}
 }
 
-test.serial(
-	'an upgrade whose answer is lost on the way is repeated under the same key, and takes the money once',
-	async (t) => {
-		const owner = await stage.subscribed('SOLO');
-		stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', drop: true, afterwards: true});
-		const made = stage.stripe.calls.length;
-		stage.setLibrary({maxNetworkRetries: 2});
-		t.is((await owner.changePlan('GROWTH')).body.action, 'UPGRADED');
-		stage.setLibrary({maxNetworkRetries: 0});
-		const keys = stage.stripe.calls.slice(made).flatMap(({headers}) => headers['idempotency-key'] ?? []);
-		t.is(keys.length, 2);
-		t.regex(String(keys[0]), /^up:/);
-		t.is(keys[0], keys[1]);
-		await stage.deliverAll();
-		t.like(await owner.subscription(), {plan: 'GROWTH', status: 'ACTIVE'});
-		t.is(stage.chargesOf(owner).length, 2);
-	},
-);
-
-test.serial('a cancellation stays at the gateway if an upgrade fails', async (t) => {
+test.serial('an upgrade whose answer is lost is repeated under the same key, and takes the money once', async (t) => {
 	const owner = await stage.subscribed('SOLO');
-	await cancel(owner);
+	stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', drop: true, afterwards: true});
+	const made = stage.stripe.calls.length;
+	stage.setLibrary({maxNetworkRetries: 2});
+	t.is((await owner.changePlan('GROWTH')).body.action, 'UPGRADED');
+	stage.setLibrary({maxNetworkRetries: 0});
+	const keys = stage.stripe.calls.slice(made).flatMap(({headers}) => headers['idempotency-key'] ?? []);
+	t.is(keys.length, 2);
+	t.regex(String(keys[0]), /^up:/);
+	t.is(keys[0], keys[1]);
 	await stage.deliverAll();
-	stage.stripe.fail({
-		method: 'POST',
-		path: '/subscriptions/:id',
-		status: 500,
-		when: ({body}) => JSON.stringify(body).includes('always_invoice'),
-	});
-	t.is((await owner.changePlan('SCALE')).status, 502);
-	await stage.deliverAll();
-	t.like(await owner.subscription(), {plan: 'SOLO', cancelAtPeriodEnd: true});
+	t.like(await owner.subscription(), {plan: 'GROWTH', status: 'ACTIVE'});
+	t.is(stage.chargesOf(owner).length, 2);
 });
 
-test.serial('a scheduled change stays at the gateway if an upgrade fails', async (t) => {
-	const owner = await stage.subscribed('GROWTH');
-	await owner.changePlan('SOLO');
-	await stage.deliverAll();
-	stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', status: 500});
-	t.is((await owner.changePlan('SCALE')).status, 502);
-	await stage.deliverAll();
-	t.like(await owner.subscription(), {plan: 'GROWTH', scheduledPlan: 'SOLO'});
-});
+for (const [what, from, prepare, when, kept] of [
+	[
+		'cancellation',
+		'SOLO',
+		cancel,
+		({body}: {body: unknown}) => JSON.stringify(body).includes('always_invoice'),
+		{cancelAtPeriodEnd: true},
+	],
+	['scheduled change', 'GROWTH', change('SOLO'), () => true, {scheduledPlan: 'SOLO'}],
+] as const) {
+	test.serial(`a ${what} stays at the gateway if an upgrade fails`, async (t) => {
+		const owner = await stage.subscribed(from);
+		await prepare(owner);
+		await stage.deliverAll();
+		stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', status: 500, when});
+		t.is((await owner.changePlan('SCALE')).status, 502);
+		await stage.deliverAll();
+		t.like(await owner.subscription(), {plan: from, ...kept});
+	});
+}
 
 test.serial('a downgrade whose answer was lost is known from the gateway', async (t) => {
 	const owner = await stage.subscribed('GROWTH');
-	const fault = {drop: true, afterwards: true, times: Number.POSITIVE_INFINITY};
-	const failing = stage.stripe.fail({method: 'POST', path: '/subscription_schedules/:id', ...fault});
+	const failing = failAlways('POST /subscription_schedules/:id', {drop: true, afterwards: true});
 	t.is((await owner.changePlan('SOLO')).status, 502);
 	failing.lift();
 	t.is((await owner.subscription()).scheduledPlan, null);
@@ -219,15 +206,9 @@ test.serial('a downgrade whose answer was lost is known from the gateway', async
 });
 
 test.serial('a webhook is 502 where the gateway can not be asked, and applied with the next delivery', async (t) => {
-	const owner = await stage.newOwner();
-	stage.stripe.pay((await owner.openCheckout()).body.sessionId);
-	const events = stage.stripe.events.splice(0);
-	const failing = stage.stripe.fail({
-		method: 'GET',
-		path: '/subscriptions/:id',
-		status: 500,
-		times: Number.POSITIVE_INFINITY,
-	});
+	const owner = await stage.payer();
+	const events = stage.takeEvents();
+	const failing = failAlways(GET, {status: 500});
 	const refused = await stage.stripe.deliver(stage.portal, ...events);
 	failing.lift();
 	t.deepEqual(new Set(refused.map(({status}) => status)), new Set([502]));

@@ -58,11 +58,6 @@ test.serial('duplicate webhook: it is counted, the gateway is asked nothing, and
 	t.deepEqual(new Set((await stage.ledgerOf(owner)).map(({deliveries}) => deliveries)), new Set([3]));
 });
 
-test.serial('two different events for one fact: the second changes nothing and says so', async (t) => {
-	const owner = await stage.subscribed();
-	t.like(await owner.state(), {outcomes: 'APPLIED IGNORED IGNORED', attempts: 'PAID', invoices: 1});
-});
-
 test.serial('out of order: an ended subscription stays ended, whatever event comes later', async (t) => {
 	const owner = await stage.subscribed();
 	const {subscription} = await stage.idsOf(owner);
