@@ -1,8 +1,7 @@
 import test from 'ava';
 import {link} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import type {Member} from '../../helpers/portal.ts';
-import {DAY} from './_stage.ts';
+import {DAY, type Owner} from './_stage.ts';
 import {type StripeStage, startStripeStage} from './_stripe-stage.ts';
 
 let stage: StripeStage;
@@ -12,10 +11,10 @@ test.beforeEach(async () => {
 test.afterEach.always(() => stage?.stop());
 
 /** The entitlements: a feature, a quota, and the answer that the success page polls. */
-const entitled = async ({caller}: Member) => ({
+const entitled = async ({caller, activeSubscription}: Owner) => ({
 	keys: !(await caller.get('/portal/api-keys')).body.locked,
 	links: (await caller.get('/portal/usage')).body.links.limit,
-	active: (await caller.get('/portal/billing/subscription/active')).body.subscription?.status ?? null,
+	active: (await activeSubscription())?.status ?? null,
 });
 
 const growth = (active: string) => ({keys: true, links: 10_000, active});
@@ -33,8 +32,7 @@ test.serial('a failed renewal keeps the entitlements for 7 days, to the second',
 	t.deepEqual(await entitled(owner), growth('PAST_DUE'));
 	stage.portal.clock.advance(1);
 	t.deepEqual(await entitled(owner), starter);
-	t.like(await owner.subscription(), {status: 'PAST_DUE', plan: 'GROWTH'});
-	t.is(await owner.plan(), 'GROWTH');
+	t.like(await owner.state(), {status: 'PAST_DUE', plan: 'GROWTH', uses: 'GROWTH'});
 	await stage.setCard(owner, 'works');
 	await stage.deliverAfter(1);
 	t.deepEqual(await entitled(owner), growth('ACTIVE'));
@@ -65,7 +63,7 @@ test.serial('a custom domain serves for the 7 days of a failed renewal, and agai
 	await stage.setCard(owner, 'works');
 	await stage.deliverAfter(1);
 	t.deepEqual(await seen(), [200, true]);
-	await operator.put(`${base}/plan`, {plan: 'STARTER'});
+	await stage.setPlan(owner, 'STARTER');
 	t.deepEqual(await seen(), [404, false]);
 });
 
@@ -84,7 +82,7 @@ test.serial('with every webhook lost the plan ends 7 days after the period that 
 
 test.serial('cancel, then the period ends while the webhook is delayed: the plan ends nevertheless', async (t) => {
 	const owner = await stage.subscribed();
-	await owner.caller.post('/portal/billing/cancel');
+	await owner.cancel();
 	stage.pass(31);
 	t.deepEqual(await entitled(owner), growth('ACTIVE'));
 	stage.pass(7);

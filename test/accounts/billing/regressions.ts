@@ -11,33 +11,32 @@ const plays = test.macro(async (t, steps: readonly Step[]) => {
 	await t.notThrowsAsync(playSequence(world, steps));
 });
 
+const opened = (currency: 'USD' | 'EGP' = 'USD'): Step => ({do: 'checkout', plan: 'SOLO', currency});
+/** A checkout that is paid, of which no event has come yet. */
+const paid = (currency?: 'USD' | 'EGP'): Step[] => [opened(currency), {do: 'pay'}];
+/** A subscription. */
+const bought = (currency?: 'USD' | 'EGP'): Step[] => [...paid(currency), {do: 'deliver'}];
+
 test.serial('a renewal reported after ops replaced the subscription is recorded', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought(),
 	{do: 'wait', minutes: 40_320},
 	{do: 'ops', plan: 'SCALE'},
 ]);
 
 test.serial('a plan that has ended does not come back when a renewal is found to have failed', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought('EGP'),
 	{do: 'wait', minutes: 100_800},
 ]);
 
 test.serial('an upgrade is refused until the event of the last change has arrived', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought(),
 	{do: 'change', plan: 'SCALE'},
 	{do: 'change', plan: 'GROWTH'},
 	{do: 'change', plan: 'STARTER'},
 ]);
 
 test.serial('all payments of a checkout after its organization was deleted are refunded', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
+	...paid(),
 	{do: 'delete'},
 	{do: 'wait', minutes: 100_800},
 ]);
@@ -45,34 +44,25 @@ test.serial('all payments of a checkout after its organization was deleted are r
 test.serial(
 	'a checkout of a deleted organization is refunded, though its renewal failed before it was reported',
 	plays,
-	[
-		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-		{do: 'pay'},
-		{do: 'delete'},
-		{do: 'card', does: 'hesitates'},
-		{do: 'wait', minutes: 100_800},
-	],
+	[...paid(), {do: 'delete'}, {do: 'card', does: 'hesitates'}, {do: 'wait', minutes: 100_800}],
 );
 
 test.serial('a first payment reported after its subscription ended unpaid is put to review', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
+	...paid(),
 	{do: 'card', does: 'hesitates'},
 	{do: 'deliver', how: 'lose'},
 	{do: 'wait', minutes: 100_800},
 ]);
 
 test.serial('renewals reported after their subscription was canceled are recorded', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
+	...paid(),
 	{do: 'wait', minutes: 100_800},
 	{do: 'leave'},
 	{do: 'wait', minutes: 54_720},
 ]);
 
 test.serial('a first payment reported after the renewal failed is recorded and entitles', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
+	...paid(),
 	{do: 'card', does: 'hesitates'},
 	{do: 'wait', minutes: 40_320},
 	{do: 'crash', at: 9, during: {do: 'deliver'}},
@@ -81,21 +71,11 @@ test.serial('a first payment reported after the renewal failed is recorded and e
 test.serial(
 	'a renewal reported after ops ended the subscription and another was bought is not a second payment',
 	plays,
-	[
-		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-		{do: 'pay'},
-		{do: 'deliver'},
-		{do: 'wait', minutes: 44_640},
-		{do: 'ops', plan: 'STARTER'},
-		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-		{do: 'pay'},
-	],
+	[...bought(), {do: 'wait', minutes: 44_640}, {do: 'ops', plan: 'STARTER'}, ...paid()],
 );
 
 test.serial('an upgrade reported after the renewal failed is recorded and entitles', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought(),
 	{do: 'change', plan: 'SCALE'},
 	{do: 'card', does: 'hesitates'},
 	{do: 'wait', minutes: 40_320},
@@ -103,9 +83,7 @@ test.serial('an upgrade reported after the renewal failed is recorded and entitl
 ]);
 
 test.serial('a renewal reported after the next one failed is recorded and entitles', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought(),
 	{do: 'wait', minutes: 44_640},
 	{do: 'card', does: 'hesitates'},
 	{do: 'wait', minutes: 44_640},
@@ -113,9 +91,7 @@ test.serial('a renewal reported after the next one failed is recorded and entitl
 ]);
 
 test.serial('a subscription whose renewal is owed is not made good by the difference to a dearer plan', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
+	...bought(),
 	{do: 'card', does: 'declines'},
 	{do: 'wait', minutes: 40_320},
 	{do: 'deliver'},
@@ -124,14 +100,7 @@ test.serial('a subscription whose renewal is owed is not made good by the differ
 ]);
 
 test.serial('a checkout with a lost callback is inquired about, though another was opened before', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
-	{do: 'pay'},
+	...paid('EGP'),
 	{do: 'deliver', how: 'lose for good'},
-	{
-		do: 'together',
-		steps: [
-			{do: 'wait', minutes: 40_320},
-			{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-		],
-	},
+	{do: 'together', steps: [{do: 'wait', minutes: 40_320}, opened()]},
 ]);

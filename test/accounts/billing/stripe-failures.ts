@@ -96,12 +96,7 @@ const stories: Record<string, Story> = {
 		calls: [GET, RELEASE],
 		ends: {plan: 'SCALE', scheduledPlan: null},
 	},
-	'a cancellation': {
-		prepare: after('GROWTH'),
-		act: cancel,
-		calls: [GET, UPDATE],
-		ends: {cancelAtPeriodEnd: true},
-	},
+	'a cancellation': {prepare: after('GROWTH'), act: cancel, calls: [GET, UPDATE], ends: {cancelAtPeriodEnd: true}},
 	'a resume': {
 		prepare: after('GROWTH', cancel),
 		act: (owner) => owner.resume(),
@@ -174,26 +169,22 @@ test.serial('an upgrade whose answer is lost is repeated under the same key, and
 	t.is(stage.chargesOf(owner).length, 2);
 });
 
-for (const [what, from, prepare, when, kept] of [
-	[
-		'cancellation',
-		'SOLO',
-		cancel,
-		({body}: {body: unknown}) => JSON.stringify(body).includes('always_invoice'),
-		{cancelAtPeriodEnd: true},
-	],
-	['scheduled change', 'GROWTH', change('SOLO'), () => true, {scheduledPlan: 'SOLO'}],
-] as const) {
-	test.serial(`a ${what} stays at the gateway if an upgrade fails`, async (t) => {
+test.serial('a cancellation and a scheduled change stay at the gateway if an upgrade fails', async (t) => {
+	for (const {from, prepare, kept} of [
+		{from: 'SOLO', prepare: cancel, kept: {cancelAtPeriodEnd: true}},
+		{from: 'GROWTH', prepare: change('SOLO'), kept: {scheduledPlan: 'SOLO'}},
+	]) {
 		const owner = await stage.subscribed(from);
 		await prepare(owner);
 		await stage.deliverAll();
+		// The update that charges; another one may precede it.
+		const when = ({body}: {body: unknown}) => JSON.stringify(body).includes('always_invoice');
 		stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', status: 500, when});
 		t.is((await owner.changePlan('SCALE')).status, 502);
 		await stage.deliverAll();
 		t.like(await owner.subscription(), {plan: from, ...kept});
-	});
-}
+	}
+});
 
 test.serial('a downgrade whose answer was lost is known from the gateway', async (t) => {
 	const owner = await stage.subscribed('GROWTH');
