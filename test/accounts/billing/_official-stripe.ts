@@ -7,7 +7,15 @@ export const GROWTH = 'price_oplink_growth';
 export const SOLO = 'price_oplink_solo';
 export const SCALE = 'price_oplink_scale';
 
-export type Fixture = {clock: FakeClock; fake: FakeStripe; stripe: Stripe};
+export type Fixture = {
+	clock: FakeClock;
+	fake: FakeStripe;
+	stripe: Stripe;
+	/** Sets the clock, to a time of the text; what that causes at the gateway happens with the next call. */
+	setTime(iso: string): void;
+	/** Amounts that were charged, without refunds. */
+	amounts(): number[];
+};
 
 /** The fake, and the official library pointed at it, which does not repeat a call by itself. */
 export const startStripe = async (
@@ -25,7 +33,13 @@ export const startStripe = async (
 		maxNetworkRetries: 0,
 		telemetry: false,
 	});
-	return {clock, fake, stripe};
+	return {
+		clock,
+		fake,
+		stripe,
+		setTime: (iso) => clock.set(new Date(iso)),
+		amounts: () => fake.charges.map(({amount, refunded}) => amount - refunded),
+	};
 };
 
 /** A customer with an open checkout. */
@@ -55,6 +69,19 @@ export const subscribe = async (fixture: Fixture, price = GROWTH): Promise<Strip
 	const {subscription} = await fixture.stripe.checkout.sessions.retrieve(session.id);
 	return fixture.stripe.subscriptions.retrieve(String(subscription), {expand: ['latest_invoice']});
 };
+
+/** Changes to a dearer price at once, as the service does. */
+export const upgrade = ({stripe}: Fixture, before: Stripe.Subscription, price: string, idempotencyKey?: string) =>
+	stripe.subscriptions.update(
+		before.id,
+		{
+			items: [{id: onlyItem(before).id, price}],
+			proration_behavior: 'always_invoice',
+			payment_behavior: 'pending_if_incomplete',
+			expand: ['latest_invoice'],
+		},
+		idempotencyKey === undefined ? {} : {idempotencyKey},
+	);
 
 /** The item of a subscription. */
 export const onlyItem = ({items}: Stripe.Subscription): Stripe.SubscriptionItem => {

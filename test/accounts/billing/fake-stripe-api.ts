@@ -1,6 +1,6 @@
 import test from 'ava';
 import Stripe from 'stripe';
-import {GROWTH, onlyItem, openCheckout, startStripe, subscribe, unixOf, waiting} from './_official-stripe.ts';
+import {onlyItem, openCheckout, startStripe, subscribe, unixOf, waiting} from './_official-stripe.ts';
 
 const {errors} = Stripe;
 
@@ -22,50 +22,37 @@ test('The same key and parameters get the same answer for a day, other parameter
 
 test('A refusal is not kept for its key, so that the corrected request goes through', async (t) => {
 	const {stripe, fake} = await startStripe(t);
-	const create = (price: string, customer: string) =>
+	const {id: customer} = await stripe.customers.create({});
+	const success_url = 'https://portal.example.com/';
+	const line_items = [{price: 'price_nobody', quantity: 1}];
+	const create = () =>
 		stripe.checkout.sessions.create(
-			{
-				mode: 'subscription',
-				customer,
-				line_items: [{price, quantity: 1}],
-				success_url: 'https://portal.example.com/',
-			},
+			{mode: 'subscription', customer, line_items, success_url},
 			{idempotencyKey: 'cs:a-1'},
 		);
-	const {id} = await stripe.customers.create({});
 
-	const error = await t.throwsAsync(() => create('price_nobody', id), {
-		instanceOf: errors.StripeInvalidRequestError,
-	});
+	const error = await t.throwsAsync(create, {instanceOf: errors.StripeInvalidRequestError});
 	t.like(error, {statusCode: 400, code: 'resource_missing', param: 'line_items[0][price]'});
 	fake.setPrice('price_nobody', {amount: 500});
 
-	t.is((await create('price_nobody', id)).amount_total, 500);
+	t.is((await create()).amount_total, 500);
 });
 
 test('What the real one refuses is refused in its words', async (t) => {
 	const {fake, stripe} = await startStripe(t);
 	const {hostname: host, port} = new URL(fake.url);
 	const at = {host, port, protocol: 'http' as const, maxNetworkRetries: 0};
-	t.like(await t.throwsAsync(() => stripe.customers.retrieve('cus_none')), {
-		statusCode: 404,
-		message: "No such customer: 'cus_none'",
-	});
-	await t.throwsAsync(() => new Stripe('sk_test_wrong', at).customers.list(), {
-		instanceOf: errors.StripeAuthenticationError,
-	});
+	const missing = {statusCode: 404, message: "No such customer: 'cus_none'"};
+	t.like(await t.throwsAsync(() => stripe.customers.retrieve('cus_none')), missing);
+	const stranger = new Stripe('sk_test_wrong', at);
+	await t.throwsAsync(() => stranger.customers.list(), {instanceOf: errors.StripeAuthenticationError});
 	const misspelled = {emial: 'a@acme.test'} as Stripe.CustomerCreateParams;
 	t.like(await t.throwsAsync(() => stripe.customers.create(misspelled)), {code: 'parameter_unknown', param: 'emial'});
-	t.like(await t.throwsAsync(() => stripe.billingPortal.sessions.create({customer: 'cus_none'})), {
-		statusCode: 400,
-		code: 'resource_missing',
-		param: 'customer',
-	});
+	const noCustomer = {statusCode: 400, code: 'resource_missing', param: 'customer'};
+	t.like(await t.throwsAsync(() => stripe.billingPortal.sessions.create({customer: 'cus_none'})), noCustomer);
+	const authorization = `Bearer ${fake.env.STRIPE_SECRET_KEY}`;
 	const plain = (path: string, init: RequestInit = {}) =>
-		fetch(new URL(path, fake.url), {
-			...init,
-			headers: {authorization: `Bearer ${fake.env.STRIPE_SECRET_KEY}`, ...init.headers},
-		});
+		fetch(new URL(path, fake.url), {...init, headers: {authorization, ...init.headers}});
 	const json = {'content-type': 'application/json'};
 	t.is((await plain('/v1/customers', {method: 'POST', headers: json, body: '{}'})).status, 400);
 	t.is((await plain('/v1/customers', {headers: {'stripe-version': '2020-08-27'}})).status, 400);
@@ -105,33 +92,24 @@ test('Calls fail as requested, before or after they took effect', async (t) => {
 
 test('Paid invoices are listed page by page, and a payment is refunded once', async (t) => {
 	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
+	const {fake, stripe} = given;
 	const {customer} = await subscribe(given);
-	clock.set(new Date('2026-06-01T00:00:00Z'));
+	given.setTime('2026-06-01T00:00:00Z');
 	const query = {customer: String(customer), status: 'paid' as const, limit: 2};
 
 	const first = await stripe.invoices.list(query);
 	const rest = await stripe.invoices.list({...query, starting_after: first.data.at(-1)?.id ?? ''});
 
-	t.deepEqual(
-		[first, rest].map(({data, has_more: more}) => [data.length, more]),
-		[
-			[2, true],
-			[1, false],
-		],
-	);
+	t.deepEqual([first.data.length, first.has_more], [2, true]);
+	t.deepEqual([rest.data.length, rest.has_more], [1, false]);
 	t.is(rest.data[0]?.billing_reason, 'subscription_create');
 	const invoice = await stripe.invoices.retrieve(rest.data[0]?.id ?? '', {expand: ['payments']});
 	const intent = invoice.payments?.data[0]?.payment.payment_intent;
 	t.is(intent, fake.charges[0]?.paymentIntent);
-	t.like(await stripe.refunds.create({payment_intent: String(intent)}), {amount: 7900, status: 'succeeded'});
-	t.like(await t.throwsAsync(() => stripe.refunds.create({payment_intent: String(intent)})), {
-		code: 'charge_already_refunded',
-	});
-	t.deepEqual(
-		fake.charges.map(({amount, refunded}) => amount - refunded),
-		[0, 7900, 7900],
-	);
+	const refund = () => stripe.refunds.create({payment_intent: String(intent)});
+	t.like(await refund(), {amount: 7900, status: 'succeeded'});
+	t.like(await t.throwsAsync(refund), {code: 'charge_already_refunded'});
+	t.deepEqual(given.amounts(), [0, 7900, 7900]);
 });
 
 test('The portal needs a configuration, and lets its customer cancel and take that back', async (t) => {
@@ -155,20 +133,18 @@ test('The portal needs a configuration, and lets its customer cancel and take th
 test('A person pays on the hosted page, a script by the same form or by JSON', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe} = given;
-	const [first, second] = [await openCheckout(given), await openCheckout(given, GROWTH)];
+	const [first, second] = [await openCheckout(given), await openCheckout(given)];
 	const post = (url: string | null, init: RequestInit) =>
 		fetch(url ?? '', {method: 'POST', redirect: 'manual', ...init});
+	const press = (action: string) => post(first.url, {body: new URLSearchParams({action})});
 
 	t.regex(await (await fetch(first.url ?? '')).text(), /79\.00 USD a month/);
-	const declined = await post(first.url, {body: new URLSearchParams({action: 'decline'})});
-	t.regex(await declined.text(), /Your card was declined/);
-	const paid = await post(first.url, {body: new URLSearchParams({action: 'pay'})});
+	t.regex(await (await press('decline')).text(), /Your card was declined/);
+	const paid = await press('pay');
 	t.is(paid.status, 303);
 	t.is(paid.headers.get('location'), `https://portal.example.com/done?session_id=${first.id}`);
-	const scripted = await post(second.url, {
-		headers: {'content-type': 'application/json'},
-		body: JSON.stringify({action: 'pay'}),
-	});
+	const headers = {'content-type': 'application/json'};
+	const scripted = await post(second.url, {headers, body: '{"action":"pay"}'});
 	t.like(await scripted.json(), {status: 'complete'});
 
 	t.is((await stripe.checkout.sessions.retrieve(second.id)).payment_status, 'paid');
@@ -177,64 +153,50 @@ test('A person pays on the hosted page, a script by the same form or by JSON', a
 
 test('Renewals happen as the clock passes each period end, anchored to the day of the first', async (t) => {
 	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	clock.set(new Date('2026-01-31T09:30:00Z'));
+	const {fake, stripe, setTime} = given;
+	setTime('2026-01-31T09:30:00Z');
 	const {id} = await subscribe(given);
 
-	clock.set(new Date('2026-04-01T00:00:00Z'));
+	setTime('2026-04-01T00:00:00Z');
 	fake.advance();
 
 	const item = onlyItem(await stripe.subscriptions.retrieve(id));
 	t.is(item.current_period_start, unixOf('2026-03-31T09:30:00Z'));
 	t.is(item.current_period_end, unixOf('2026-04-30T09:30:00Z'));
-	t.deepEqual(
-		fake.charges.map(({at}) => at.toISOString()),
-		['2026-01-31T09:30:00.000Z', '2026-02-28T09:30:00.000Z', '2026-03-31T09:30:00.000Z'],
-	);
-	t.deepEqual(waiting(fake), [
-		'customer.subscription.updated',
-		'invoice.paid',
-		'customer.subscription.updated',
-		'invoice.paid',
-	]);
+	const charged = fake.charges.map(({at}) => at.toISOString());
+	t.deepEqual(charged, ['2026-01-31T09:30:00.000Z', '2026-02-28T09:30:00.000Z', '2026-03-31T09:30:00.000Z']);
+	const renewal = ['customer.subscription.updated', 'invoice.paid'];
+	t.deepEqual(waiting(fake), [...renewal, ...renewal]);
 });
 
 test('A declined renewal is past due, is tried again, and goes on when the card works', async (t) => {
 	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
+	const {fake, stripe, setTime} = given;
 	const {id, customer} = await subscribe(given);
 	fake.setCard(String(customer), 'declines');
 
-	clock.set(new Date('2026-04-10T12:00:00Z'));
+	setTime('2026-04-10T12:00:00Z');
 	const declined = await stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']});
-	t.like(declined, {
-		status: 'past_due',
-		latest_invoice: {
-			billing_reason: 'subscription_cycle',
-			status: 'open',
-			next_payment_attempt: unixOf('2026-04-13T12:00:00Z'),
-		},
-	});
+	const next_payment_attempt = unixOf('2026-04-13T12:00:00Z');
+	const latest_invoice = {billing_reason: 'subscription_cycle', status: 'open', next_payment_attempt};
+	t.like(declined, {status: 'past_due', latest_invoice});
 	t.is(onlyItem(declined).current_period_end, unixOf('2026-05-10T12:00:00Z'));
-	t.deepEqual(waiting(fake), [
-		'customer.subscription.updated',
-		'invoice.payment_failed',
-		'customer.subscription.updated',
-	]);
+	const updated = 'customer.subscription.updated';
+	t.deepEqual(waiting(fake), [updated, 'invoice.payment_failed', updated]);
 
 	fake.setCard(String(customer), 'works');
-	clock.set(new Date('2026-04-13T12:00:00Z'));
+	setTime('2026-04-13T12:00:00Z');
 	t.is((await stripe.subscriptions.retrieve(id)).status, 'active');
 	t.is(fake.charges.length, 2);
 });
 
 test('A renewal that is declined to the end cancels the subscription and its tries', async (t) => {
 	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
+	const {fake, stripe, setTime} = given;
 	const {id, customer} = await subscribe(given);
 	fake.setCard(String(customer), 'declines');
 
-	clock.set(new Date('2026-06-30T12:00:00Z'));
+	setTime('2026-06-30T12:00:00Z');
 
 	t.like(await stripe.subscriptions.retrieve(id), {
 		status: 'canceled',
@@ -248,15 +210,13 @@ test('A renewal that is declined to the end cancels the subscription and its tri
 
 test('A renewal stays a draft for as long as the settings say', async (t) => {
 	const given = await startStripe(t, {settings: {draftSeconds: 3600}});
-	const {fake, stripe, clock} = given;
+	const {fake, stripe, setTime} = given;
 	const {id} = await subscribe(given);
 
-	clock.set(new Date('2026-04-10T12:30:00Z'));
-	t.like(await stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}), {
-		status: 'active',
-		latest_invoice: {status: 'draft'},
-	});
-	clock.set(new Date('2026-04-10T13:00:00Z'));
+	setTime('2026-04-10T12:30:00Z');
+	const waits = await stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']});
+	t.like(waits, {status: 'active', latest_invoice: {status: 'draft'}});
+	setTime('2026-04-10T13:00:00Z');
 	fake.advance();
 
 	t.is(fake.charges.length, 2);
@@ -278,19 +238,13 @@ test('An unfinished checkout expires, and cannot be paid or expired again', asyn
 test('A payment that takes days leaves the subscription incomplete until it arrives', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe} = given;
-	const {id} = await openCheckout(given, GROWTH);
+	const {id} = await openCheckout(given);
+	const read = () => stripe.checkout.sessions.retrieve(id, {expand: ['subscription']});
 
 	fake.pay(id, 'delayed');
-	t.like(await stripe.checkout.sessions.retrieve(id, {expand: ['subscription']}), {
-		status: 'complete',
-		payment_status: 'unpaid',
-		subscription: {status: 'incomplete'},
-	});
+	t.like(await read(), {status: 'complete', payment_status: 'unpaid', subscription: {status: 'incomplete'}});
 	fake.settle(id, true);
 
-	t.like(await stripe.checkout.sessions.retrieve(id, {expand: ['subscription']}), {
-		payment_status: 'paid',
-		subscription: {status: 'active'},
-	});
+	t.like(await read(), {payment_status: 'paid', subscription: {status: 'active'}});
 	t.is(waiting(fake).at(-1), 'checkout.session.async_payment_succeeded');
 });
