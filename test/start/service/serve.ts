@@ -1,10 +1,8 @@
 import {once} from 'node:events';
 import {readFile, stat} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
-import {type AddressInfo, createServer as createTcpServer, type Socket} from 'node:net';
 import path from 'node:path';
-import test, {type ExecutionContext} from 'ava';
-import {CLIENTS, createLoad, type Sent} from '../../_load.ts';
+import test from 'ava';
 import {send} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
@@ -139,31 +137,6 @@ test('Ctrl-C, which npm passes on a second time, lets running requests finish, a
 	t.is(await ended, 0);
 });
 
-for (const WORKERS of ['1', '2']) {
-	for (const [signal, exitCode] of [
-		['SIGTERM', 0],
-		['SIGINT', 130],
-	] as const) {
-		test(`${signal} ends a start whose database is silent with ${exitCode}, with WORKERS=${WORKERS}`, async (t) => {
-			const silent = createTcpServer().listen(0, '127.0.0.1');
-			t.teardown(() => silent.close());
-			await once(silent, 'listening');
-			const {child, ended, stderr} = oplink(t, ['serve'], {
-				WORKERS,
-				PORT: '0',
-				DATA_DIR: await dataDirectory(t),
-				DATABASE_URL: `postgres://oplink@127.0.0.1:${(silent.address() as AddressInfo).port}/oplink`,
-			});
-			const [connection] = (await once(silent, 'connection')) as [Socket];
-			connection.on('error', () => {});
-			child.kill(signal);
-			t.is(await ended, exitCode);
-			t.regex(stderr(), /stopped before it was ready/);
-			t.notRegex(stderr(), /Error/);
-		});
-	}
-}
-
 test('a port in use ends the start before the database is touched', async (t) => {
 	const directory = await dataDirectory(t);
 	const first = oplink(t, ['serve'], {PORT: '0', DATA_DIR: directory});
@@ -175,91 +148,6 @@ test('a port in use ends the start before the database is touched', async (t) =>
 	await t.throwsAsync(stat(path.join(other, 'postgres')), {code: 'ENOENT'});
 	first.child.kill('SIGTERM');
 	await first.ended;
-});
-
-const adminToken = 'a-token-of-32-characters-or-more';
-
-/** A server over a database of its own, as soon as its first process answers. */
-const start = async (t: ExecutionContext, env: Record<string, string>) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const program = oplink(t, ['serve'], {
-		PORT: '0',
-		ADMIN_TOKEN: adminToken,
-		DATA_DIR: await dataDirectory(t),
-		DATABASE_URL: database.url,
-		LOG_FORMAT: 'json',
-		// A machine that is busy cuts no request off.
-		SHUTDOWN_TIMEOUT: '100',
-		...env,
-	});
-	t.teardown(() => program.child.kill('SIGTERM'));
-	const [, port] = await program.printed(/"url":"[^"]*:(\d+)".*"msg":"ready"/);
-	return {...program, port: Number(port)};
-};
-
-/** How requests ended that no answer came for, and answers that a client must not get. */
-const failures = (sent: readonly Sent[]): string[] =>
-	sent.flatMap(({outcome, status}) => (outcome === 'answered' && status < 500 ? [] : [`${outcome} ${status}`]));
-
-for (const WORKERS of ['1', '2']) {
-	test(`a SIGTERM under load leaves no request without an answer that came before, with WORKERS=${WORKERS}`, async (t) => {
-		const {child, ended, port, printed} = await start(t, {WORKERS});
-		await printed(ready);
-		const load = createLoad(port);
-		await load.ends(500);
-		const before = load.sent();
-		child.kill('SIGTERM');
-		t.is(await ended, 0);
-		await load.ended;
-		t.deepEqual(failures(before), []);
-	});
-}
-
-test('a worker that starts, or takes the place of another one, gets no request before it can answer', async (t) => {
-	const {child, ended, port, printed, stderr} = await start(t, {WORKERS: '2'});
-	const load = createLoad(port);
-	await printed(ready);
-	await load.ends(100);
-	t.deepEqual(failures(load.sent().filter(({outcome}) => outcome !== 'under way')), []);
-	const [, victim] = /"pid":(\d+),"msg":"ready"/.exec(stderr()) ?? [];
-	process.kill(Number(victim), 'SIGKILL');
-	await printed(/another one takes its place[\s\S]*"msg":"ready"/);
-	await load.ends(100);
-	const sent = load.sent().filter(({outcome}) => outcome !== 'under way');
-	t.deepEqual(
-		sent.filter(({status}) => status >= 500),
-		[],
-	);
-	// The dead worker's requests are lost: at most one per client.
-	t.true(failures(sent).length <= CLIENTS);
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
-	await load.ended;
-});
-
-test('a stop while workers still start, or greet, waits for nothing and leaves no fault in the log', async (t) => {
-	const program = oplink(t, ['serve'], {
-		PORT: '0',
-		WORKERS: '2',
-		DATA_DIR: await dataDirectory(t),
-		LOG_FORMAT: 'json',
-		// A longer wait would not end the test.
-		SHUTDOWN_TIMEOUT: '3600',
-	});
-	const [, port] = await program.printed(/"url":"[^"]*:(\d+)".*"msg":"ready"/);
-	t.is((await send(`http://127.0.0.1:${port}`, 'GET', '/health/ready', {Connection: 'close'})).status, 200);
-	program.child.kill('SIGTERM');
-	t.is(await program.ended, 0);
-	const faults = program
-		.stderr()
-		.split('\n')
-		.filter((line) => /"level":"(?:error|warn)"|Error/.test(line));
-	// A busy machine may not hear of changes for 2.5 s while workers start.
-	t.deepEqual(
-		faults.filter((line) => !/without REDIS_URL|lost the change feed/.test(line)),
-		[],
-	);
 });
 
 /** Has the process warn at a signal, as Node and packages do when they please. */

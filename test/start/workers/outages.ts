@@ -1,6 +1,7 @@
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {isDeepStrictEqual} from 'node:util';
 import test from 'ava';
 import {Redis} from 'ioredis';
 import {createClock} from '../../../src/platform/clock.ts';
@@ -9,8 +10,10 @@ import {packageRoot} from '../../../src/platform/package-root.ts';
 import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {type Asked, burst} from '../../helpers/burst.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
-import {createRedisServer} from '../../helpers/redis-server.ts';
+import {admin, anonymous, send} from '../../helpers/callers.ts';
+import {openDatabaseLine} from '../../helpers/cut-off.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {createRedisServer, until} from '../../helpers/redis-server.ts';
 import {redisOfOwn, startWorkers, type Workers} from '../../helpers/workers.ts';
 
 type World = {workers: Workers; provider: IdentityProvider; acme: TestOrganization};
@@ -203,4 +206,57 @@ test('two workers without the Redis that is configured: limits hold across them'
 	const {status, body} = await anonymous(workers.service).get('/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
 	t.is([...workers.stderr().matchAll(/Redis is unavailable; enforcing/g)].length, 1);
+});
+
+/** How long a process answers from memory after it last heard PostgreSQL (docs/internals.md). */
+const TRUST_MS = 2500;
+
+test('two workers without Redis answer known links from memory while PostgreSQL is away from both', async (t) => {
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	const {line, url: through} = await openDatabaseLine(database.url);
+	t.teardown(line.close);
+	const {url, service, stop} = await startWorkers({DATABASE_URL: through});
+	t.teardown(stop);
+	const acme = await organization(service);
+	const links = `/admin/organizations/${acme.id}/links`;
+	const made = await admin(service).post(links, {path: '/old'});
+	const {pathname} = new URL(made.body.url);
+	/** Asks both workers, which take connections in turn. */
+	const answers = async () => {
+		const both = [1, 2].map(() => send(url, 'GET', `${pathname}/data`, {Connection: 'close'}));
+		return (await Promise.all(both)).map(({status, body}) => [status, body.path]);
+	};
+	const known = [
+		[200, '/old'],
+		[200, '/old'],
+	];
+	const readiness = async () => (await send(url, 'GET', '/health/ready', {Connection: 'close'})).status;
+
+	// They know each other after some heartbeats by the machine's clock.
+	const knowing = performance.now();
+	await until(async () => {
+		t.deepEqual(await answers(), known);
+		return performance.now() - knowing > 2000;
+	});
+	await line.cut();
+	const began = performance.now();
+	let seen: unknown;
+	// On a busy machine a promise may come late for a moment.
+	await until(async () => {
+		seen = await answers();
+		const outage = performance.now() - began;
+		return outage > 2 * TRUST_MS && (isDeepStrictEqual(seen, known) || outage > 10 * TRUST_MS);
+	});
+	t.deepEqual(seen, known);
+	t.is(await readiness(), 503);
+
+	await line.mend();
+	await until(async () => (await readiness()) === 200 && (await readiness()) === 200);
+	const changed = await admin(service).patch(`${links}/${made.body.id}`, {path: '/new'});
+	t.is(changed.status, 200);
+	t.deepEqual(
+		(await answers()).map(([, path]) => path),
+		['/new', '/new'],
+	);
 });
