@@ -173,7 +173,7 @@ test('a rediss:// server with a private authority decides limits if NODE_EXTRA_C
 
 	t.is(readiness.status, 200);
 	child.kill('SIGTERM');
-	t.is(await ended, 0);
+	t.is(await ended, 0, stderr());
 	t.notRegex(stderr(), /certificate/);
 });
 
@@ -183,6 +183,6 @@ test('without its authority a rediss:// server is not used: limits are local, an
 	const {status, body} = await send(url, 'GET', '/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
 	child.kill('SIGTERM');
-	t.is(await ended, 0);
+	t.is(await ended, 0, stderr());
 	t.regex(stderr(), /self-signed certificate in certificate chain|unable to verify the first certificate/);
 });
