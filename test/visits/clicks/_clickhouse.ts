@@ -1,13 +1,9 @@
-import {mkdtemp, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
-import {createDb} from '../../../src/platform/db/db.ts';
 import {type ClickHouse, createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {type ClickHouseServer, hasClickHouse, startClickHouse} from '../../helpers/clickhouse.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
+import {stage as stageOfProcesses} from './_process.ts';
 
 /** The file's ClickHouse, and a service with its clicks there; none where no clickhouse-server is installed. */
 export const its = {} as {server: ClickHouseServer; service: TestService};
@@ -34,15 +30,8 @@ export const storedRows = async (clickHouse: ClickHouse): Promise<number> => {
 
 /** A database, a folder and ClickHouse for processes of the binary. */
 export const stage = async (t: ExecutionContext) => {
-	const database = await createTestDatabase();
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-clickhouse-test-'));
-	const db = createDb(database.url);
+	const {env, ...own} = await stageOfProcesses(t);
 	const clicksUrl = await its.server.database();
-	t.teardown(async () => {
-		await db.destroy();
-		await database.drop();
-		await rm(folder, {recursive: true, force: true});
-	});
-	const env = {DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'error', PORT: '0'};
-	return {db, folder, env, clicksUrl, clickHouse: createClickHouse(readClickHouseUrl(clicksUrl))};
+	const clickHouse = createClickHouse(readClickHouseUrl(clicksUrl));
+	return {...own, env: {...env, LOG_LEVEL: 'error', PORT: '0'}, clicksUrl, clickHouse};
 };

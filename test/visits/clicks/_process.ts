@@ -1,9 +1,11 @@
-import {type ChildProcess, spawn} from 'node:child_process';
+import type {ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {Agent, request} from 'node:http';
 import {createInterface} from 'node:readline';
 import type {ExecutionContext} from 'ava';
-import {binary} from '../../helpers/process.ts';
+import {createDb} from '../../../src/platform/db/db.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 export const adminToken = 'a-token-of-32-characters-or-more';
@@ -11,42 +13,34 @@ export const adminToken = 'a-token-of-32-characters-or-more';
 /** The binary as a process of its own. */
 export type Process = {url: string; child: ChildProcess; ended: Promise<unknown>; asService: TestService};
 
-/** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log; else it is shown. */
+/** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log. */
 export const startProcess = async (
 	t: ExecutionContext,
 	env: Record<string, string>,
 	onLog?: (line: string) => void,
 ): Promise<Process> => {
-	const child = spawn(process.execPath, [binary, 'serve'], {
-		env: {
-			PATH: process.env.PATH,
-			HOME: process.env.HOME,
-			PORT: '0',
-			ADMIN_TOKEN: adminToken,
-			TRUSTED_PROXIES: '127.0.0.0/8',
-			LOG_LEVEL: 'warn',
-			...env,
-		},
-		stdio: ['ignore', 'pipe', onLog === undefined ? 'inherit' : 'pipe'],
-	});
+	const usual = {PORT: '0', ADMIN_TOKEN: adminToken, TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'warn'};
+	const {child, printed} = oplink(t, ['serve'], {...usual, ...env});
+	const ended = once(child, 'close');
 	if (onLog !== undefined && child.stderr !== null) {
 		createInterface(child.stderr).on('line', onLog);
 	}
 
-	t.teardown(() => child.kill('SIGKILL'));
-	const ended = once(child, 'close');
-	let printed = '';
-	for await (const chunk of child.stdout ?? []) {
-		printed += chunk;
-		const [, url] = /ready at (\S+)/.exec(printed) ?? [];
-		if (url !== undefined) {
-			child.stdout?.resume();
-			// The parts of a service that callers and builders use.
-			return {url, child, ended, asService: {url, adminToken} as unknown as TestService};
-		}
-	}
+	const [, url = ''] = await printed(ready);
+	// The parts of a service that callers and builders use.
+	return {url, child, ended, asService: {url, adminToken} as unknown as TestService};
+};
 
-	throw new Error(`the process ended: ${printed}`);
+/** A database and a folder for processes of the binary. */
+export const stage = async (t: ExecutionContext) => {
+	const database = await createTestDatabase();
+	const db = createDb(database.url);
+	t.teardown(async () => {
+		await db.destroy();
+		await database.drop();
+	});
+	const folder = await dataDirectory(t);
+	return {database, folder, db, env: {DATABASE_URL: database.url, DATA_DIR: folder}};
 };
 
 type Page = {status: number; token: string | null};
@@ -62,13 +56,10 @@ const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'b
 				text += chunk;
 			});
 			response.on('error', () => resolve('broken'));
-			response.on('close', () =>
-				resolve(
-					response.complete
-						? {status: response.statusCode ?? 0, token: /"token":"(opl_\w{32})"/.exec(text)?.[1] ?? null}
-						: 'broken',
-				),
-			);
+			response.on('close', () => {
+				const token = /"token":"(opl_\w{32})"/.exec(text)?.[1] ?? null;
+				resolve(response.complete ? {status: response.statusCode ?? 0, token} : 'broken');
+			});
 		});
 		sent.on('error', ({code}: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : 'broken'));
 		sent.end();

@@ -13,14 +13,9 @@ export const listen = async (
 	{url, adminToken}: Pick<TestService, 'url' | 'adminToken'>,
 	{query = '', lastEventId}: {query?: string; lastEventId?: string} = {},
 ) => {
-	const request = httpRequest(`${url}/admin/clicks/stream${query}`, {
-		agent: false,
-		headers: {
-			Authorization: `Bearer ${adminToken}`,
-			...(lastEventId === undefined ? {} : {'Last-Event-ID': lastEventId}),
-		},
-	});
-	request.end();
+	const resumed = lastEventId === undefined ? {} : {'Last-Event-ID': lastEventId};
+	const headers = {Authorization: `Bearer ${adminToken}`, ...resumed};
+	const request = httpRequest(`${url}/admin/clicks/stream${query}`, {agent: false, headers}).end();
 	t.teardown(() => request.destroy());
 	const [response] = (await once(request, 'response')) as [IncomingMessage];
 	response.on('error', () => {});
