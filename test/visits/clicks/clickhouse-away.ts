@@ -1,7 +1,7 @@
 import {createServer} from 'node:http';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {exitCodes} from '../../../src/cli/exit-codes.ts';
 import {notePlace} from '../../../src/visits/clicks/clickhouse/storage-location.ts';
 import {runCli} from '../../cli/_run-cli.ts';
@@ -12,16 +12,32 @@ import {dataDirectory} from '../../helpers/process.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {device, iPhoneApp, network, open, tapped, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
 import {its, run, storedRows} from './_clickhouse.ts';
 
+const findingOf = async (at: TestService, wanted: string) => {
+	const {body} = await admin(at).get('/admin/doctor');
+	return body.findings.find(({check}: {check: string}) => check === wanted);
+};
+
+/** A tap, and the first open of a device that is matched to it. @returns also the path of what is stored about it. */
+const story = async (deviceId: string) => {
+	const {acme, address, link: sale} = await tapped(its.service);
+	await open(its.service, address, device(deviceId), acme);
+	return {acme, sale, data: `/admin/organizations/${acme.id}/devices/${deviceId}/data`};
+};
+
+/** ClickHouse deletes in its own time. */
+const untilClickHouse = async (t: ExecutionContext, isDone: () => Promise<boolean>) => {
+	for (let tries = 0; !(await isDone()); tries += 1) {
+		t.true(tries < 200);
+		await delay(50);
+	}
+};
+
 run('what is stored about a device is exported and erased, also in ClickHouse', async (t) => {
-	const {acme, ...sale} = await linked(its.service);
-	const address = network()(1);
-	await visit(its.service, sale, address);
-	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-ada'}, acme);
-	const data = `/admin/organizations/${acme.id}/devices/device-of-ada/data`;
+	const {acme, sale, data} = await story('device-of-ada');
 	const {body} = await admin(its.service).get(data);
 	t.like(body.clicks[0], {linkId: sale.id, os: 'iOS', osVersion: '17.5.1', timezone: 'America/New_York'});
 	const {clickId} = body.clicks[0];
@@ -34,12 +50,7 @@ run('what is stored about a device is exported and erased, also in ClickHouse', 
 	const {totals, breakdowns} = await statsOf(its.service, acme, `linkId=${sale.id}`);
 	t.is(totals.clicks, 1);
 	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 1}]);
-	// ClickHouse deletes what was there before in its own time.
-	for (let tries = 0; (await contextsOf()).some(({context_id: id}) => id === before?.context_id); tries += 1) {
-		t.true(tries < 200);
-		await delay(50);
-	}
-
+	await untilClickHouse(t, async () => (await contextsOf()).every(({context_id: id}) => id !== before?.context_id));
 	const [left] = await contextsOf();
 	const context = await its.service.services.db('click_contexts').where({id: left?.context_id}).first();
 	t.like(context, {platform: 'ios', os: null, os_version: null, timezone: null, language: null});
@@ -59,26 +70,16 @@ run('a deleted organization takes its clicks with it, and a deleted link its ope
 	await admin(its.service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
 	t.is((await admin(its.service).delete(`/admin/organizations/${acme.id}`)).status, 200);
 	await its.service.services.clicks.applyChanges();
-	for (let tries = 0; ; tries += 1) {
-		const [row] = await its.server.clickHouse.select<{count: number}>(
-			`SELECT count() AS count FROM clicks WHERE organization_id = toUUID('${acme.id}')`,
-		);
-		if (row?.count === 0) {
-			break;
-		}
-
-		t.true(tries < 200);
-		await delay(50);
-	}
+	const count = `SELECT count() AS count FROM clicks WHERE organization_id = toUUID('${acme.id}')`;
+	await untilClickHouse(t, async () => {
+		const [row] = await its.server.clickHouse.select<{count: number}>(count);
+		return row?.count === 0;
+	});
 });
 
 run('an erasure while ClickHouse is away is seen by the first report after it', async (t) => {
-	const {acme, ...sale} = await linked(its.service);
-	const address = network()(1);
-	await visit(its.service, sale, address);
-	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-bob'}, acme);
+	const {acme, data} = await story('device-of-bob');
 	await its.server.kill();
-	const data = `/admin/organizations/${acme.id}/devices/device-of-bob/data`;
 	t.is((await admin(its.service).delete(data)).status, 200);
 	await its.server.start();
 	const stream = await listen(t, its.service, {query: `?orgId=${acme.id}`});
@@ -100,15 +101,12 @@ run('while ClickHouse is away, pages, matches and quotas go on, and rows wait in
 	t.is(usage.usage?.clicks?.used ?? usage.clicks?.used, 2);
 	// Of whole days, which the rollups have.
 	t.is((await statsOf(its.service, acme)).totals.clicks, 2);
-	const {status, body} = await admin(its.service).get(`/admin/organizations/${acme.id}/stats?linkId=${sale.id}`);
-	t.is(status, 503);
-	t.is(body.message, 'Click store unavailable');
+	const refused = await admin(its.service).get(`/admin/organizations/${acme.id}/stats?linkId=${sale.id}`);
+	t.like(refused, {status: 503, body: {message: 'Click store unavailable'}});
 	const ready = await admin(its.service).get('/health/ready');
-	t.is(ready.status, 200);
-	t.is(ready.body.checks.clicks, 'unavailable');
+	t.like(ready, {status: 200, body: {checks: {clicks: 'unavailable'}}});
 	t.true((await admin(its.service).get('/admin/status')).body.clicks.waitingBytes > 0);
-	const {body: doctor} = await admin(its.service).get('/admin/doctor');
-	t.is(doctor.findings.find(({check}: {check: string}) => check === 'clicks.reachable').status, 'fail');
+	t.is((await findingOf(its.service, 'clicks.reachable')).status, 'fail');
 
 	await its.server.start();
 	t.is((await statsOf(its.service, acme, `linkId=${sale.id}`)).totals.clicks, 2);
@@ -116,11 +114,6 @@ run('while ClickHouse is away, pages, matches and quotas go on, and rows wait in
 	t.is((await admin(its.service).get('/health/ready')).body.checks.clicks, 'ok');
 	t.is((await admin(its.service).get('/admin/status')).body.clicks.waitingBytes, 0);
 });
-
-const findingOf = async (at: TestService, wanted: string) => {
-	const {body} = await admin(at).get('/admin/doctor');
-	return body.findings.find(({check}: {check: string}) => check === wanted);
-};
 
 run('a full journal takes no more clicks and loses none that it took, and doctor and metrics say so', async (t) => {
 	const own = await ownService(t, {CLICKS_URL: await its.server.database(), JOURNAL_MAX_MB: '1'});
@@ -138,10 +131,8 @@ run('a full journal takes no more clicks and loses none that it took, and doctor
 	const {waitingBytes, maxBytes} = own.services.clickJournal.figures();
 	t.is(maxBytes, 2 ** 20);
 	t.true(waitingBytes >= maxBytes && waitingBytes < maxBytes + 10_000, `${waitingBytes}`);
-	t.like(await findingOf(own, 'clicks.journal'), {
-		status: 'fail',
-		message: '1.0 of 1 MB wait in the journal of this process, 3 clicks lost since it started',
-	});
+	const message = '1.0 of 1 MB wait in the journal of this process, 3 clicks lost since it started';
+	t.like(await findingOf(own, 'clicks.journal'), {status: 'fail', message});
 	const {text} = await admin(own).get('/metrics');
 	t.regex(text, /^oplink_click_journal_limit_bytes 1048576$/m);
 	t.regex(text, /^oplink_click_journal_lost_total 3$/m);
@@ -155,10 +146,7 @@ run('a full journal takes no more clicks and loses none that it took, and doctor
 });
 
 run('commands say which ClickHouse is away, without its password, and what to do', async (t) => {
-	const {acme, ...sale} = await linked(its.service);
-	const address = network()(1);
-	await visit(its.service, sale, address);
-	await open(its.service, address, {...iPhoneApp, deviceId: 'device-of-eve'}, acme);
+	const {acme, sale} = await story('device-of-eve');
 	await its.server.kill();
 	t.teardown(() => its.server.start());
 	const {adminToken, databaseUrl, url, services} = its.service;
@@ -178,11 +166,8 @@ run('commands say which ClickHouse is away, without its password, and what to do
 	const away = /ClickHouse at http:\/\/127\.0\.0\.1:\d+\/test_\w+ \(CLICKS_URL\) cannot be used: connect ECONNREFUSED/;
 	t.regex((await findingOf(its.service, 'clicks.reachable')).message, away);
 
-	const local = {
-		DATABASE_URL: databaseUrl,
-		CLICKS_URL: services.config.clicksUrl ?? '',
-		DATA_DIR: await dataDirectory(t),
-	};
+	const stores = {DATABASE_URL: databaseUrl, CLICKS_URL: services.config.clicksUrl ?? ''};
+	const local = {...stores, DATA_DIR: await dataDirectory(t)};
 	const unanswered = {...local, OPLINK_URL: `http://127.0.0.1:${await freePort()}`, OPLINK_ADMIN_TOKEN: adminToken};
 	const examined = await runCli(['doctor'], {env: unanswered});
 	// Wrapped for a terminal.
@@ -195,8 +180,8 @@ run('commands say which ClickHouse is away, without its password, and what to do
 });
 
 test('a backup fails where ClickHouse ends its rows with an error', async (t) => {
-	const row = `${['019cd79e-4600-705b-b3c1-58fe4a0d38fc', '2026-03-10 12:07:30.000000Z', 'a', 'b', '1', '\\N', '\\N', '0'].join('\t')}\n`;
-	const broken = createServer((_, response) => response.end(`${row}Code: 241, DB::Exception: Memory limit exceeded`));
+	const row = '019cd79e-4600-705b-b3c1-58fe4a0d38fc\t2026-03-10 12:07:30.000000Z\ta\tb\t1\t\\N\t\\N\t0';
+	const broken = createServer((_, response) => response.end(`${row}\nCode: 241, DB::Exception: Memory limit exceeded`));
 	const port = await freePort();
 	broken.listen(port, '127.0.0.1');
 	t.teardown(() => broken.close());

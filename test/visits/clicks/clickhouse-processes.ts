@@ -14,9 +14,11 @@ import {network, pathOf, visit} from '../match/_phones.ts';
 import {its, run, stage, storedRows} from './_clickhouse.ts';
 import {type Load, type Process, startProcess, visitMany} from './_process.ts';
 
-const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>) => {
+/** Runs a command to its end. @returns what it printed, once it has ended with that code. */
+const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>, code = 0) => {
 	const {ended, stdout, stderr} = oplink(t, args, env);
-	return {code: await ended, stdout: stdout(), stderr: stderr()};
+	t.is(await ended, code, stderr());
+	return {stdout: stdout(), stderr: stderr()};
 };
 
 run('kill -9 of the server and of ClickHouse under load loses no answered click and doubles none', async (t) => {
@@ -73,11 +75,8 @@ run('kill -9 of the server and of ClickHouse under load loses no answered click 
 	t.is([...shown].filter((one) => !stored.has(one)).length, 0, 'shown, and lost');
 	t.is(stored.size, rows.length, 'doubled');
 	t.is(totals.clicks, rows.length);
-	const now = new Date().toISOString();
-	t.is(
-		(await statsOf(last.asService, owner, `from=2020-01-01&to=${now.slice(0, 10)}T23:59:59Z`)).totals.clicks,
-		rows.length,
-	);
+	const untilTonight = `from=2020-01-01&to=${new Date().toISOString().slice(0, 10)}T23:59:59Z`;
+	t.is((await statsOf(last.asService, owner, untilTonight)).totals.clicks, rows.length);
 	const [total] = await db('click_counts').sum('clicks');
 	t.is(Number(total?.['sum']), rows.length);
 	t.log(`${shown.size} pages with tokens, ${rows.length} clicks`);
@@ -106,42 +105,35 @@ run('clicks move to ClickHouse and back, with every figure, and a backup has the
 		await ended;
 	};
 	await stop(first);
-	const rowsBefore = await own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
+	const rowsOf = () => own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
+	const rowsBefore = await rowsOf();
 
-	const refused = await runBinary(t, ['serve'], elsewhere);
-	t.is(refused.code, 78);
-	t.regex(refused.stderr, /clicks are in PostgreSQL/);
-	const there = await runBinary(t, ['clicks', 'migrate', 'clickhouse', '--yes'], elsewhere);
-	t.is(there.code, 0, there.stderr);
-	t.regex(there.stdout, /3 clicks moved to ClickHouse/);
+	t.regex((await runBinary(t, ['serve'], elsewhere, 78)).stderr, /clicks are in PostgreSQL/);
+	const {stdout} = await runBinary(t, ['clicks', 'migrate', 'clickhouse', '--yes'], elsewhere);
+	t.regex(stdout, /3 clicks moved to ClickHouse/);
 	t.deepEqual(await own.db('clicks').select(), []);
-	t.regex((await runBinary(t, ['serve'], own.env)).stderr, /CLICKS_URL must be set/);
+	t.regex((await runBinary(t, ['serve'], own.env, 78)).stderr, /CLICKS_URL must be set/);
 	const second = await startProcess(t, elsewhere);
 	t.deepEqual(await figures(second.asService), expected);
 	await visit(second.asService, email, address(9));
 	await statsOf(second.asService, acme, `linkId=${email.id}`);
 	const file = path.join(own.folder, 'one.backup');
-	const backedUp = await runBinary(t, ['backup', file], elsewhere);
-	t.is(backedUp.code, 0, backedUp.stderr);
+	await runBinary(t, ['backup', file], elsewhere);
 	await stop(second);
 
-	const back = await runBinary(t, ['clicks', 'migrate', 'postgres', '--yes'], elsewhere);
-	t.is(back.code, 0, back.stderr);
+	await runBinary(t, ['clicks', 'migrate', 'postgres', '--yes'], elsewhere);
 	t.is(await storedRows(own.clickHouse), 0);
-	const rowsAfter = await own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
+	const rowsAfter = await rowsOf();
 	t.is(rowsAfter.length, 4);
-	t.deepEqual(
-		rowsAfter.filter(({id}) => rowsBefore.some((row) => row.id === id)),
-		rowsBefore,
-	);
+	const kept = rowsAfter.filter(({id}) => rowsBefore.some((row) => row.id === id));
+	t.deepEqual(kept, rowsBefore);
 	const third = await startProcess(t, own.env);
 	const withOne = await figures(third.asService);
 	t.is(withOne[0].totals.clicks, 4);
 	t.deepEqual(withOne[1], expected[1]);
 	await stop(third);
 
-	const restored = await runBinary(t, ['restore', file, '--force', '--yes'], own.env);
-	t.is(restored.code, 0, restored.stderr);
+	await runBinary(t, ['restore', file, '--force', '--yes'], own.env);
 	const fourth = await startProcess(t, own.env);
 	t.deepEqual(await figures(fourth.asService), withOne);
 	await stop(fourth);
