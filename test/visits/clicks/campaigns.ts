@@ -154,18 +154,11 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 		{key: 'autumn', clicks: 1, matches: 1, devices: 1, events: 1, sum: null},
 	]);
 	t.deepEqual((await funnel('by=country')).rows, [{key: null, ...all, events: 5, sum: null}]);
-	t.deepEqual(
-		(await funnel('by=platform&event=purchase')).rows.map(({key, events, matches}: Record<string, unknown>) => [
-			key,
-			matches,
-			events,
-		]),
-		[
-			['ios', 1, 1],
-			[null, 0, 1],
-			['android', 0, 2],
-		],
-	);
+	t.like((await funnel('by=platform&event=purchase')).rows, [
+		{key: 'ios', matches: 1, events: 1},
+		{key: null, matches: 0, events: 1},
+		{key: 'android', matches: 0, events: 2},
+	]);
 	t.deepEqual((await funnel('by=link&tag=other')).totals, {clicks: 0, matches: 0, devices: 0, events: 0, sum: null});
 
 	// After 30 days a link is no longer what events come from.
@@ -178,8 +171,7 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 });
 
 test('reports that count rows take turns, and hold up no other report', async (t) => {
-	const acme = await organization(service);
-	await link(acme, {tags: ['spring']});
+	const {acme} = await linked(service, {tags: ['spring']});
 	let release = () => {};
 	const held = new Promise<void>((resolve) => {
 		release = resolve;

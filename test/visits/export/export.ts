@@ -170,11 +170,7 @@ test('exports at once end all of them, also where one fails', async (t) => {
 	const acme = await organization(service);
 	const queries = Array.from({length: 20}, (_, index) => (index % 2 === 0 ? '' : '?cursor=nonsense'));
 	const answers = await Promise.all(queries.map((query) => exportOf(acme, 'events', query)));
-	const statuses = answers.map(({status}) => status);
-	t.deepEqual(
-		statuses,
-		[...Array(10)].flatMap(() => [200, 400]),
-	);
+	t.is(answers.map(({status}) => status).join(), Array(10).fill('200,400').join());
 });
 
 test('oplink export goes on from its state file, which an export that fails leaves alone', async (t) => {

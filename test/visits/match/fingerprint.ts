@@ -148,17 +148,6 @@ test('guesses have their windows, and the link may shorten them', async (t) => {
 	t.like(await match(own, place, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: later.id});
 });
 
-test('a contradiction rules a click out, even by its address', async (t) => {
-	const sale = await linked(service);
-	const address = network()(1);
-	await visit(service, sale, address, {userAgent: userAgents.android});
-	t.deepEqual(await match(service, address, iPhoneApp), nothing);
-	t.deepEqual(await match(service, address, {platform: 'iOS'}), nothing);
-	await visit(service, sale, address, {userAgent: userAgents.windows});
-	t.deepEqual(await match(service, address, {platform: 'iOS'}), nothing);
-	t.is((await match(service, address, {platform: 'Android'})).matchMethod, 'IP_FUZZY');
-});
-
 test('clicks on links that no longer resolve are never guessed', async (t) => {
 	const {acme, address, link: sale} = await tapped(service);
 	await acme.server.patch(`/links/${sale.id}`, {isActive: false});

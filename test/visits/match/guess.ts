@@ -208,14 +208,8 @@ test('the trace has the best candidate first and those that contradict last', (t
 		click({linkId: 'french', age: 600, ...french}),
 		click({linkId: 'british', ...british}),
 	]);
-	t.deepEqual(
-		weighed.map(({candidate, ruledOut}) => [candidate.linkId, ruledOut]),
-		[
-			['british', null],
-			['french', null],
-			['android', 'platform'],
-		],
-	);
+	const shown = weighed.map(({candidate, ruledOut}) => `${candidate.linkId} ${ruledOut}`);
+	t.deepEqual(shown, ['british null', 'french null', 'android platform']);
 });
 
 test('matches that come faster than their guesses are graded keep their phones, but no guess is made for the last ones', async (t) => {

@@ -149,10 +149,8 @@ test('a tap through iCloud Private Relay is matched by no guess, and match expla
 		t.like(attempt, {reason: 'ruled_out', candidates: {length: 1, 0: candidate}});
 		const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 		const {stdout} = await runCli(['match', 'explain', attempt.id, '--org', acme.orgKey], {env});
-		t.regex(
-			stdout.replaceAll(/\s+/g, ' '),
-			/A tap came through iCloud Private Relay\. Many people share its addresses/,
-		);
+		const said = 'A tap came through iCloud Private Relay. Many people share its addresses';
+		t.true(stdout.replaceAll(/\s+/g, ' ').includes(said), stdout);
 	}
 });
 

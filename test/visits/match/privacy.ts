@@ -5,7 +5,7 @@ import {weekOf} from '../../../src/visits/match/match-peppers.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {storedRows, type TestService} from '../../helpers/service.ts';
-import {ownService} from '../_own.ts';
+import {linked, ownService} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const HOUR = 3600;
@@ -146,7 +146,7 @@ test('the secret changes weekly; clicks and devices of last week are still known
 
 test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
 	const service = await ownService(t);
-	const sale = await link(await organization(service));
+	const sale = await linked(service);
 	const address = network()(1);
 	const first = await visit(service, sale, address);
 	const attributes = /^oplink_visitor=[\w-]{22}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/;
@@ -188,7 +188,7 @@ test('after 10 minutes, and on another link, it is another click; a match closes
 
 test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) => {
 	const service = await ownService(t);
-	const sale = await link(await organization(service));
+	const sale = await linked(service);
 	const known = await visit(service, sale, network()(1));
 	const headers = {'Sec-GPC': '1', Cookie: String(known.cookie)};
 	const {token, cookie, answer} = await visit(service, sale, network()(1), {headers});
@@ -200,14 +200,14 @@ test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) =
 
 test('the cookie is Secure where links are https', async (t) => {
 	const service = await ownService(t, {LINK_DOMAIN: 'go.example.test', PUBLIC_URL: 'http://localhost'});
-	const sale = await link(await organization(service));
+	const sale = await linked(service);
 	const {answer} = await visit(service, sale, network()(1), {headers: {Host: 'go.example.test'}});
 	t.regex(String(answer.headers['set-cookie']), /; HttpOnly; Secure; SameSite=Lax$/);
 });
 
 test('a link that is not deferred sets no cookie and leaves no open click', async (t) => {
 	const service = await ownService(t);
-	const sale = await link(await organization(service), {deferredDeepLinking: false});
+	const sale = await linked(service, {deferredDeepLinking: false});
 	const {cookie, token} = await visit(service, sale, network()(1));
 	t.deepEqual([cookie, token], [null, null]);
 	t.deepEqual(await rowsOf(service, sale.id), []);

@@ -2,7 +2,7 @@ import test from 'ava';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
-import {linked} from '../_own.ts';
+import {linked, statsOf} from '../_own.ts';
 import {byClipboard, match, nothing, userAgents} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -26,8 +26,7 @@ test('an iPhone that taps and opens the app a minute later is matched by the tok
 });
 
 test('an Android phone is matched by the referrer that the store received', async (t) => {
-	const acme = await organization(service);
-	await link(acme);
+	const {acme} = await linked(service);
 	const {tap, open: opened, answer} = await simulate(acme, {platform: 'Android'});
 	t.is(tap.headers['user-agent'], userAgents.android);
 	t.deepEqual(tap.leaves, {clipboard: true, referrer: true});
@@ -57,8 +56,7 @@ const guesses: Array<[title: string, body: object, expected: object]> = [
 ];
 for (const [title, body, expected] of guesses) {
 	test(`without a token, from ${title}: ${JSON.stringify(expected)}`, async (t) => {
-		const acme = await organization(service);
-		await link(acme);
+		const {acme} = await linked(service);
 		const {attempt} = await simulate(acme, {clipboard: false, ...body});
 		t.like(attempt, expected);
 	});
@@ -96,8 +94,7 @@ test('a page that has nothing to tap leaves no token', async (t) => {
 });
 
 test.serial('nothing is left of a simulation, and nothing is consumed', async (t) => {
-	const acme = await organization(service);
-	await link(acme);
+	const {acme} = await linked(service);
 	const tables = ['clicks', 'click_counts', 'match_clicks', 'match_attempts', 'match_peppers', 'devices', 'audit_log'];
 	const rows = () =>
 		Promise.all(tables.map(async (table) => [table, await service.services.db(table).count({rows: '*'})]));
@@ -107,8 +104,7 @@ test.serial('nothing is left of a simulation, and nothing is consumed', async (t
 	t.true((await simulate(acme)).answer.matched);
 	t.deepEqual(await rows(), before);
 	t.deepEqual(await match(service, opened.ip, {clipboardToken: opened.body.clipboardToken}), nothing);
-	const stats = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
-	t.deepEqual(stats.body.totals, {clicks: 0, crawlerViews: 0, matches: 0, events: 0});
+	t.deepEqual((await statsOf(service, acme)).totals, {clicks: 0, crawlerViews: 0, matches: 0, events: 0});
 });
 
 test('simulations at the same time do not see each other', async (t) => {
@@ -132,7 +128,7 @@ test.serial('the link is named by id or short code, or it is the newest that is 
 
 test('what cannot be played is refused', async (t) => {
 	const acme = await organization(service);
-	const other = await link(await organization(service));
+	const other = await linked(service);
 	t.like(await simulate(acme), {status: 404, body: {message: 'The organization has no deferred link'}});
 	t.is((await simulate(acme, {linkId: other.id})).status, 404);
 	t.is((await simulate(acme, {shortCode: 'nowhere'})).status, 404);
@@ -148,13 +144,8 @@ test('what cannot be played is refused', async (t) => {
 		unknown: true,
 	});
 	t.is(faults.status, 400);
-	t.is(
-		faults.body.details
-			.map(({field}: {field: string}) => field)
-			.toSorted()
-			.join(),
-		'delaySeconds,language,network,osVersion,platform,timezone,unknown',
-	);
+	const fields: string[] = faults.body.details.map(({field}: {field: string}) => field);
+	t.is(fields.toSorted().join(), 'delaySeconds,language,network,osVersion,platform,timezone,unknown');
 	t.regex((await simulate(acme, {referrer: true})).text, /iOS has no install referrer/);
 	t.is((await simulate(acme, {linkId: gone.id, shortCode: 'x'})).status, 400);
 });

@@ -2,7 +2,7 @@ import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked, ownService, statsOf} from '../_own.ts';
 import {untilTrue} from '../webhooks/_receiver.ts';
 import {clicked, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
@@ -71,9 +71,9 @@ test('a repeated answer does not count as a second match', async (t) => {
 	const request = {clipboardToken: token, deviceId: 'device-again'};
 	await open(service, network()(1), request);
 	await open(service, network()(1), request);
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
-	t.is(body.totals.matches, 1);
-	t.deepEqual(body.breakdowns.matchMethod, [{key: 'CLIPBOARD', count: 1}]);
+	const {totals, breakdowns} = await statsOf(service, acme);
+	t.is(totals.matches, 1);
+	t.deepEqual(breakdowns.matchMethod, [{key: 'CLIPBOARD', count: 1}]);
 });
 
 test('a device without an id is known again by its address and what it says of itself', async (t) => {
@@ -132,12 +132,8 @@ test('a link that is deactivated, expired or deleted after the click is not matc
 	const own = await ownService(t);
 	const acme = await organization(own);
 	const expiry = new Date(own.clock.now().getTime() + 60_000).toISOString();
-	const [inactive, expired, deleted, suspended] = [
-		await clicked(own, acme, network()(1)),
-		await clicked(own, acme, network()(1), {expiry}),
-		await clicked(own, acme, network()(1)),
-		await clicked(own, acme, network()(1)),
-	];
+	const click = (body = {}) => clicked(own, acme, network()(1), body);
+	const [inactive, expired, deleted, suspended] = [await click(), await click({expiry}), await click(), await click()];
 	await acme.server.patch(`/links/${inactive.link.id}`, {isActive: false});
 	await acme.server.delete(`/links/${deleted.link.id}`);
 	own.clock.advance(60);
@@ -191,8 +187,8 @@ test('a match of an organization that is deleted meanwhile keeps no other match 
 	await blocker('organizations').where({id: gone.id}).delete();
 	await blocker.commit();
 	await background.settle();
-	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
-	t.deepEqual(body.guesses, [{confidence: 'high', graded: 1, correct: 1}]);
+	const {guesses} = await statsOf(own, acme, 'guesses=true');
+	t.deepEqual(guesses, [{confidence: 'high', graded: 1, correct: 1}]);
 	t.is((await db('counted_phones').where({organization_id: acme.id})).length, 1);
 });
 
@@ -225,8 +221,8 @@ test('where a token proves the link, the guess beside it is graded, by confidenc
 	}
 
 	await own.services.background.settle();
-	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
-	t.deepEqual(body.guesses, [{confidence: 'high', graded: 2, correct: 1}]);
+	const {guesses} = await statsOf(own, acme, 'guesses=true');
+	t.deepEqual(guesses, [{confidence: 'high', graded: 2, correct: 1}]);
 	const {text} = await admin(own).get('/metrics');
 	for (const verdict of ['right', 'wrong']) {
 		const labels = `organization="${acme.id}",confidence="high",verdict="${verdict}"`;
