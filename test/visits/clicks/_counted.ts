@@ -27,17 +27,11 @@ type ClickRow = Extract<Row, {kind: 'click'}>;
 const anyLink = randomUUID();
 
 /** A click at that time, of an iPhone. */
-export const clickAt = (at: string | number, more: Partial<ClickRow> = {}): ClickRow => ({
-	kind: 'click',
-	at: typeof at === 'string' ? Date.parse(at) : at,
-	platform: 'ios',
-	country: null,
-	channel: null,
-	referrer: null,
-	link: anyLink,
-	isCrawler: false,
-	...more,
-});
+export const clickAt = (time: string | number, more: Partial<ClickRow> = {}): ClickRow => {
+	const at = typeof time === 'string' ? Date.parse(time) : time;
+	const unknown = {country: null, channel: null, referrer: null};
+	return {kind: 'click', at, platform: 'ios', link: anyLink, isCrawler: false, ...unknown, ...more};
+};
 
 /** A service of the test's own, because rollups are the whole database's, and an organization. */
 export const withRollups = async (t: ExecutionContext) => {

@@ -1,6 +1,5 @@
 import {randomBytes, randomUUID} from 'node:crypto';
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
@@ -12,6 +11,7 @@ import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-c
 import {encodeSection} from '../../../src/visits/clicks/journal/section.ts';
 import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../../src/visits/clicks/open-match.ts';
+import {dataDirectory} from '../../helpers/process.ts';
 import {storedRows, type TestService} from '../../helpers/service.ts';
 
 /** When the clicks of a test happen. */
@@ -36,29 +36,19 @@ export const matchOf = (
 	query: null,
 });
 
-export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({
-	platform: 'ios',
-	os: 'iOS',
-	osVersion: '17.5.1',
-	browser: 'Safari',
-	deviceModel: null,
-	language: 'en',
-	timezone: null,
-	country: null,
-	botClass: null,
-	...more,
-});
+const safari = {platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari', language: 'en'} as const;
+
+/** A visit by Safari on an iPhone of which no more is known. */
+export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => {
+	const unknown = {deviceModel: null, timezone: null, country: null, botClass: null};
+	return {...unknown, ...safari, ...more};
+};
 
 /** A campaign of which only some values are known. */
-export const campaignOf = (more: Partial<NonNullable<ClickCampaign>>): ClickCampaign => ({
-	channel: null,
-	utmSource: null,
-	utmMedium: null,
-	utmCampaign: null,
-	utmContent: null,
-	utmTerm: null,
-	...more,
-});
+export const campaignOf = (more: Partial<NonNullable<ClickCampaign>>): ClickCampaign => {
+	const utm = {utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null, utmTerm: null};
+	return {channel: null, ...utm, ...more};
+};
 
 export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
 	organizationId: owner.id,
@@ -77,10 +67,8 @@ export const frameOn = (owner: {id: string}, linkId: string): Buffer => frameOf(
 
 /** A journal that a process left behind. */
 export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
-	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
-	t.teardown(() => rm(root, {recursive: true, force: true}));
 	const journal = randomUUID();
-	const folder = path.join(root, 'database', journal);
+	const folder = path.join(await dataDirectory(t), 'database', journal);
 	await mkdir(folder, {recursive: true});
 	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
 	let refused = 0;
@@ -104,6 +92,13 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 		refused: () => refused,
 		logged: () => lines.map((line) => JSON.parse(line)),
 	};
+};
+
+/** A journal that a process left behind, and that another one has drained. */
+export const drained = async (...given: Parameters<typeof leftBehind>) => {
+	const left = await leftBehind(...given);
+	await left.drain();
+	return left;
 };
 
 export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);

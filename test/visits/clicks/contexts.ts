@@ -73,14 +73,13 @@ test('many that write a new context at once keep it once', async (t) => {
 	const linkId = randomUUID();
 	const contexts = Array.from({length: 20}, (_, index) => ({...iphone, deviceModel: `iPhone${index},${linkId}`}));
 	const writers = Array.from({length: 5}, () => writer(services, clock));
-	await Promise.all(
-		writers.flatMap((record, number) =>
-			contexts.map((_, index) => {
-				const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
-				return record(clickOn(acme, linkId, {context, match: null}));
-			}),
-		),
+	const written = writers.flatMap((record, number) =>
+		contexts.map((_, index) => {
+			const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
+			return record(clickOn(acme, linkId, {context, match: null}));
+		}),
 	);
+	await Promise.all(written);
 	const rows = await storedRows(service, 'clicks', {link_id: linkId});
 	t.is(rows.length, 100);
 	t.true(rows.every((row) => row.device_model?.endsWith(linkId)));
@@ -88,9 +87,9 @@ test('many that write a new context at once keep it once', async (t) => {
 
 test('signals equal to the headers do not change the click, others change its context', async (t) => {
 	const {id, ...sale} = await linked(service);
-	const place = phoneNetwork();
+	const address = phoneNetwork()(1);
 	const sendTimezone = async (timezone: string) => {
-		const {token} = await visit(service, sale, place(1), {timezone: 'Asia/Tokyo'});
+		const {token} = await visit(service, sale, address, {timezone: 'Asia/Tokyo'});
 		t.is((await sendSignals(service, sale, {token, timezone})).status, 204);
 	};
 	await sendTimezone('Asia/Tokyo');
@@ -123,8 +122,7 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	await signals.raw(keep, [clock.now(), model]);
 	await signals.commit();
 	t.true(await draining);
-	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});
-	t.is(rows.length, 1);
+	t.is((await storedRows(service, 'clicks', {link_id: linkId, device_model: model})).length, 1);
 });
 
 test('a partition is created during an open transaction with clicks, with the table’s indexes and its own key', async (t) => {

@@ -14,6 +14,7 @@ import {
 	campaignOf,
 	clickOn,
 	contextOf,
+	drained,
 	entry,
 	frameOf,
 	frameOn,
@@ -94,8 +95,7 @@ test('browser texts are stored verbatim, whatever they mean to PostgreSQL', asyn
 	const {acme, id} = await linked(service);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
 	const texts = {context: contextOf({browser: odd, os: '\\N'}), campaign: campaignOf({channel: ''})};
-	const left = await leftBehind(t, service, [frameOf([entry(clickOn(acme, id, texts))])]);
-	await left.drain();
+	await drained(t, service, [frameOf([entry(clickOn(acme, id, texts))])]);
 	const [row] = await storedRows(service, 'clicks', {link_id: id});
 	t.like(row, {browser: odd, os: '\\N', channel: '', device_model: null});
 });
@@ -143,8 +143,7 @@ test('a click that PostgreSQL refuses is left out, and holds up no other', async
 		[good(), bad, good()],
 		[known, good()],
 	];
-	const left = await leftBehind(t, service, batches.map(frameOf));
-	await left.drain();
+	const left = await drained(t, service, batches.map(frameOf));
 	t.is(left.refused(), 2);
 	t.deepEqual(await storedOf(service, acme, id), {clicks: 5, matches: 5, counted: 5});
 });
@@ -171,8 +170,7 @@ test('visits of one person in one batch are one open match, with the last token 
 	const first = matchOf({hash: visitor, isReturning: false});
 	const again = () => ({...matchOf({hash: visitor, isReturning: true}, null), network: first.network});
 	const visits = [first, again(), again()].map((match, index) => entry(clickOn(acme, id, {match}), later(index)));
-	const left = await leftBehind(t, service, [frameOf(visits)]);
-	await left.drain();
+	await drained(t, service, [frameOf(visits)]);
 	const [row] = await storedRows(service, 'match_clicks', {link_id: id});
 	t.is(row.ip_key.toString('hex'), first.network.ipKey);
 	t.is(row.device_model, 'iPhone15,2');
@@ -187,8 +185,7 @@ test('visits of one person that are more than 10 minutes apart are two, also in 
 	const visits = [0, 300, 1000].map((seconds) =>
 		entry(clickOn(acme, id, {match: {...matchOf(visitor), network}}), later(seconds)),
 	);
-	const left = await leftBehind(t, service, [frameOf(visits)]);
-	await left.drain();
+	await drained(t, service, [frameOf(visits)]);
 	const rows = await storedRows(service, 'match_clicks', {link_id: id});
 	t.deepEqual(
 		rows.map((row) => row.created_at.getTime()).toSorted(),

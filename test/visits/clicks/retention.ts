@@ -14,12 +14,9 @@ const DAYS = 400;
 const setup = async (t: ExecutionContext) => {
 	const {service, db, acme} = await withRollups(t);
 	const {clock} = service.services;
-	const rows = ['2025-01-03T18:20:00Z', '2025-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '2025-02-03T12:00:00Z'];
-	await storeRows(
-		service,
-		acme.id,
-		rows.map((at) => clickAt(at)),
-	);
+	const times = ['2025-01-03T18:20:00Z', '2025-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '2025-02-03T12:00:00Z'];
+	const clicks = times.map((at) => clickAt(at));
+	await storeRows(service, acme.id, clicks);
 	const partitions = async (): Promise<string[]> =>
 		db('pg_inherits')
 			.join('pg_class', 'pg_class.oid', 'inhrelid')

@@ -177,11 +177,8 @@ test('a day that began within a quarter of an hour is counted row by row', async
 	const {service, db, acme} = await withRollups(t);
 	// St. John's set its clocks back at 00:01, so one day has a minute before the last hour of the day before.
 	const at = (minute: number) => Date.UTC(2010, 10, 7, 2, 20 + minute);
-	await storeRows(
-		service,
-		acme.id,
-		Array.from({length: 30}, (_, minute) => ({...late, at: at(minute)})),
-	);
+	const events = Array.from({length: 30}, (_, minute) => ({...late, at: at(minute)}));
+	await storeRows(service, acme.id, events);
 	const query = 'from=2010-11-01T00:00:00Z&to=2010-11-12T00:00:00Z&timezone=America/St_Johns';
 	const before = await statsOf(service, acme, query);
 	await rollUp(db);

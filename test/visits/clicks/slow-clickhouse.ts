@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
 import {createTurns} from '../../../src/platform/semaphore.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
@@ -67,11 +68,11 @@ test('a queue runs so many pieces of work at a time, in order, and goes on after
 			await promise;
 		}),
 	);
-	await new Promise((resolve) => setImmediate(resolve));
+	await turn();
 	t.deepEqual(begun, [0, 1]);
 	gates[1]?.reject(new Error('no'));
 	await t.throwsAsync(runs[1] as Promise<void>, {message: 'no'});
-	await new Promise((resolve) => setImmediate(resolve));
+	await turn();
 	t.deepEqual(begun, [0, 1, 2]);
 	for (const {resolve} of gates) {
 		resolve();

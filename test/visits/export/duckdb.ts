@@ -1,9 +1,9 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {DuckDBInstance} from '@duckdb/node-api';
 import test from 'ava';
 import {admin} from '../../helpers/callers.ts';
+import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {network, visit} from '../match/_phones.ts';
@@ -20,8 +20,7 @@ test('DuckDB reads exports of clicks and events as docs/export.md says', async (
 	await acme.client.post('/sdk/session', {deviceId: 'device-1'});
 	const properties = {note: 'a "quote",\na line', price: 12.5};
 	await acme.client.post('/sdk/events', {deviceId: 'device-1', eventName: 'purchase', properties});
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-duckdb-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await dataDirectory(t);
 	for (const kind of ['clicks', 'events']) {
 		for (const format of ['ndjson', 'csv']) {
 			const {text} = await admin(service).get(`/admin/organizations/${acme.id}/export/${kind}?format=${format}`);

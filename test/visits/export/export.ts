@@ -1,13 +1,13 @@
 import {randomUUID} from 'node:crypto';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {request as httpRequest} from 'node:http';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import {parse} from 'csv-parse/sync';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
+import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
@@ -175,8 +175,7 @@ test('exports at once end all of them, also where one fails', async (t) => {
 
 test('oplink export goes on from its state file, which an export that fails leaves alone', async (t) => {
 	const acme = await organization(service);
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await dataDirectory(t);
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const cli = (...argv: string[]) => runCli(['export', ...argv, '--org', acme.orgKey], {env, io: {cwd: folder}});
 	const made = await link(acme);

@@ -46,13 +46,10 @@ const click = ({
 };
 
 /** Counted phones that are equal. */
-const counted = (count: number, signals: Partial<RawSignals> = {}) => ({
-	signals: normalize({...reported, ...signals}),
-	count,
-	byToken: 0,
-	byGuess: 0,
-	neighbours: {seen: 0, equal: 0},
-});
+const counted = (count: number, signals: Partial<RawSignals> = {}) => {
+	const unmatched = {byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}};
+	return {signals: normalize({...reported, ...signals}), count, ...unmatched};
+};
 
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
 const among = (count: number) => [counted(count), counted(100 - count, {platform: 'android', osVersion: null})];
@@ -157,9 +154,10 @@ test('a click of a link that does not resolve and a consumed click are not candi
 	t.is(verdict([]), 'no_click');
 });
 
-test('an organization may switch guesses off, or ask for more confidence', (t) => {
+test('an organization may switch guesses off, though its clicks are rivals, or ask for more confidence', (t) => {
 	const off = {rules: {probabilisticMatching: false, minimumConfidence: 'low'}} as const;
 	t.is(verdict([click(off)]), 'guesses_off');
+	t.is(verdict([click({age: 300}), click({linkId: 'other', age: 60, ...off})]), 'guesses_off');
 	const medium = {rules: {probabilisticMatching: true, minimumConfidence: 'medium'}} as const;
 	t.is(verdict([click({...medium, age: 900})]), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({...medium, ...silent})]), 'below_minimum');
@@ -184,11 +182,6 @@ test('`high` is for clicks of the last ten minutes', (t) => {
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');
 	t.is(verdictAt(601), 'FINGERPRINT_EXACT medium sale');
-});
-
-test('a click whose organization allows no guesses is a rival all the same', (t) => {
-	const off = {probabilisticMatching: false, minimumConfidence: 'low'} as const;
-	t.is(verdict([click({age: 300}), click({linkId: 'other', age: 60, rules: off})]), 'guesses_off');
 });
 
 test('the later tap of a visitor elsewhere is the answer', (t) => {

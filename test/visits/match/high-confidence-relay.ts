@@ -1,5 +1,4 @@
-import {mkdtempSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
@@ -9,6 +8,7 @@ import {createRelayRanges} from '../../../src/visits/clicks/relay-ranges.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
+import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {ownService} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
@@ -50,11 +50,10 @@ test.serial('an organization that asks for high gets no guess on an older click,
 });
 
 test.serial('a guess on a phone as most phones of the app are is less sure than on a rare one', async (t) => {
-	const [common, acme] = [await organization(service), await organization(service)];
-	await countPhones(common, {});
-	await countPhones(acme, rare);
 	const confidences = [];
-	for (const one of [common, acme]) {
+	for (const counted of [{}, rare]) {
+		const one = await organization(service);
+		await countPhones(one, counted);
 		const address = network()(1);
 		await clicked(service, one, address);
 		service.clock.advance(300);
@@ -118,16 +117,17 @@ test.serial("another organization's clicks leave a guess high with a key, and lo
 	}
 });
 
-const fileOf = (t: ExecutionContext, text: string): string => {
-	const folder = mkdtempSync(path.join(tmpdir(), 'oplink-relay-'));
-	t.teardown(() => rmSync(folder, {recursive: true}));
-	const file = path.join(folder, 'egress-ip-ranges.csv');
-	writeFileSync(file, text);
+const fileOf = async (t: ExecutionContext, text: string): Promise<string> => {
+	const file = path.join(await dataDirectory(t), 'egress-ip-ranges.csv');
+	await writeFile(file, text);
 	return file;
 };
 
 const serviceOfRelay = async (t: ExecutionContext) => {
-	const RELAY_RANGES_FILE = fileOf(t, '203.0.113.64/26,US,US-CA,Los Angeles,\n2001:db8:aaaa:1::/64,DE,DE-BE,Berlin,\n');
+	const RELAY_RANGES_FILE = await fileOf(
+		t,
+		'203.0.113.64/26,US,US-CA,Los Angeles,\n2001:db8:aaaa:1::/64,DE,DE-BE,Berlin,\n',
+	);
 	const service = await ownService(t, {RELAY_RANGES_FILE});
 	await service.services.relayRanges.refresh();
 	const lastAttempt = async ({id}: TestOrganization) => {
@@ -186,7 +186,7 @@ const range = fc.oneof(
 test('an address is one of the relay exactly where a range of the file has it', async (t) => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(range, {maxLength: 20}), fc.array(fc.oneof(ipv4, ipv6)), async (ranges, addresses) => {
-			const file = fileOf(t, ranges.map((one) => `${one},US,US-CA,Cupertino,\r\n`).join(''));
+			const file = await fileOf(t, ranges.map((one) => `${one},US,US-CA,Cupertino,\r\n`).join(''));
 			const relay = createRelayRanges(file, {info: () => {}, warn: () => t.fail()});
 			await relay.refresh();
 			for (const ip of addresses) {
@@ -210,7 +210,7 @@ test('bad lines are counted and logged once, and the others count', async (t) =>
 		.concat('fe80::1%eth0/64');
 	const said: unknown[][] = [];
 	const log = {info: () => {}, warn: (...words: unknown[]) => said.push(words)};
-	const relay = createRelayRanges(fileOf(t, [...bad, '', ...good].join('\n')), log as never);
+	const relay = createRelayRanges(await fileOf(t, [...bad, '', ...good].join('\n')), log as never);
 	await relay.refresh();
 	t.deepEqual(said, [[{lines: bad.length}, 'RELAY_RANGES_FILE has lines without a valid prefix; they are ignored']]);
 	t.true(['198.51.100.255', '2001:db8:ffff::1', '192.0.2.7'].every(relay.has));
@@ -218,7 +218,7 @@ test('bad lines are counted and logged once, and the others count', async (t) =>
 });
 
 test('a file that has changed is read again, and one that is gone leaves the ranges', async (t) => {
-	const file = fileOf(t, '198.51.100.0/24,GB,\n');
+	const file = await fileOf(t, '198.51.100.0/24,GB,\n');
 	const said: unknown[][] = [];
 	const log = {info: (...words: unknown[]) => said.push(words), warn: () => t.fail()};
 	const relay = createRelayRanges(file, log as never);
@@ -226,11 +226,11 @@ test('a file that has changed is read again, and one that is gone leaves the ran
 	await relay.refresh();
 	await relay.refresh();
 	t.is(said.length, 1);
-	writeFileSync(file, '192.0.2.0/24,GB,\n');
-	utimesSync(file, 1, 1);
+	await writeFile(file, '192.0.2.0/24,GB,\n');
+	await utimes(file, 1, 1);
 	await relay.refresh();
 	t.deepEqual(['198.51.100.1', '192.0.2.1', '::ffff:c000:201'].map(relay.has), [false, true, true]);
-	rmSync(file);
+	await rm(file);
 	await t.throwsAsync(relay.refresh(), {code: 'ENOENT'});
 	t.true(relay.has('192.0.2.1'));
 });

@@ -18,20 +18,6 @@ const clean = async ({services, clock}: TestService) => {
 };
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
 
-test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
-	const service = await ownService(t);
-	const {acme, token} = await tapped(service);
-	await open(service, network()(1), {...device('device-of-a-crash'), clipboardToken: token});
-	const {db, clock, background} = service.services;
-	await background.settle();
-	const attempts = () => db('match_attempts').where({organization_id: acme.id});
-	await attempts().update({candidates: '[]', nobody: null, silent_guess: null});
-	service.clock.advance(90 * DAY);
-	t.like(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 1});
-	t.like((await attempts())[0], {matched: true, device_id: null});
-	t.like(await forgetAttempts(db, clock.now()), {cleared: 0});
-});
-
 test('addresses are kept as keyed hashes, and no User-Agent or language list', async (t) => {
 	const service = await ownService(t);
 	const address = network()(77);
@@ -76,25 +62,30 @@ test('a matched click is cleared a day after its match', async (t) => {
 	t.true(personal.every((column) => row[column] === null));
 });
 
-test('the signals of a match request are kept for 90 days: then a miss is deleted, and a match becomes anonymous', async (t) => {
+test('signals of a match request are kept for 90 days: a miss is deleted, a match anonymous, also after a crash', async (t) => {
 	const service = await ownService(t);
 	const {acme, link: sale, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
 	await open(service, network()(1), device('device-of-nobody'), acme);
+	const {token: second} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...device('device-of-a-crash'), clipboardToken: second});
 	const {db, clock} = service.services;
 	const attempts = () => db('match_attempts').where({organization_id: acme.id});
 	const forget = () => forgetAttempts(db, clock.now());
 	await service.services.background.settle();
-	t.is((await attempts()).length, 2);
+	t.is((await attempts()).length, 3);
+	// As if a crash had lost the candidates, which a match by token gets after its answer.
+	await attempts().where({device_id: 'device-of-a-crash'}).update({candidates: '[]', nobody: null, silent_guess: null});
 	const phones = await db('counted_phones').where({organization_id: acme.id}).orderBy('matched').select('matched');
-	t.deepEqual(phones, [{matched: 'token'}, {matched: null}]);
+	t.deepEqual(phones, [{matched: 'token'}, {matched: 'token'}, {matched: null}]);
 	service.clock.advance(89 * DAY);
 	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
 	service.clock.advance(DAY);
-	t.deepEqual(await forget(), {deleted: 1, cleared: 1, phones: 2});
+	t.deepEqual(await forget(), {deleted: 1, cleared: 2, phones: 3});
 	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
-	const [kept, ...others] = await attempts();
+	const [kept, lost, ...others] = await attempts().orderByRaw('link_id = ? DESC', [sale.id]);
 	t.deepEqual(others, []);
+	t.like(lost, {matched: true, device_id: null});
 	const signals = {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'};
 	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: [], signals});
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
