@@ -250,19 +250,3 @@ test('no query sets a scheme, a package, a fragment, an extra or a host, whateve
 		{numRuns: isDeep ? 2000 : 60},
 	);
 });
-
-test('at most 50 names and 8,192 bytes reach a row, and `/match` adds of them what the page and /data add', (t) => {
-	const [names, values] = [fc.constantFrom('ref', 'own', 'a', 'b'), fc.constantFrom('1', 'y'.repeat(4000))];
-	const own = fc.dictionary(names, values, {maxKeys: 2});
-	fc.assert(
-		fc.property(pairs, own, (given, params) => {
-			const query = queryOf(given);
-			const kept = tapQueryOf(rowWith(params), query);
-			t.true(Buffer.byteLength(JSON.stringify(kept)) <= 8192);
-			t.true(Object.keys(kept ?? {}).length <= 50);
-			t.false(Object.hasOwn(kept ?? {}, 'deviceId'));
-			t.deepEqual(withQuery(params, kept ?? {}), withQuery(params, query));
-		}),
-		{numRuns: isDeep ? 2000 : 60},
-	);
-});
