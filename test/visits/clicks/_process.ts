@@ -68,6 +68,19 @@ const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'b
 /** The result of a load: the number of requested pages, the received tokens, and the number of broken connections. */
 export type Load = {sent: number; tokens: string[]; statuses: Record<number, number>; broken: number};
 
+/** Acts once, when so many pages were answered. @returns whether that is so, given how many were. */
+export const onceAnswered = (count: number, act: () => unknown): ((answered: number) => boolean) => {
+	let isDone = false;
+	return (answered) => {
+		if (answered >= count && !isDone) {
+			isDone = true;
+			act();
+		}
+
+		return isDone;
+	};
+};
+
 /** Visits a link over `connections` as long as `continues` returns true. A broken connection ends its visitor. */
 export const visitMany = async (
 	url: URL,

@@ -12,7 +12,7 @@ import {startWorkers} from '../../helpers/workers.ts';
 import {linked, statsOf} from '../_own.ts';
 import {network, pathOf, visit} from '../match/_phones.ts';
 import {its, run, stage, storedRows} from './_clickhouse.ts';
-import {type Load, type Process, startProcess, visitMany} from './_process.ts';
+import {type Load, onceAnswered, type Process, startProcess, visitMany} from './_process.ts';
 
 /** Runs a command to its end. @returns what it printed, once it has ended with that code. */
 const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>, code = 0) => {
@@ -147,20 +147,9 @@ run('with two workers, and kill -9 of each of them under load, each click is the
 	const {acme, ...sale} = await linked(service);
 	const loads: Load[] = [];
 	for (const victim of workers()) {
-		let isGone = false;
-		const load = visitMany(new URL(pathOf(sale.url), url), {
-			connections: 6,
-			keepAlive: false,
-			continues: (answered) => {
-				if (answered >= 200 && !isGone) {
-					isGone = true;
-					process.kill(victim, 'SIGKILL');
-				}
-
-				return answered < 400;
-			},
-		});
-		loads.push(await load);
+		const isGone = onceAnswered(200, () => process.kill(victim, 'SIGKILL'));
+		const continues = (answered: number) => !isGone(answered) || answered < 400;
+		loads.push(await visitMany(new URL(pathOf(sale.url), url), {connections: 6, keepAlive: false, continues}));
 		await printed(new RegExp(`"worker":${victim},[\\s\\S]*another one takes its place[\\s\\S]*"msg":"ready"`));
 	}
 

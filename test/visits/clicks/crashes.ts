@@ -5,7 +5,8 @@ import {clickIdOfToken, type MatchToken} from '../../../src/visits/clicks/open-m
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
-import {type Load, type Process, stage, startProcess, visitMany} from './_process.ts';
+import {pathOf} from '../match/_phones.ts';
+import {type Load, onceAnswered, type Process, stage, startProcess, visitMany} from './_process.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
@@ -53,24 +54,13 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 		if (target === null) {
 			const owner = await organization(running.asService);
 			const made = await link(owner);
-			target = {path: new URL(made.url).pathname, making: {organizationId: owner.id, ids: []}};
+			target = {path: pathOf(made.url), making: {organizationId: owner.id, ids: []}};
 		}
 
-		let isKilled = false;
 		const making = makeLinks(running, target.making);
-		loads.push(
-			await visitMany(new URL(target.path, running.url), {
-				connections: 16,
-				continues: (answered) => {
-					if (answered >= killedAfter && !isKilled) {
-						isKilled = true;
-						running.child.kill('SIGKILL');
-					}
-
-					return !isKilled;
-				},
-			}),
-		);
+		const isKilled = onceAnswered(killedAfter, () => running.child.kill('SIGKILL'));
+		const continues = (answered: number) => !isKilled(answered);
+		loads.push(await visitMany(new URL(target.path, running.url), {connections: 16, continues}));
 		await Promise.all([running.ended, making]);
 	}
 
@@ -98,16 +88,12 @@ for (const [name, keepAlive, WORKERS] of [
 		// Long enough for a client with an answer to send the next request, also on a busy machine.
 		const running = await startProcess(t, {...own.env, WORKERS, SHUTDOWN_TIMEOUT: '60'});
 		const {url} = await link(await organization(running.asService));
-		let isStopping = false;
-		const load = await visitMany(new URL(new URL(url).pathname, running.url), {
+		const stop = onceAnswered(400, () => running.child.kill('SIGTERM'));
+		const load = await visitMany(new URL(pathOf(url), running.url), {
 			connections: 16,
 			keepAlive,
 			continues: (answered) => {
-				if (answered >= 400 && !isStopping) {
-					isStopping = true;
-					running.child.kill('SIGTERM');
-				}
-
+				stop(answered);
 				return true;
 			},
 		});
@@ -125,7 +111,7 @@ test('during a database outage known links resolve, readiness reports it, and th
 	t.teardown(() => line.close());
 	const running = await startProcess(t, {...own.env, DATABASE_URL: through});
 	const {url} = await link(await organization(running.asService));
-	const target = new URL(new URL(url).pathname, running.url);
+	const target = new URL(pathOf(url), running.url);
 	// For a second nobody can know whether another process has written meanwhile.
 	const since = performance.now();
 	const before = await visitMany(target, {connections: 4, continues: () => performance.now() < since + 1500});

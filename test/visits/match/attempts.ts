@@ -64,7 +64,7 @@ type Act = (on: TestService, acme: TestOrganization) => Promise<unknown>;
 
 const address = network()(1);
 
-/** A first open after a tap, of which something differs from the phone that tapped. */
+/** A first open, some seconds after a tap by the phone of `iPhoneApp`. */
 const openAfterTap =
 	(fields: object, seconds = 0): Act =>
 	async (on, acme) => {
@@ -109,9 +109,8 @@ for (const [reason, act, appConfig] of misses) {
 test('a miss by a token says what became of its click, for the organization of its link', async (t) => {
 	const own = await ownService(t);
 	const acme = await organization(own);
-	const consumed = await clicked(own, acme, network()(1));
-	const expired = await clicked(own, acme, network()(1), {matchWindowHours: 1});
-	const gone = await clicked(own, acme, network()(1));
+	const click = (body = {}) => clicked(own, acme, network()(1), body);
+	const [consumed, expired, gone] = [await click(), await click({matchWindowHours: 1}), await click()];
 	await open(own, network()(1), {clipboardToken: consumed.token, deviceId: 'device-0001'});
 	await acme.server.patch(`/links/${gone.link.id}`, {isActive: false});
 	own.clock.advance(3600);
@@ -123,9 +122,8 @@ test('a miss by a token says what became of its click, for the organization of i
 		await open(own, network()(1), {installReferrer: token});
 		own.clock.advance(1);
 		const [attempt] = (await attemptsOf(acme, own)).data;
-		t.like(attempt, {matched: false, reason: expected});
-		t.like(attempt.signals, {clipboardToken: 'absent', installReferrer: 'known'});
-		t.like(attempt.candidates[0], {linkId: link.id, ruledOut});
+		const signals = {clipboardToken: 'absent', installReferrer: 'known'};
+		t.like(attempt, {matched: false, reason: expected, signals, candidates: {0: {linkId: link.id, ruledOut}}});
 	}
 });
 
