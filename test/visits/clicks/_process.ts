@@ -13,7 +13,7 @@ export const adminToken = 'a-token-of-32-characters-or-more';
 /** The binary as a process of its own. */
 export type Process = {url: string; child: ChildProcess; ended: Promise<unknown>; asService: TestService};
 
-/** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log. */
+/** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log; else it is shown. */
 export const startProcess = async (
 	t: ExecutionContext,
 	env: Record<string, string>,
@@ -22,7 +22,9 @@ export const startProcess = async (
 	const usual = {PORT: '0', ADMIN_TOKEN: adminToken, TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'warn'};
 	const {child, printed} = oplink(t, ['serve'], {...usual, ...env});
 	const ended = once(child, 'close');
-	if (onLog !== undefined && child.stderr !== null) {
+	if (onLog === undefined) {
+		child.stderr?.pipe(process.stderr);
+	} else if (child.stderr !== null) {
 		createInterface(child.stderr).on('line', onLog);
 	}
 

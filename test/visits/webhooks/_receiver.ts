@@ -63,8 +63,6 @@ export const startReceiver = async (t: Pick<ExecutionContext, 'teardown'>) => {
 	};
 };
 
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
-
 /** The path of an organization's endpoints for the operator. */
 export const endpointsOf = ({id}: Pick<TestOrganization, 'id'>): string =>
 	`/admin/organizations/${id}/webhook-endpoints`;
