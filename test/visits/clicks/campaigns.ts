@@ -150,11 +150,12 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 		{key: 'autumn', clicks: 1, matches: 1, devices: 1, events: 1, sum: null},
 	]);
 	t.deepEqual((await funnel('by=country')).rows, [{key: null, ...all, events: 5, sum: null}]);
-	t.like((await funnel('by=platform&event=purchase')).rows, [
-		{key: 'ios', matches: 1, events: 1},
-		{key: null, matches: 0, events: 1},
-		{key: 'android', matches: 0, events: 2},
-	]);
+	t.like((await funnel('by=platform&event=purchase')).rows, {
+		length: 3,
+		0: {key: 'ios', matches: 1, events: 1},
+		1: {key: null, matches: 0, events: 1},
+		2: {key: 'android', matches: 0, events: 2},
+	});
 	t.deepEqual((await funnel('by=link&tag=other')).totals, {clicks: 0, matches: 0, devices: 0, events: 0, sum: null});
 
 	// After 30 days a link is no longer what events come from.

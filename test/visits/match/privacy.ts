@@ -87,7 +87,14 @@ test('signals of a match request are kept for 90 days: a miss is deleted, a matc
 	t.deepEqual(others, []);
 	t.like(lost, {matched: true, device_id: null});
 	const signals = {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'};
-	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: [], signals});
+	t.like(kept, {
+		matched: true,
+		method: 'CLIPBOARD',
+		link_id: sale.id,
+		device_id: null,
+		candidates: {length: 0},
+		signals,
+	});
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
 });
 

@@ -19,7 +19,7 @@ test('lengths and the platform are checked, with one detail per field, and nothi
 	const long = 'x'.repeat(101);
 	const body = {clipboardToken: long, installReferrer: long, deviceId: 'x'.repeat(7), platform: 'ios'};
 	const {status, body: answer} = await open(service, network()(1), body);
-	t.like([status, answer.message, answer.details.length], [400, 'Validation failed', 4]);
+	t.deepEqual([status, answer.message, answer.details.length], [400, 'Validation failed', 4]);
 	t.like(answer.details, [
 		{message: 'clipboardToken must be shorter than or equal to 100 characters', field: 'clipboardToken'},
 		{message: 'installReferrer must be shorter than or equal to 100 characters', field: 'installReferrer'},

@@ -35,7 +35,7 @@ test('an Android phone is matched by the referrer that the store received', asyn
 });
 
 const [exact, scored] = [{method: 'FINGERPRINT_EXACT'}, {method: 'FINGERPRINT_SCORED'}];
-const none = {method: 'NONE', reason: 'no_click', candidates: []};
+const none = {method: 'NONE', reason: 'no_click', candidates: {length: 0}};
 const surelyScored = {...scored, confidence: 'high', score: 100};
 const android = {platform: 'Android', referrer: false};
 
