@@ -50,7 +50,7 @@ test('signals of the device are cut at 100 characters, and nonsense is unknown',
 	t.deepEqual([row.signals.osVersion.length, row.signals.deviceModel.length], [100, 100]);
 });
 
-test('a body that is not a JSON object is 400, and one that is not valid JSON is 415', async (t) => {
+test('a body that is no JSON object is 400, and one of another type is 415', async (t) => {
 	const caller = anonymous(service, network()(1));
 	t.is((await caller.post('/match', [])).status, 400);
 	t.is((await caller.post('/match', '{')).status, 400);
