@@ -54,11 +54,8 @@ export const newMail = ({stripe, paymob}: World): Mail => {
 };
 
 /** One delivery. Without a 200 it is repeated, as the gateways do. */
-export const receive = async (play: Play, letter: Letter): Promise<void> => {
-	const {
-		world: {services, stripe, paymob, death},
-		mail,
-	} = play;
+export const receive = async ({world, mail}: Play, letter: Letter): Promise<void> => {
+	const {services, stripe, paymob, death} = world;
 	const rawBody = Buffer.from(letter.event.body);
 	try {
 		const {GATEWAY_A, GATEWAY_B} = services.gateways;
@@ -99,47 +96,39 @@ const canBeAskedFor = ({world: {paymob}, mail}: Play, {gateway, event}: Letter):
 
 type How = NonNullable<Extract<Step, {do: 'deliver'}>['how']> | 'lost ones';
 
+const take = (letters: Letter[]): Letter[] => letters.splice(0);
+
+const ways: Record<How, (play: Play) => unknown> = {
+	'in order': async (play) => {
+		for (let round = 0; play.mail.waiting.length > 0 && round < 10; round += 1) {
+			await inTurn(play, take(play.mail.waiting));
+		}
+	},
+	backwards: (play) => inTurn(play, take(play.mail.waiting).reverse()),
+	newest: (play) => inTurn(play, play.mail.waiting.splice(-1)),
+	oldest: (play) => inTurn(play, play.mail.waiting.splice(0, 1)),
+	twice: async (play) => {
+		const letters = take(play.mail.waiting);
+		await Promise.all(letters.map((letter) => receive(play, letter)));
+		await inTurn(play, letters);
+	},
+	lose: ({mail}) => mail.lost.push(...take(mail.waiting)),
+	'lose for good': (play) => {
+		play.mail.lost.push(...take(play.mail.waiting).filter((letter) => !canBeAskedFor(play, letter)));
+	},
+	'lost ones': async (play) => {
+		await inTurn(play, take(play.mail.lost));
+		await deliver(play, 'in order');
+	},
+	'old ones again': async (play) => {
+		await inTurn(play, play.mail.delivered.slice(-2));
+		await deliver(play, 'lost ones');
+	},
+};
+
 /** Delivers what waits, and what comes of that. */
 export const deliver = async (play: Play, how: How): Promise<void> => {
-	const {mail} = play;
-	const take = (from: Letter[]) => from.splice(0);
-	switch (how) {
-		case 'in order':
-			for (let round = 0; mail.waiting.length > 0 && round < 10; round += 1) {
-				await inTurn(play, take(mail.waiting));
-			}
-
-			break;
-		case 'backwards':
-			await inTurn(play, take(mail.waiting).reverse());
-			break;
-		case 'newest':
-			await inTurn(play, mail.waiting.splice(-1));
-			break;
-		case 'oldest':
-			await inTurn(play, mail.waiting.splice(0, 1));
-			break;
-		case 'twice': {
-			const letters = take(mail.waiting);
-			await Promise.all(letters.map((letter) => receive(play, letter)));
-			await inTurn(play, letters);
-			break;
-		}
-		case 'lose':
-			mail.lost.push(...take(mail.waiting));
-			break;
-		case 'lose for good':
-			mail.lost.push(...take(mail.waiting).filter((letter) => !canBeAskedFor(play, letter)));
-			break;
-		case 'lost ones':
-			await inTurn(play, take(mail.lost));
-			await deliver(play, 'in order');
-			break;
-		case 'old ones again':
-			await inTurn(play, mail.delivered.slice(-2));
-			await deliver(play, 'lost ones');
-			break;
-	}
+	await ways[how](play);
 };
 
 /** Notes what happened at the gateways, delivered or not. */

@@ -37,48 +37,43 @@ type OfPeople = Extract<Step, {do: (typeof PEOPLES)[number]}>;
 export const isOfPeople = (step: Step): step is OfPeople => PEOPLES.some((one) => one === step.do);
 
 /** An action of the customer, the bank, or somebody at a gateway's dashboard. */
-export const actAsPeople = (play: Play, step: OfPeople): void => {
+export const actAsPeople = (play: Play, step: OfPeople): unknown => {
 	const {stripe, paymob} = play.world;
 	switch (step.do) {
 		case 'pay':
-			atThePage(play, step.tab, ({gateway, ref}) =>
+			return atThePage(play, step.tab, ({gateway, ref}) =>
 				gateway === 'GATEWAY_A'
 					? stripe.pay(ref, ...(step.delayed === true && ref.startsWith('cs_') ? (['delayed'] as const) : []))
 					: isPayable(play, ref) && paymob.pay(ref, {saveCard: step.save === true}),
 			);
-			break;
 		case 'decline':
-			atThePage(play, step.tab, ({gateway, ref}) =>
+			return atThePage(play, step.tab, ({gateway, ref}) =>
 				gateway === 'GATEWAY_A' ? stripe.decline(ref) : isPayable(play, ref) && paymob.decline(ref),
 			);
-			break;
 		case 'linger':
-			atThePage(play, step.tab, ({gateway, ref}) =>
+			return atThePage(play, step.tab, ({gateway, ref}) =>
 				gateway === 'GATEWAY_A' ? null : isPayable(play, ref) && paymob.startPaying(ref),
 			);
-			break;
 		case 'bank': {
 			const pending = [...paymob.merchant.transactions.values()].find((one) => one.pending);
 			const delayed = [...stripe.account.sessions.values()].find(
 				(one) => one.status === 'complete' && one.payment_status === 'unpaid',
 			);
-			person(() => pending !== undefined && paymob.settle(pending.id, step.ok));
-			person(() => pending === undefined && delayed !== undefined && stripe.settle(delayed.id, step.ok));
-			break;
+			return person(() =>
+				pending === undefined
+					? delayed !== undefined && stripe.settle(delayed.id, step.ok)
+					: paymob.settle(pending.id, step.ok),
+			);
 		}
 		case 'card':
-			customersCards(play, step.does);
-			break;
+			return customersCards(play, step.does);
 		case 'leave': {
 			const running = [...stripe.account.subscriptions.values()].find(({status}) => status === 'active');
-			person(() => running !== undefined && stripe.cancelInPortal(running.id));
-			break;
+			return person(() => running !== undefined && stripe.cancelInPortal(running.id));
 		}
-		case 'refund':
-		case 'void': {
+		default: {
 			const taken = paymob.charges.findLast(({refunded}) => refunded === 0);
-			person(() => taken !== undefined && paymob[step.do](taken.transactionId));
-			break;
+			return person(() => taken !== undefined && paymob[step.do](taken.transactionId));
 		}
 	}
 };

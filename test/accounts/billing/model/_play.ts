@@ -35,19 +35,16 @@ export type Play = {
 const by: Caller = {actor: {type: 'USER', id: null, name: 'Owner'}, requestId: null};
 const operator: Caller = {actor: adminBearer, requestId: null};
 
-export const newPlay = async (world: World): Promise<Play> => {
-	const organization = await world.begin();
-	return {
-		world,
-		organization,
-		tabs: [],
-		mail: newMail(world),
-		faults: [],
-		opsSets: [],
-		deletedAt: null,
-		step: 0,
-	};
-};
+export const newPlay = async (world: World): Promise<Play> => ({
+	world,
+	organization: await world.begin(),
+	tabs: [],
+	mail: newMail(world),
+	faults: [],
+	opsSets: [],
+	deletedAt: null,
+	step: 0,
+});
 
 /**
  * Statuses that routes of billing may answer with (contract/billing 1); anything else that is thrown is a fault of
@@ -84,7 +81,7 @@ export const runJobs = async (play: Play): Promise<void> => {
 	await services.background.settle();
 };
 
-const routes = async (play: Play, step: Step): Promise<void> => {
+const routes = async (play: Play, step: Step): Promise<unknown> => {
 	const {services, death} = play.world;
 	const {organization} = play;
 	// Then no session and no path names it any more.
@@ -94,34 +91,30 @@ const routes = async (play: Play, step: Step): Promise<void> => {
 
 	switch (step.do) {
 		case 'checkout':
-			opened(play, await ask(play, step.do, () => startCheckout(services, {organization, by, ...step})));
-			break;
-		case 'change':
-			opened(play, await ask(play, step.do, () => changePlan(services, {organization, by, currency: 'USD', ...step})));
-			break;
+			return opened(play, await ask(play, step.do, () => startCheckout(services, {organization, by, ...step})));
+		case 'change': {
+			const change = {organization, by, currency: 'USD', ...step} as const;
+			return opened(play, await ask(play, step.do, () => changePlan(services, change)));
+		}
 		case 'cancel':
-			await ask(play, step.do, () => cancelSubscription(services, {organization, by}));
-			break;
+			return ask(play, step.do, () => cancelSubscription(services, {organization, by}));
 		case 'resume':
-			await ask(play, step.do, () => resumeSubscription(services, {organization, by}));
-			break;
+			return ask(play, step.do, () => resumeSubscription(services, {organization, by}));
 		case 'renew':
-			opened(play, await ask(play, step.do, () => payRenewal(services, {organization, by})));
-			break;
+			return opened(play, await ask(play, step.do, () => payRenewal(services, {organization, by})));
 		case 'ops': {
-			const set = await ask(play, step.do, () =>
-				setOrganizationPlan(services, {organization, by: operator, plan: step.plan}),
-			);
+			const {plan} = step;
+			const set = await ask(play, step.do, () => setOrganizationPlan(services, {organization, by: operator, plan}));
 			if (set !== null || death.isDead()) {
-				play.opsSets.push({plan: step.plan, step: play.step, isCertain: set !== null});
+				play.opsSets.push({plan, step: play.step, isCertain: set !== null});
 			}
 
-			break;
+			return;
 		}
 		case 'delete': {
 			const gone = await ask(play, step.do, () => deleteOrganization(services, {organization, by: operator}));
 			play.deletedAt = gone === null ? play.deletedAt : play.step;
-			break;
+			return;
 		}
 		default:
 			throw new Error(`There is no route for ${step.do}`);
@@ -146,29 +139,23 @@ const settle = async (play: Play): Promise<void> => {
 	}
 };
 
-/** Does one step. */
-export const perform = async (play: Play, step: Step): Promise<void> => {
+const act = async (play: Play, step: Step): Promise<unknown> => {
 	const {stripe, paymob, clock, death, services} = play.world;
 	switch (step.do) {
 		case 'deliver':
-			await deliver(play, step.how ?? 'in order');
-			break;
+			return deliver(play, step.how ?? 'in order');
 		case 'eager':
 			play.mail.eager = step.on;
-			break;
+			return;
 		case 'fault': {
 			let left = step.after ?? 0;
 			const when = () => left-- === 0;
-			(step.gateway === 'A' ? stripe : paymob).fail({
-				when,
-				...(step.how === 'refuse' ? {status: 500} : {drop: true, afterwards: step.how === 'drop after'}),
-			});
-			break;
+			const how = step.how === 'refuse' ? {status: 500} : {drop: true, afterwards: step.how === 'drop after'};
+			return (step.gateway === 'A' ? stripe : paymob).fail({when, ...how});
 		}
 		case 'wait':
 			clock.advance(step.minutes * 60);
-			await runJobs(play);
-			break;
+			return runJobs(play);
 		case 'crash': {
 			const died = await death.at(step.at, async () => {
 				await perform(play, step.during);
@@ -181,18 +168,21 @@ export const perform = async (play: Play, step: Step): Promise<void> => {
 				await runJobs(play);
 			}
 
-			break;
+			return;
 		}
 		case 'together':
-			await Promise.all(step.steps.map((one) => perform(play, one)));
-			break;
+			return Promise.all(step.steps.map((one) => perform(play, one)));
 		case 'quiet':
-			await settle(play);
-			break;
+			return settle(play);
 		default:
-			await (isOfPeople(step) ? actAsPeople(play, step) : routes(play, step));
+			return isOfPeople(step) ? actAsPeople(play, step) : routes(play, step);
 	}
+};
+
+/** Does one step. */
+export const perform = async (play: Play, step: Step): Promise<void> => {
+	await act(play, step);
 	await play.mail.underWay();
-	await services.background.settle();
+	await play.world.services.background.settle();
 	forgetDelivered(play);
 };

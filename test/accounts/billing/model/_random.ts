@@ -1,5 +1,9 @@
 import fc from 'fast-check';
-import type {AnyPlan, PaidPlan, Step} from './_steps.ts';
+import {type AnyPlan, DAY_MINUTES as DAY, type PaidPlan, type Step} from './_steps.ts';
+
+/** One of them, by weight. */
+const oneOf = <Value>(...options: Array<[weight: number, arbitrary: fc.Arbitrary<Value>]>): fc.Arbitrary<Value> =>
+	fc.oneof(...options.map(([weight, arbitrary]) => ({weight, arbitrary})));
 
 const paid = fc.constantFrom<PaidPlan>('SOLO', 'GROWTH', 'SCALE');
 const any = fc.constantFrom<AnyPlan>('STARTER', 'SOLO', 'GROWTH', 'SCALE');
@@ -36,32 +40,10 @@ const fault: fc.Arbitrary<Step> = fc.record({
 const wait: fc.Arbitrary<Step> = fc.record({
 	do: fc.constant('wait' as const),
 	// Minutes to months; around the end of a checkout, a day, the tries of a renewal, a month, the grace.
-	minutes: fc.constantFrom(
-		1,
-		16,
-		61,
-		1440,
-		3 * 1440,
-		7 * 1440 + 5,
-		20 * 1440,
-		28 * 1440,
-		31 * 1440,
-		38 * 1440,
-		70 * 1440,
-	),
+	minutes: fc.constantFrom(1, 16, 61, DAY, 3 * DAY, 7 * DAY + 5, 20 * DAY, 28 * DAY, 31 * DAY, 38 * DAY, 70 * DAY),
 });
-const route = fc.oneof(
-	{weight: 3, arbitrary: checkout},
-	{weight: 3, arbitrary: change},
-	{weight: 3, arbitrary: ask},
-	ops,
-);
-const small = fc.oneof(
-	{weight: 3, arbitrary: route},
-	{weight: 2, arbitrary: pay},
-	{weight: 3, arbitrary: deliver},
-	wait,
-);
+const route = oneOf([3, checkout], [3, change], [3, ask], [1, ops]);
+const small = oneOf([3, route], [2, pay], [3, deliver], [1, wait]);
 const crash: fc.Arbitrary<Step> = fc.record({
 	do: fc.constant('crash' as const),
 	at: fc.integer({min: 1, max: 45}),
@@ -72,20 +54,20 @@ const together: fc.Arbitrary<Step> = fc.record({
 	steps: fc.array(small, {minLength: 2, maxLength: 3}),
 });
 
-export const step: fc.Arbitrary<Step> = fc.oneof(
-	{weight: 6, arbitrary: checkout},
-	{weight: 6, arbitrary: change},
-	{weight: 4, arbitrary: ask},
-	{weight: 2, arbitrary: ops},
-	{weight: 9, arbitrary: pay},
-	{weight: 4, arbitrary: customer},
-	{weight: 8, arbitrary: deliver},
-	{weight: 6, arbitrary: wait},
-	{weight: 2, arbitrary: fault},
-	{weight: 3, arbitrary: crash},
-	{weight: 2, arbitrary: together},
-	{weight: 1, arbitrary: fc.constantFrom<Step>({do: 'eager', on: true}, {do: 'eager', on: false}, {do: 'quiet'})},
-	{weight: 1, arbitrary: fc.constant<Step>({do: 'delete'})},
+export const step: fc.Arbitrary<Step> = oneOf(
+	[6, checkout],
+	[6, change],
+	[4, ask],
+	[2, ops],
+	[9, pay],
+	[4, customer],
+	[8, deliver],
+	[6, wait],
+	[2, fault],
+	[3, crash],
+	[2, together],
+	[1, fc.constantFrom<Step>({do: 'eager', on: true}, {do: 'eager', on: false}, {do: 'quiet'})],
+	[1, fc.constant<Step>({do: 'delete'})],
 );
 
 /** A purchase, whose events are mostly delivered. */
@@ -101,24 +83,17 @@ const renewed = fc
 		{do: 'pay', save: true},
 		{do: 'deliver'},
 		...more,
-		at < 6 ? {do: 'wait', minutes: 28 * 1440} : {do: 'crash', at: at - 4, during: {do: 'wait', minutes: 28 * 1440}},
+		at < 6 ? {do: 'wait', minutes: 28 * DAY} : {do: 'crash', at: at - 4, during: {do: 'wait', minutes: 28 * DAY}},
 	]);
 
 /** Most begin with something that is bought, because little happens to who never did. */
 const sequenceOf = (least: number, most: number): fc.Arbitrary<Step[]> =>
 	fc
 		.tuple(
-			fc.oneof(
-				{weight: 6, arbitrary: bought},
-				{weight: 2, arbitrary: renewed},
-				{weight: 2, arbitrary: fc.constant<Step[]>([])},
-			),
+			oneOf([6, bought], [2, renewed], [2, fc.constant<Step[]>([])]),
 			fc.array(step, {minLength: least, maxLength: most, size: 'max'}),
 		)
 		.map(([begin, more]) => [...begin, ...more]);
 
 /** Mostly short ones, because most failures take few steps; and long ones. */
-export const sequence: fc.Arbitrary<Step[]> = fc.oneof(
-	{weight: 12, arbitrary: sequenceOf(1, 5)},
-	{weight: 1, arbitrary: sequenceOf(8, 25)},
-);
+export const sequence: fc.Arbitrary<Step[]> = oneOf([12, sequenceOf(1, 5)], [1, sequenceOf(8, 25)]);

@@ -34,8 +34,6 @@ export const newMemory = (): Memory => ({countedAt: new Map(), takenIn: new Map(
 
 export const keyOf = (gateway: string, id: string): string => `${gateway} ${id}`;
 
-const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
-
 /** The last state of each organization, and after how many changes. */
 const lastSeen = new WeakMap<Organization, {seen: Seen; changes: number}>();
 
@@ -61,12 +59,10 @@ const read = async ({services}: World, {id}: Organization): Promise<Seen> => {
 		{id},
 	);
 	const [{organization, row, invoices, unsettled}] = rows;
+	const isDate = (name: string, value: unknown) => /_(?:at|until|start|end)$/.test(name) && typeof value === 'string';
 	const dated = (json: Json): Json =>
 		Object.fromEntries(
-			Object.entries(json).map(([name, value]) => [
-				name,
-				/_(?:at|until|start|end)$/.test(name) && typeof value !== 'boolean' ? dateOf(value as string | null) : value,
-			]),
+			Object.entries(json).map(([name, value]) => [name, isDate(name, value) ? new Date(String(value)) : value]),
 		);
 	return {
 		organization: organization && (dated(organization) as unknown as Seen['organization']),

@@ -35,5 +35,4 @@ export type Step =
 export type PaidPlan = 'SOLO' | 'GROWTH' | 'SCALE';
 export type AnyPlan = PaidPlan | 'STARTER';
 
-export const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 1440;

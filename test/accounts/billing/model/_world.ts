@@ -47,6 +47,7 @@ const callDirectly = ({url, fetch}: {url: string; fetch: DirectFetch}): (() => v
 	};
 };
 
+const RETURN_URL = 'https://portal.example.com/billing';
 const BEGIN = new Date('2026-01-31T12:00:00.000Z');
 
 /** What jobs and receivers look at without naming an organization. */
@@ -59,15 +60,10 @@ const FORGET = [
 
 /** The service's library, which does not repeat a call by itself: so every fault is seen. */
 const createLibrary = ({env, fetch}: FakeStripe): Stripe => {
-	const {hostname, port} = new URL(env.STRIPE_API_URL);
-	return new Stripe(env.STRIPE_SECRET_KEY, {
-		host: hostname,
-		port,
-		protocol: 'http',
-		maxNetworkRetries: 0,
-		telemetry: false,
-		httpClient: Stripe.createFetchHttpClient(fetch),
-	});
+	const {hostname: host, port} = new URL(env.STRIPE_API_URL);
+	const httpClient = Stripe.createFetchHttpClient(fetch);
+	const settings = {host, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false, httpClient} as const;
+	return new Stripe(env.STRIPE_SECRET_KEY, settings);
 };
 
 export const startWorld = async (): Promise<World> => {
@@ -83,7 +79,7 @@ export const startWorld = async (): Promise<World> => {
 		PORT: '0',
 		ADMIN_TOKEN: adminToken,
 		LOG_LEVEL: 'warn',
-		BILLING_RETURN_URL: 'https://portal.example.com/billing',
+		BILLING_RETURN_URL: RETURN_URL,
 		...stripe.env,
 		...paymob.env,
 	});
@@ -91,18 +87,8 @@ export const startWorld = async (): Promise<World> => {
 	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
 	const db = createDb(database.url, {poolSize: 6});
 	const made = createServices({config, port: 3000, db, clock, log, adminToken});
-	const library = createLibrary(stripe);
-	const services: Services = {
-		...made,
-		gateways: {
-			...made.gateways,
-			GATEWAY_A: createStripeGateway({
-				stripe: library,
-				plans: config.plans,
-				returnUrl: 'https://portal.example.com/billing',
-			}),
-		},
-	};
+	const gatewayA = createStripeGateway({stripe: createLibrary(stripe), plans: config.plans, returnUrl: RETURN_URL});
+	const services: Services = {...made, gateways: {...made.gateways, GATEWAY_A: gatewayA}};
 	const connections = watchConnections(db);
 	const death = prepareDeath(db, connections, [stripe, paymob]);
 
@@ -119,16 +105,12 @@ export const startWorld = async (): Promise<World> => {
 			map.clear();
 		}
 
-		for (const list of [stripe, paymob].flatMap(({events, history, calls, charges}) => [
-			events,
-			history,
-			calls,
-			charges,
-		])) {
-			list.length = 0;
+		for (const {events, history, calls, charges} of [stripe, paymob]) {
+			for (const list of [events, history, calls, charges, lines]) {
+				list.length = 0;
+			}
 		}
 
-		lines.length = 0;
 		death.clearFaults();
 		clock.set(BEGIN);
 		return createOrganizationStore(db).insert({name: `Acme ${randomUUID()}`, contactEmail: null}, clock.now());
