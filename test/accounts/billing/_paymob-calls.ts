@@ -1,43 +1,14 @@
 import {createHmac} from 'node:crypto';
 import type {ExecutionContext} from 'ava';
 import {type FakePaymob, type FakePaymobOptions, type PaymobEvent, startFakePaymob} from '../../fakes/paymob/paymob.ts';
-import {createFakeClock, type FakeClock} from '../../helpers/service.ts';
+import {createFakeClock} from '../../helpers/service.ts';
 
 export type Answer = {status: number; body: Record<string, unknown>};
-export type Fixture = {clock: FakeClock; fake: FakePaymob};
 
-export const startPaymob = async (
-	t: ExecutionContext,
-	options: Omit<FakePaymobOptions, 'clock'> = {},
-): Promise<Fixture> => {
-	const clock = createFakeClock();
-	const fake = await startFakePaymob({clock, ...options});
-	t.teardown(fake.stop);
-	return {clock, fake};
-};
-
-/** A call as the service makes it. `authorization` is the whole header. */
-export const call = async (
-	{url}: FakePaymob,
-	path: string,
-	body: object | null,
-	authorization?: string,
-): Promise<Answer> => {
-	const response = await fetch(new URL(path, url), {
-		method: body === null ? 'GET' : 'POST',
-		headers: {
-			'content-type': 'application/json',
-			...(authorization === undefined ? {} : {authorization}),
-		},
-		...(body === null ? {} : {body: JSON.stringify(body)}),
-	});
-	return {status: response.status, body: (await response.json()) as Record<string, unknown>};
-};
-
-export const secretOf = ({env}: FakePaymob): string => `Token ${env['PAYMOB_SECRET_KEY']}`;
+const MOTO = {payment_methods: [4_000_002], items: []};
 
 /** A body that the gateway accepts (contract/billing 20), changed by `changes`. */
-export const intentionBody = (changes: object = {}): object => ({
+const intentionBody = (changes: object): object => ({
 	amount: 380_000,
 	currency: 'EGP',
 	payment_methods: [4_000_001],
@@ -49,14 +20,49 @@ export const intentionBody = (changes: object = {}): object => ({
 	...changes,
 });
 
-export const createIntention = ({fake}: Fixture, changes: object = {}): Promise<Answer> =>
-	call(fake, '/v1/intention/', intentionBody(changes), secretOf(fake));
+/** A call as the service makes it. `authorization` is the whole header. */
+export const call = async ({url}: FakePaymob, path: string, body: object | null, authorization?: string) => {
+	const response = await fetch(new URL(path, url), {
+		method: body === null ? 'GET' : 'POST',
+		headers: {'content-type': 'application/json', ...(authorization !== undefined && {authorization})},
+		...(body !== null && {body: JSON.stringify(body)}),
+	});
+	return {status: response.status, body: await response.json()} as Answer;
+};
 
-/** Pays an intention with a saved card, without the customer. */
-export const paySaved = (fake: FakePaymob, intention: Answer, token: string): Promise<Answer> => {
-	const [first] = intention.body['payment_keys'] as Array<{key: string}>;
-	const source = {identifier: token, subtype: 'TOKEN'};
-	return call(fake, '/api/acceptance/payments/pay', {source, payment_token: first?.key});
+/** The fake, and the calls that tests make. */
+export const startPaymob = async (t: ExecutionContext, options: Omit<FakePaymobOptions, 'clock'> = {}) => {
+	const clock = createFakeClock();
+	const fake = await startFakePaymob({clock, ...options});
+	t.teardown(fake.stop);
+	const secret = `Token ${fake.env['PAYMOB_SECRET_KEY']}`;
+	const createIntention = (changes: object = {}) => call(fake, '/v1/intention/', intentionBody(changes), secret);
+	return {
+		clock,
+		fake,
+		/** The header of calls with the secret key. */
+		secret,
+		call: (path: string, body: object | null, authorization?: string) => call(fake, path, body, authorization),
+		createIntention,
+		/** Makes and pays an intention, and saves the card. @returns its token. */
+		saveCard: async (): Promise<string> => {
+			await createIntention();
+			fake.pay('att_1', {saveCard: true});
+			return [...fake.merchant.savedCards.keys()].at(-1) ?? '';
+		},
+		/** Pays another intention with a saved card, without the customer. */
+		paySaved: async (token: string, reference: string): Promise<Answer> => {
+			const {body} = await createIntention({...MOTO, special_reference: reference});
+			const [first] = body['payment_keys'] as Array<{key: string}>;
+			const source = {identifier: token, subtype: 'TOKEN'};
+			return call(fake, '/api/acceptance/payments/pay', {source, payment_token: first?.key});
+		},
+		/** `?hmac=` of an event by our own reading of its body. */
+		expectedHmac: ({body}: PaymobEvent): string =>
+			createHmac('sha512', fake.env['PAYMOB_HMAC_SECRET'] ?? '')
+				.update(signedText(body))
+				.digest('hex'),
+	};
 };
 
 const TRANSACTION_FIELDS =
@@ -73,7 +79,3 @@ export const signedText = (body: string): string => {
 		.map((name) => name.split('.').reduce<unknown>((value, key) => Reflect.get(Object(value), key), obj) ?? '')
 		.join('');
 };
-
-/** `?hmac=` of an event by our own reading of its body. */
-export const expectedHmac = ({body}: PaymobEvent, secret: string): string =>
-	createHmac('sha512', secret).update(signedText(body)).digest('hex');

@@ -10,8 +10,8 @@ import test, {type ExecutionContext} from 'ava';
 import Stripe from 'stripe';
 import {startDevelopment} from '../../fakes/gateway/development.ts';
 import type {StripeEvent} from '../../fakes/stripe/stripe.ts';
-import {openCheckout, startStripe} from './_official-stripe.ts';
-import {call, createIntention, expectedHmac, startPaymob} from './_paymob-calls.ts';
+import {libraryFor, openCheckout, startStripe} from './_official-stripe.ts';
+import {call, startPaymob} from './_paymob-calls.ts';
 
 type Received = {path: string; headers: Record<string, string | string[] | undefined>; body: string};
 
@@ -38,10 +38,9 @@ const startReceiver = async (t: ExecutionContext) => {
 };
 
 test('Webhooks wait until they are delivered, in any order, again, together, or with a wrong signature', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
+	const {fake, stripe, clock, openCheckout} = await startStripe(t);
 	const {url, received} = await startReceiver(t);
-	fake.pay((await openCheckout(given)).id);
+	fake.pay((await openCheckout()).id);
 	t.is(received.length, 0);
 	t.is(fake.events.length, 3);
 	const [created, paid, completed] = fake.events as [StripeEvent, StripeEvent, StripeEvent];
@@ -69,23 +68,19 @@ test('Webhooks wait until they are delivered, in any order, again, together, or 
 });
 
 test('Callbacks of gateway B carry their HMAC in the query', async (t) => {
-	const given = await startPaymob(t);
-	const {fake} = given;
+	const {fake, createIntention, expectedHmac} = await startPaymob(t);
 	const {url, received} = await startReceiver(t);
-	await createIntention(given);
+	await createIntention();
 	fake.pay('att_1');
 	const event = fake.events[0] ?? fail();
 
 	t.like(await fake.deliver(url), [{status: 200, body: {}}]);
-	const hmac = expectedHmac(event, fake.env['PAYMOB_HMAC_SECRET'] ?? '');
-	t.like(received[0], {path: `/webhook/gateway-b?hmac=${hmac}`, body: event.body});
+	t.like(received[0], {path: `/webhook/gateway-b?hmac=${expectedHmac(event)}`, body: event.body});
 });
 
 const develop = async (t: ExecutionContext, folder: string, serviceUrl: string) => {
 	const ports = {stripe: 0, paymob: 0};
 	const development = await startDevelopment({ports, serviceUrl, folder, clockOffset: 0, say: () => undefined});
-	const {hostname: host, port} = new URL(development.stripe.url);
-	const stripe = new Stripe(development.stripe.env.STRIPE_SECRET_KEY, {host, port, protocol: 'http'});
 	let isRunning = true;
 	const stop = async () => {
 		if (isRunning) {
@@ -94,7 +89,7 @@ const develop = async (t: ExecutionContext, folder: string, serviceUrl: string) 
 		}
 	};
 	t.teardown(stop);
-	return {...development, library: stripe, stop};
+	return {...development, library: libraryFor(development.stripe), stop};
 };
 
 test('In development webhooks go out by themselves, time can be moved, and a restart forgets nothing', async (t) => {
@@ -102,7 +97,7 @@ test('In development webhooks go out by themselves, time can be moved, and a res
 	t.teardown(() => rm(folder, {recursive: true}));
 	const {url, received, next} = await startReceiver(t);
 	const first = await develop(t, folder, url);
-	const session = await openCheckout({stripe: first.library});
+	const session = await openCheckout(first.library);
 	const body = new URLSearchParams({action: 'pay'});
 	const delivered = next();
 	await fetch(session.url ?? '', {method: 'POST', redirect: 'manual', body});

@@ -1,6 +1,6 @@
 import test from 'ava';
 import Stripe from 'stripe';
-import {onlyItem, openCheckout, startStripe, subscribe, unixOf, waiting} from './_official-stripe.ts';
+import {onlyItem, startStripe, unixOf} from './_official-stripe.ts';
 
 const {errors} = Stripe;
 
@@ -21,7 +21,7 @@ test('The same key and parameters get the same answer for a day, other parameter
 });
 
 test('A refusal is not kept for its key, so that the corrected request goes through', async (t) => {
-	const {stripe, fake} = await startStripe(t);
+	const {fake, stripe} = await startStripe(t);
 	const {id: customer} = await stripe.customers.create({});
 	const success_url = 'https://portal.example.com/';
 	const line_items = [{price: 'price_nobody', quantity: 1}];
@@ -91,10 +91,9 @@ test('Calls fail as requested, before or after they took effect', async (t) => {
 });
 
 test('Paid invoices are listed page by page, and a payment is refunded once', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe} = given;
-	const {customer} = await subscribe(given);
-	given.setTime('2026-06-01T00:00:00Z');
+	const {fake, stripe, setTime, amounts, subscribe} = await startStripe(t);
+	const {customer} = await subscribe();
+	setTime('2026-06-01T00:00:00Z');
 	const query = {customer: String(customer), status: 'paid' as const, limit: 2};
 
 	const first = await stripe.invoices.list(query);
@@ -109,13 +108,12 @@ test('Paid invoices are listed page by page, and a payment is refunded once', as
 	const refund = () => stripe.refunds.create({payment_intent: String(intent)});
 	t.like(await refund(), {amount: 7900, status: 'succeeded'});
 	t.like(await t.throwsAsync(refund), {code: 'charge_already_refunded'});
-	t.deepEqual(given.amounts(), [0, 7900, 7900]);
+	t.deepEqual(amounts(), [0, 7900, 7900]);
 });
 
 test('The portal needs a configuration, and lets its customer cancel and take that back', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe} = given;
-	const {id, customer} = await subscribe(given);
+	const {fake, stripe, subscribe} = await startStripe(t);
+	const {id, customer} = await subscribe();
 	const open = () => stripe.billingPortal.sessions.create({customer: String(customer), return_url: 'https://p.test/'});
 
 	fake.account.settings.hasPortalConfiguration = false;
@@ -131,9 +129,8 @@ test('The portal needs a configuration, and lets its customer cancel and take th
 });
 
 test('A person pays on the hosted page, a script by the same form or by JSON', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe} = given;
-	const [first, second] = [await openCheckout(given), await openCheckout(given)];
+	const {fake, stripe, openCheckout} = await startStripe(t);
+	const [first, second] = [await openCheckout(), await openCheckout()];
 	const post = (url: string | null, init: RequestInit) =>
 		fetch(url ?? '', {method: 'POST', redirect: 'manual', ...init});
 	const press = (action: string) => post(first.url, {body: new URLSearchParams({action})});
@@ -152,10 +149,9 @@ test('A person pays on the hosted page, a script by the same form or by JSON', a
 });
 
 test('Renewals happen as the clock passes each period end, anchored to the day of the first', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, setTime} = given;
+	const {fake, stripe, setTime, subscribe, waiting} = await startStripe(t);
 	setTime('2026-01-31T09:30:00Z');
-	const {id} = await subscribe(given);
+	const {id} = await subscribe();
 
 	setTime('2026-04-01T00:00:00Z');
 	fake.advance();
@@ -166,13 +162,12 @@ test('Renewals happen as the clock passes each period end, anchored to the day o
 	const charged = fake.charges.map(({at}) => at.toISOString());
 	t.deepEqual(charged, ['2026-01-31T09:30:00.000Z', '2026-02-28T09:30:00.000Z', '2026-03-31T09:30:00.000Z']);
 	const renewal = ['customer.subscription.updated', 'invoice.paid'];
-	t.deepEqual(waiting(fake), [...renewal, ...renewal]);
+	t.deepEqual(waiting(), [...renewal, ...renewal]);
 });
 
 test('A declined renewal is past due, is tried again, and goes on when the card works', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, setTime} = given;
-	const {id, customer} = await subscribe(given);
+	const {fake, stripe, setTime, subscribe, waiting} = await startStripe(t);
+	const {id, customer} = await subscribe();
 	fake.setCard(String(customer), 'declines');
 
 	setTime('2026-04-10T12:00:00Z');
@@ -182,7 +177,7 @@ test('A declined renewal is past due, is tried again, and goes on when the card 
 	t.like(declined, {status: 'past_due', latest_invoice});
 	t.is(onlyItem(declined).current_period_end, unixOf('2026-05-10T12:00:00Z'));
 	const updated = 'customer.subscription.updated';
-	t.deepEqual(waiting(fake), [updated, 'invoice.payment_failed', updated]);
+	t.deepEqual(waiting(), [updated, 'invoice.payment_failed', updated]);
 
 	fake.setCard(String(customer), 'works');
 	setTime('2026-04-13T12:00:00Z');
@@ -191,9 +186,8 @@ test('A declined renewal is past due, is tried again, and goes on when the card 
 });
 
 test('A renewal that is declined to the end cancels the subscription and its tries', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, setTime} = given;
-	const {id, customer} = await subscribe(given);
+	const {fake, stripe, setTime, subscribe, waiting} = await startStripe(t);
+	const {id, customer} = await subscribe();
 	fake.setCard(String(customer), 'declines');
 
 	setTime('2026-06-30T12:00:00Z');
@@ -204,14 +198,13 @@ test('A renewal that is declined to the end cancels the subscription and its tri
 		cancellation_details: {reason: 'payment_failed'},
 	});
 	t.is(fake.events.filter(({type}) => type === 'invoice.payment_failed').length, 4);
-	t.is(waiting(fake).at(-1), 'customer.subscription.deleted');
+	t.is(waiting().at(-1), 'customer.subscription.deleted');
 	t.is(fake.charges.length, 1);
 });
 
 test('A renewal stays a draft for as long as the settings say', async (t) => {
-	const given = await startStripe(t, {settings: {draftSeconds: 3600}});
-	const {fake, stripe, setTime} = given;
-	const {id} = await subscribe(given);
+	const {fake, stripe, setTime, subscribe} = await startStripe(t, {settings: {draftSeconds: 3600}});
+	const {id} = await subscribe();
 
 	setTime('2026-04-10T12:30:00Z');
 	const waits = await stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']});
@@ -223,22 +216,20 @@ test('A renewal stays a draft for as long as the settings say', async (t) => {
 });
 
 test('An unfinished checkout expires, and cannot be paid or expired again', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	const {id} = await openCheckout(given);
+	const {fake, stripe, clock, openCheckout, waiting} = await startStripe(t);
+	const {id} = await openCheckout();
 
 	clock.advance(86_400);
 	fake.advance();
 
-	t.deepEqual(waiting(fake), ['checkout.session.expired']);
+	t.deepEqual(waiting(), ['checkout.session.expired']);
 	t.throws(() => fake.pay(id), {message: /is expired/});
 	await t.throwsAsync(() => stripe.checkout.sessions.expire(id), {message: /`expired`/});
 });
 
 test('A payment that takes days leaves the subscription incomplete until it arrives', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe} = given;
-	const {id} = await openCheckout(given);
+	const {fake, stripe, openCheckout, waiting} = await startStripe(t);
+	const {id} = await openCheckout();
 	const read = () => stripe.checkout.sessions.retrieve(id, {expand: ['subscription']});
 
 	fake.pay(id, 'delayed');
@@ -246,5 +237,5 @@ test('A payment that takes days leaves the subscription incomplete until it arri
 	fake.settle(id, true);
 
 	t.like(await read(), {payment_status: 'paid', subscription: {status: 'active'}});
-	t.is(waiting(fake).at(-1), 'checkout.session.async_payment_succeeded');
+	t.is(waiting().at(-1), 'checkout.session.async_payment_succeeded');
 });

@@ -1,23 +1,11 @@
 import test from 'ava';
 import Stripe from 'stripe';
 import {signatureHeader} from '../../fakes/stripe/events.ts';
-import {
-	GROWTH,
-	onlyItem,
-	openCheckout,
-	SCALE,
-	SOLO,
-	startStripe,
-	subscribe,
-	unixOf,
-	upgrade,
-	waiting,
-} from './_official-stripe.ts';
+import {GROWTH, onlyItem, SCALE, SOLO, startStripe, unixOf} from './_official-stripe.ts';
 
 test('A paid checkout makes a subscription, its paid invoice, and their events', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	const open = await openCheckout(given);
+	const {fake, stripe, clock, openCheckout, waiting} = await startStripe(t);
+	const open = await openCheckout();
 	t.like(open, {status: 'open', payment_status: 'unpaid', client_reference_id: 'a-1', amount_total: 7900});
 	t.regex(open.url ?? '', /\/c\/pay\/cs_test_/);
 
@@ -38,15 +26,14 @@ test('A paid checkout makes a subscription, its paid invoice, and their events',
 		amount_remaining: 0,
 		parent: {type: 'subscription_details', subscription_details: {subscription: subscription.id}},
 	});
-	t.deepEqual(waiting(fake), ['customer.subscription.created', 'invoice.paid', 'checkout.session.completed']);
+	t.deepEqual(waiting(), ['customer.subscription.created', 'invoice.paid', 'checkout.session.completed']);
 	t.is(fake.charges.length, 1);
 	t.like(fake.charges[0], {amount: 7900, currency: 'usd', organizationId: 'o-1', attemptId: 'a-1', refunded: 0});
 });
 
 test('The library accepts the signature of every event, and refuses a forged one', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	fake.pay((await openCheckout(given)).id);
+	const {fake, stripe, clock, openCheckout} = await startStripe(t);
+	fake.pay((await openCheckout()).id);
 	const secret = fake.env.STRIPE_WEBHOOK_SECRET;
 	const at = Math.floor(clock.now().getTime() / 1000);
 
@@ -72,35 +59,33 @@ test('The example of the documentation has the signature that it gives', (t) => 
 });
 
 test('An upgrade charges the difference of the remaining time and keeps the period', async (t) => {
-	const given = await startStripe(t);
-	const {fake, clock} = given;
-	const before = await subscribe(given, SOLO);
+	const {fake, clock, subscribe, upgrade, waiting} = await startStripe(t);
+	const before = await subscribe(SOLO);
 	// Half of the 31 days from 10 March to 10 April.
 	clock.advance((31 * 86_400) / 2);
 
-	const after = await upgrade(given, before, SCALE, 'up:a-2');
+	const after = await upgrade(before, SCALE, 'up:a-2');
 
 	t.is(after.pending_update, null);
 	t.like(onlyItem(after), {price: {id: SCALE}, current_period_end: onlyItem(before).current_period_end});
 	t.like(after.latest_invoice, {billing_reason: 'subscription_update', status: 'paid', total: 14_950 - 950});
 	t.like(fake.charges[1], {amount: 14_000, idempotencyKey: 'up:a-2'});
-	t.deepEqual(waiting(fake), ['invoice.paid', 'customer.subscription.updated']);
+	t.deepEqual(waiting(), ['invoice.paid', 'customer.subscription.updated']);
 });
 
 test('An upgrade that the card declines waits for its invoice, and is applied when that is paid', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe} = given;
-	const before = await subscribe(given, SOLO);
+	const {fake, stripe, subscribe, upgrade, waiting} = await startStripe(t);
+	const before = await subscribe(SOLO);
 	fake.setCard(String(before.customer), 'declines');
 
-	const held = await upgrade(given, before, GROWTH);
+	const held = await upgrade(before, GROWTH);
 
 	t.is(onlyItem(held).price.id, SOLO);
 	t.is(held.pending_update?.subscription_items?.[0]?.price.id, GROWTH);
 	const invoice = held.latest_invoice as Stripe.Invoice;
 	t.like(invoice, {status: 'open', attempt_count: 1});
 	t.regex(invoice.hosted_invoice_url ?? '', /\/i\/in_/);
-	t.deepEqual(waiting(fake), ['invoice.payment_failed', 'customer.subscription.updated']);
+	t.deepEqual(waiting(), ['invoice.payment_failed', 'customer.subscription.updated']);
 
 	fake.pay(invoice.id ?? '');
 
@@ -111,11 +96,10 @@ test('An upgrade that the card declines waits for its invoice, and is applied wh
 });
 
 test('An unpaid upgrade is dropped after 23 hours', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	const before = await subscribe(given, SOLO);
+	const {fake, stripe, clock, subscribe, upgrade, waiting} = await startStripe(t);
+	const before = await subscribe(SOLO);
 	fake.setCard(String(before.customer), 'requires_action');
-	const held = await upgrade(given, before, GROWTH);
+	const held = await upgrade(before, GROWTH);
 
 	clock.advance(23 * 3600);
 
@@ -124,14 +108,13 @@ test('An unpaid upgrade is dropped after 23 hours', async (t) => {
 	t.is(onlyItem(after).price.id, SOLO);
 	const {id} = held.latest_invoice as Stripe.Invoice;
 	t.is((await stripe.invoices.retrieve(id ?? '')).status, 'void');
-	t.true(waiting(fake).includes('invoice.payment_action_required'));
+	t.true(waiting().includes('invoice.payment_action_required'));
 	t.is(fake.charges.length, 1);
 });
 
 test('A scheduled downgrade takes the cheaper price at the period end and lets go of its schedule later', async (t) => {
-	const given = await startStripe(t);
-	const {stripe, setTime, amounts} = given;
-	const {id} = await subscribe(given, SCALE);
+	const {stripe, setTime, amounts, subscribe} = await startStripe(t);
+	const {id} = await subscribe(SCALE);
 	const created = await stripe.subscriptionSchedules.create({from_subscription: id});
 	const {start_date = 0, end_date = 0} = created.phases[0] ?? {};
 	await stripe.subscriptionSchedules.update(created.id, {
@@ -159,9 +142,8 @@ test('A scheduled downgrade takes the cheaper price at the period end and lets g
 });
 
 test('A subscription canceled at the end of its period ends then, unless it is resumed', async (t) => {
-	const given = await startStripe(t);
-	const {fake, stripe, clock} = given;
-	const {id} = await subscribe(given);
+	const {fake, stripe, clock, subscribe, waiting} = await startStripe(t);
+	const {id} = await subscribe();
 	const end = unixOf('2026-04-10T12:00:00Z');
 	const cancel = (isEnding: boolean) => stripe.subscriptions.update(id, {cancel_at_period_end: isEnding});
 
@@ -176,7 +158,7 @@ test('A subscription canceled at the end of its period ends then, unless it is r
 	clock.set(new Date(end * 1000));
 	fake.advance();
 
-	t.deepEqual(waiting(fake), ['customer.subscription.deleted']);
+	t.deepEqual(waiting(), ['customer.subscription.deleted']);
 	t.like(await stripe.subscriptions.retrieve(id), {status: 'canceled', ended_at: end});
 	await t.throwsAsync(() => cancel(false), {instanceOf: Stripe.errors.StripeInvalidRequestError});
 	await t.throwsAsync(() => stripe.subscriptions.cancel(id), {message: /No such subscription/});
