@@ -58,6 +58,16 @@ export const startPaymobStage = async ({
 		const events = paymob.eventsAbout(sessionId);
 		return events.length === 0 ? [] : deliver(...events);
 	};
+	/** Moves the clock and runs the jobs. */
+	const runAfter = async (seconds = 0): Promise<void> => {
+		clock.advance(seconds);
+		await runMinute(portal);
+	};
+	/** As `runAfter`, and delivers the events that it causes. */
+	const runJobs = async (seconds = 0): Promise<void> => {
+		await runAfter(seconds);
+		await deliver();
+	};
 
 	return {
 		...stage,
@@ -65,16 +75,14 @@ export const startPaymobStage = async ({
 		clock,
 		deliverAll: () => deliver(),
 		deliverOf,
-		/** Moves the clock and runs the jobs. */
-		runMinute: async (seconds = 0): Promise<void> => {
-			clock.advance(seconds);
-			await runMinute(portal);
-		},
-		/** As `runMinute`, and delivers the events that it causes. */
-		runJobs: async (seconds = 0): Promise<void> => {
-			clock.advance(seconds);
-			await runMinute(portal);
-			await deliver();
+		runMinute: runAfter,
+		runJobs,
+		/** Runs the jobs several times, and moves the clock after each. @param run `runMinute` leaves their events. */
+		keepRunning: async (times: number, seconds: number, run = runJobs): Promise<void> => {
+			for (let time = 0; time < times; time += 1) {
+				await run();
+				clock.advance(seconds);
+			}
 		},
 		/** A new owner with a paid subscription, the answer of the checkout and the payment. */
 		subscribed: async ({plan = 'GROWTH', saveCard = true}: Purchase = {}) => {

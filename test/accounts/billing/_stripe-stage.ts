@@ -50,6 +50,21 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 		stripe.advance();
 	};
 
+	/** As `pass`, and delivers the events that it causes. */
+	const deliverAfter = (days: number): Promise<number[]> => {
+		pass(days);
+		return deliverAll();
+	};
+	/** How the organization's card answers charges from now on. */
+	const setCard = async (whose: Whose, card: Parameters<typeof stripe.setCard>[1]): Promise<void> =>
+		stripe.setCard((await idsOf(whose)).customer, card);
+	/** A new owner with a paid subscription, and the answer of the checkout. */
+	const subscribed = async (plan?: string) => {
+		const owner = await payer(plan);
+		await deliverAll();
+		return owner;
+	};
+
 	setLibrary({maxNetworkRetries: 0});
 	return {
 		...stage,
@@ -68,23 +83,19 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 			return deliverAll();
 		},
 		payer,
-		/** A new owner with a paid subscription, and the answer of the checkout. */
-		subscribed: async (plan?: string) => {
-			const owner = await payer(plan);
-			await deliverAll();
+		subscribed,
+		/** A new owner with a paid subscription, whose card declines from then on, some days later. */
+		pastDue: async (days: number, plan?: string) => {
+			const owner = await subscribed(plan);
+			await setCard(owner, 'declines');
+			await deliverAfter(days);
 			return owner;
 		},
 		idsOf,
-		/** How the organization's card answers charges from now on. */
-		setCard: async (whose: Whose, card: Parameters<typeof stripe.setCard>[1]): Promise<void> =>
-			stripe.setCard((await idsOf(whose)).customer, card),
+		setCard,
 		chargesOf: ({organization: {id}}: Whose) => stripe.charges.filter(({organizationId}) => organizationId === id),
 		pass,
-		/** As `pass`, and delivers the events that it causes. */
-		deliverAfter: (days: number) => {
-			pass(days);
-			return deliverAll();
-		},
+		deliverAfter,
 		stop: async () => {
 			await portal.stop();
 			await stripe.stop();

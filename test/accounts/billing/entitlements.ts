@@ -21,9 +21,7 @@ const growth = (active: string) => ({keys: true, links: 10_000, active});
 const starter = {keys: false, links: 50, active: null};
 
 test.serial('a failed renewal keeps the entitlements for 7 days, to the second', async (t) => {
-	const owner = await stage.subscribed();
-	await stage.setCard(owner, 'declines');
-	await stage.deliverAfter(31);
+	const owner = await stage.pastDue(31);
 	t.deepEqual(await entitled(owner), growth('PAST_DUE'));
 	// A later try that fails as well does not begin the days anew.
 	await stage.deliverAfter(4);
@@ -36,6 +34,8 @@ test.serial('a failed renewal keeps the entitlements for 7 days, to the second',
 	await stage.setCard(owner, 'works');
 	await stage.deliverAfter(1);
 	t.deepEqual(await entitled(owner), growth('ACTIVE'));
+	t.like(await owner.state(), {status: 'ACTIVE', invoices: 2});
+	t.is((await stage.everythingOf(owner)).subscription[0]?.['past_due_at'], null);
 });
 
 test.serial('a custom domain serves for the 7 days of a failed renewal, and again once it is paid', async (t) => {

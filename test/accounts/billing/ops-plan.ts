@@ -101,9 +101,7 @@ test.serial('a plan that ops set ends with its month when it is canceled, and ca
 });
 
 test.serial('a plan set by ops ends the grace of a failed renewal', async (t) => {
-	const owner = await stage.subscribed();
-	await stage.setCard(owner, 'declines');
-	await stage.deliverAfter(32);
+	const owner = await stage.pastDue(32);
 	t.is((await owner.subscription()).status, 'PAST_DUE');
 	await byOperator(owner, 'GROWTH');
 	stage.portal.clock.advance(30 * DAY);

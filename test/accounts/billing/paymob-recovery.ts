@@ -57,10 +57,7 @@ test.serial('a superseded checkout that was paid without a callback is found, to
 test.serial('an unpaid checkout is EXPIRED after an hour, and further inquiries end', async (t) => {
 	const stage = await freshStage();
 	const {owner} = await stage.twoCheckouts();
-	for (let quarter = 0; quarter < 6; quarter += 1) {
-		await stage.runJobs(15 * MINUTE);
-	}
-
+	await stage.keepRunning(7, 15 * MINUTE);
 	t.deepEqual(await stage.attemptStatuses(owner), ['EXPIRED', 'SUPERSEDED']);
 	const calls = stage.paymob.calls.length;
 	await stage.runJobs(DAY);
@@ -112,11 +109,7 @@ test.serial('a renewal whose process died after the order, or after the charge, 
 	// The card was charged, and the process died before the answer.
 	stage.loseChargeAnswer();
 	stage.failInquiries(1);
-	for (let minute = 0; minute < 5; minute += 1) {
-		await stage.runMinute();
-		stage.clock.advance(MINUTE);
-	}
-
+	await stage.keepRunning(5, MINUTE, stage.runMinute);
 	t.is(stage.heldFor(owner), 2 * GROWTH);
 	loseCallbacks(stage);
 	await stage.runMinute(10 * MINUTE);

@@ -31,22 +31,9 @@ test.serial('upgrade payment fails for good: the gateway drops it, and the attem
 	t.like(await owner.state(), {plan: 'SOLO', status: 'ACTIVE', attempts: 'EXPIRED PAID'});
 });
 
-test.serial('renewal fails: PAST_DUE, and a later success makes it ACTIVE again', async (t) => {
-	const owner = await stage.subscribed();
-	await stage.setCard(owner, 'declines');
-	await stage.deliverAfter(32);
-	t.is((await owner.subscription()).status, 'PAST_DUE');
-	await stage.setCard(owner, 'works');
-	await stage.deliverAfter(3);
-	t.like(await owner.state(), {status: 'ACTIVE', invoices: 2});
-	t.is((await stage.everythingOf(owner)).subscription[0]?.['past_due_at'], null);
-});
-
 test.serial('an upgrade while the renewal is owed is 409; once that is paid, it is made', async (t) => {
-	const owner = await stage.subscribed('SOLO');
+	const owner = await stage.pastDue(32, 'SOLO');
 	const remote = stage.stripe.account.subscriptions.get((await stage.idsOf(owner)).subscription);
-	await stage.setCard(owner, 'declines');
-	await stage.deliverAfter(32);
 	await stage.setCard(owner, 'works');
 	const message = 'The renewal of the subscription has not been paid yet';
 	t.like(await owner.changePlan('GROWTH'), {status: 409, body: {message}});
@@ -68,9 +55,7 @@ test.serial('a subscription that owes its first payment gives nothing, though it
 });
 
 test.serial('dunning exhausted: CANCELED, STARTER, and nothing is scheduled any more', async (t) => {
-	const owner = await stage.subscribed();
-	await stage.setCard(owner, 'declines');
-	await stage.deliverAfter(60);
+	const owner = await stage.pastDue(60);
 	const expected = {status: 'CANCELED', scheduledPlan: null, cancelAtPeriodEnd: false, uses: 'STARTER'};
 	t.like(await owner.state(), expected);
 });

@@ -1,12 +1,7 @@
 import type {Db} from '../../../../src/platform/db/db.ts';
 
 /** The connections of a world to its database. */
-export type Connections = {
-	/** How many statements may have changed something so far, leases aside. */
-	changes(): number;
-	/** Breaks those on which something is under way, and with them their transactions. */
-	break(): void;
-};
+export type Connections = ReturnType<typeof watchConnections>;
 
 type Query = {text: string; values?: unknown[]; name?: string};
 type Connection = {
@@ -30,7 +25,7 @@ const nameOf = (text: string): string => {
 	return name;
 };
 
-export const watchConnections = (db: Db): Connections => {
+export const watchConnections = (db: Db) => {
 	const client = db.client as Inner;
 	const {acquireConnection: acquire, acquireRawConnection: open, releaseConnection: release} = client;
 	const borrowed = new Set<Connection>();
@@ -61,7 +56,9 @@ export const watchConnections = (db: Db): Connections => {
 	};
 
 	return {
+		/** How many statements may have changed something so far, leases aside. */
 		changes: () => changes,
+		/** Breaks those on which something is under way, and with them their transactions. */
 		break: () => {
 			for (const connection of borrowed) {
 				connection.__knex__disposed = new Error('The service was killed.');

@@ -4,28 +4,14 @@ import type {FakeStripe} from '../../../fakes/stripe/stripe.ts';
 import type {Connections} from './_connections.ts';
 
 /** Makes the service die in the middle of something, as a killed process does: whatever it would do next is not done. */
-export type Death = {
-	/**
-	 * Runs `work`, and dies before the `at`th thing that it does: a statement, a call to a gateway, or the arrival of
-	 * the answer of one. Its connections break then, and an open transaction with them.
-	 * @returns whether it came to that.
-	 */
-	at(at: number, work: () => Promise<void>): Promise<boolean>;
-	isDead(): boolean;
-	/** No call to a gateway fails any more but those of a dead service. */
-	clearFaults(): void;
-};
+export type Death = ReturnType<typeof prepareDeath>;
 
 type Inner = {
 	_query(connection: unknown, query: unknown): Promise<unknown>;
 	acquireConnection(): Promise<unknown>;
 };
 
-export const prepareDeath = (
-	db: Db,
-	connections: Connections,
-	gateways: ReadonlyArray<FakeStripe | FakePaymob>,
-): Death => {
+export const prepareDeath = (db: Db, connections: Connections, gateways: ReadonlyArray<FakeStripe | FakePaymob>) => {
 	const client = db.client as Inner;
 	const {_query: query, acquireConnection: acquire} = client;
 	let left = Number.POSITIVE_INFINITY;
@@ -45,6 +31,7 @@ export const prepareDeath = (
 	};
 	client._query = (connection, text) => (isDeadNow() ? Promise.reject(gone()) : query.call(client, connection, text));
 	client.acquireConnection = () => (dead ? Promise.reject(gone()) : acquire.call(client));
+	/** No call to a gateway fails any more but those of a dead service. */
 	const clearFaults = (): void => {
 		for (const gateway of gateways) {
 			gateway.clearFaults();
@@ -55,7 +42,12 @@ export const prepareDeath = (
 	clearFaults();
 
 	return {
-		at: async (at, work) => {
+		/**
+		 * Runs `work`, and dies before the `at`th thing that it does: a statement, a call to a gateway, or the arrival of
+		 * the answer of one. Its connections break then, and an open transaction with them.
+		 * @returns whether it came to that.
+		 */
+		at: async (at: number, work: () => Promise<void>): Promise<boolean> => {
 			left = at;
 			await work();
 			const died = dead;
@@ -63,7 +55,7 @@ export const prepareDeath = (
 			dead = false;
 			return died;
 		},
-		isDead: () => dead,
+		isDead: (): boolean => dead,
 		clearFaults,
 	};
 };

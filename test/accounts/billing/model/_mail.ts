@@ -7,50 +7,39 @@ import type {World} from './_world.ts';
 export type Letter = {gateway: 'A'; event: StripeEvent} | {gateway: 'B'; event: PaymobEvent};
 
 /** The events of the gateways. */
-export type Mail = {
-	/** Not delivered yet, oldest first. */
-	waiting: Letter[];
-	/** Lost on the way, or refused: the gateway may try again. */
-	lost: Letter[];
-	delivered: Letter[];
-	/** Orders of Paymob whose callback is lost: their pages say that they are paid. */
-	unreported: Set<number>;
-	/** The answer to the latest failed delivery. */
-	refusal: string | null;
-	/** Whether each is delivered as it happens. */
-	eager: boolean;
-	/** Resolves when the present delivery has ended. */
-	underWay(): Promise<void>;
-	/** Delivers in the background. */
-	start(work: Promise<void>): void;
-	/** Called with each; set by the play. */
-	onLetter(listener: (letter: Letter) => void): void;
-};
+export type Mail = ReturnType<typeof newMail>;
 
-export const newMail = ({stripe, paymob}: World): Mail => {
+export const newMail = ({stripe, paymob}: World) => {
 	const running = new Set<Promise<void>>();
-	const mail: Mail = {
-		waiting: [],
-		lost: [],
-		delivered: [],
-		unreported: new Set(),
-		refusal: null,
+	return {
+		/** Not delivered yet, oldest first. */
+		waiting: [] as Letter[],
+		/** Lost on the way, or refused: the gateway may try again. */
+		lost: [] as Letter[],
+		delivered: [] as Letter[],
+		/** Orders of Paymob whose callback is lost: their pages say that they are paid. */
+		unreported: new Set<number>(),
+		/** The answer to the latest failed delivery. */
+		refusal: null as string | null,
+		/** Whether each is delivered as it happens. */
 		eager: false,
-		underWay: async () => {
+		/** Resolves when the present delivery has ended. */
+		underWay: async (): Promise<void> => {
 			while (running.size > 0) {
 				await Promise.all(running);
 			}
 		},
-		start: (work) => {
+		/** Delivers in the background. */
+		start: (work: Promise<void>): void => {
 			const tracked = work.finally(() => running.delete(tracked));
 			running.add(tracked);
 		},
-		onLetter: (listener) => {
+		/** Called with each; set by the play. */
+		onLetter: (listener: (letter: Letter) => void): void => {
 			stripe.onEvent((event) => listener({gateway: 'A', event}));
 			paymob.onEvent((event) => listener({gateway: 'B', event}));
 		},
 	};
-	return mail;
 };
 
 /** One delivery. Without a 200 it is repeated, as the gateways do. */

@@ -7,27 +7,15 @@ import {loadConfig} from '../../../../src/platform/config/config.ts';
 import {createDb} from '../../../../src/platform/db/db.ts';
 import {createServices, type Services} from '../../../../src/services.ts';
 import type {DirectFetch} from '../../../fakes/gateway/http-server.ts';
-import {type FakePaymob, startFakePaymob} from '../../../fakes/paymob/paymob.ts';
+import {startFakePaymob} from '../../../fakes/paymob/paymob.ts';
 import {type FakeStripe, startFakeStripe} from '../../../fakes/stripe/stripe.ts';
 import {createTestDatabase} from '../../../helpers/database.ts';
-import {createFakeClock, type FakeClock} from '../../../helpers/service.ts';
-import {type Connections, watchConnections} from './_connections.ts';
-import {type Death, prepareDeath} from './_death.ts';
+import {createFakeClock} from '../../../helpers/service.ts';
+import {watchConnections} from './_connections.ts';
+import {prepareDeath} from './_death.ts';
 
 /** An installation of its own, with both gateways: one organization at a time lives in it. */
-export type World = {
-	services: Services;
-	clock: FakeClock;
-	stripe: FakeStripe;
-	paymob: FakePaymob;
-	death: Death;
-	connections: Connections;
-	/** The log since the last organization, for a failure. */
-	lines: string[];
-	/** Starts again with a new organization. */
-	begin(): Promise<Organization>;
-	stop(): Promise<void>;
-};
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 const overTheNetwork = globalThis.fetch;
 const direct = new Map<string, DirectFetch>();
@@ -66,7 +54,7 @@ const createLibrary = ({env, fetch}: FakeStripe): Stripe => {
 	return new Stripe(env.STRIPE_SECRET_KEY, settings);
 };
 
-export const startWorld = async (): Promise<World> => {
+export const startWorld = async () => {
 	const clock = createFakeClock(BEGIN);
 	const [stripe, paymob, database] = await Promise.all([
 		startFakeStripe({clock}),
@@ -83,6 +71,7 @@ export const startWorld = async (): Promise<World> => {
 		...stripe.env,
 		...paymob.env,
 	});
+	/** The log since the last organization, for a failure. */
 	const lines: string[] = [];
 	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
 	const db = createDb(database.url, {poolSize: 6});
@@ -92,6 +81,7 @@ export const startWorld = async (): Promise<World> => {
 	const connections = watchConnections(db);
 	const death = prepareDeath(db, connections, [stripe, paymob]);
 
+	/** Starts again with a new organization. */
 	const begin = async (): Promise<Organization> => {
 		// The organization before is left: without these rows nothing finds it, and to delete it costs 20 times as much.
 		await db.raw(FORGET);
