@@ -7,42 +7,43 @@ const DAY_MS = 86_400_000;
 const MONTH_MS = 31 * DAY_MS;
 const GRACE_MS = 14 * DAY_MS + 3_600_000;
 
+type Rule = (play: Play, memory: Memory, seen: Seen, payments: Payment[]) => string | null | Promise<string | null>;
+
+/** The invoice of a payment, and the steps in which it was taken, and began to count. */
+const recordsOf = ({gateway, id}: Payment, {takenIn, countedAt}: Memory, {invoices}: Seen) => ({
+	invoice: invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id),
+	taken: takenIn.get(keyOf(gateway, id)) ?? 0,
+	counted: countedAt.get(keyOf(gateway, id))?.step ?? 0,
+});
+
 /** Nothing is used without a payment or a plan that ops set. */
-const unpaidUse = (play: Play, memory: Memory, seen: Seen, payments: Payment[]): string | null => {
+const unpaidUse: Rule = (play, memory, seen, payments) => {
 	const used = usedPlan(play, seen);
 	const rank = rankOf(play, used);
-	if (rank === 0) {
+	const set = play.opsSets.findLast(({isCertain}) => isCertain);
+	if (rank === 0 || play.opsSets.some(({plan, step}) => plan === used && step >= (set?.step ?? 0))) {
 		return null;
 	}
 
 	const now = play.world.clock.now().getTime();
-	const set = play.opsSets.findLast(({isCertain}) => isCertain);
-	const isSet = ({plan, step}: (typeof play.opsSets)[number]) => plan === used && step >= (set?.step ?? 0);
-	if (play.opsSets.some(isSet)) {
-		return null;
-	}
-
 	const counted = payments.flatMap((payment) => {
 		const found = memory.countedAt.get(keyOf(payment.gateway, payment.id));
 		return found === undefined ? [] : [{...payment, ...found}];
 	});
-	const months = counted.filter(({kind}) => kind === 'month');
-	const monthEnd = ({at, until}: (typeof counted)[number]) => Math.max(at.getTime() + MONTH_MS, until?.getTime() ?? 0);
-	const endOf = (payment: (typeof counted)[number]) =>
-		payment.kind === 'month'
-			? monthEnd(payment)
-			: Math.max(payment.until?.getTime() ?? 0, ...months.map((month) => monthEnd(month)));
-	const pays = counted.some(
-		(payment) =>
-			rankOf(play, payment.plan) >= rank &&
-			(set === undefined || payment.step >= set.step) &&
-			now < endOf(payment) + GRACE_MS,
-	);
-	return pays ? null : `${used} is used, and nobody pays for it`;
+	type Counted = (typeof counted)[number];
+	const monthEnd = ({at, until}: Counted) => Math.max(at.getTime() + MONTH_MS, until?.getTime() ?? 0);
+	const monthEnds = counted.filter(({kind}) => kind === 'month').map(monthEnd);
+	const endOf = (payment: Counted) =>
+		payment.kind === 'month' ? monthEnd(payment) : Math.max(payment.until?.getTime() ?? 0, ...monthEnds);
+	const pays = (payment: Counted) =>
+		rankOf(play, payment.plan) >= rank &&
+		(set === undefined || payment.step >= set.step) &&
+		now < endOf(payment) + GRACE_MS;
+	return counted.some(pays) ? null : `${used} is used, and nobody pays for it`;
 };
 
 /** Every invoice is money that was taken, and as much. */
-const inventedMoney = (_: Play, __: Memory, {invoices}: Seen, payments: Payment[]): string | null => {
+const inventedMoney: Rule = (_, __, {invoices}, payments) => {
 	const wrong = invoices.find(({gateway, gateway_invoice_id: id, amount_minor: amount}) => {
 		const payment = payments.find((one) => one.gateway === gateway && one.id === id);
 		return (payment?.amount ?? 0) !== Number(amount);
@@ -51,12 +52,10 @@ const inventedMoney = (_: Play, __: Memory, {invoices}: Seen, payments: Payment[
 };
 
 /** No more is refunded than was charged. */
-const refundedTwice = (_: Play, __: Memory, ___: Seen, payments: Payment[]): string | null => {
+const refundedTwice: Rule = (_, __, ___, payments) => {
 	const wrong = payments.find(({kept}) => kept < 0);
 	return wrong === undefined ? null : `more was given back than ${wrong.id} took`;
 };
-
-type Rule = (play: Play, memory: Memory, seen: Seen, payments: Payment[]) => string | null | Promise<string | null>;
 
 /** Money that is kept entitles; other payments are refunded, or wait for review. */
 const forgottenMoney: Rule = async (play, memory, _, payments) => {
@@ -83,7 +82,7 @@ const forgottenMoney: Rule = async (play, memory, _, payments) => {
 };
 
 /** Two payments for the same time. */
-const paidTwice: Rule = (play, memory, {invoices}, payments) => {
+const paidTwice: Rule = (play, memory, seen, payments) => {
 	const kept = payments.filter((one) => one.kept > 0);
 	const attempts = kept.flatMap(({attemptId}) => (attemptId === null ? [] : [attemptId]));
 	const twice = attempts.find((id, index) => attempts.indexOf(id) !== index);
@@ -92,14 +91,10 @@ const paidTwice: Rule = (play, memory, {invoices}, payments) => {
 		return `the attempt ${twice} was paid twice, and both payments are kept`;
 	}
 
-	const spans = kept.flatMap(({gateway, id, kind, plan}) => {
-		const invoice = invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id);
-		const steps = {
-			taken: memory.takenIn.get(keyOf(gateway, id)) ?? 0,
-			counted: memory.countedAt.get(keyOf(gateway, id))?.step ?? 0,
-		};
+	const spans = kept.flatMap((payment) => {
+		const {invoice, ...steps} = recordsOf(payment, memory, seen);
 		const [start, end] = [invoice?.period_start, invoice?.period_end];
-		return start == null || end == null ? [] : [{id, kind, plan, steps, start: start.getTime(), end: end.getTime()}];
+		return start == null || end == null ? [] : [{...payment, steps, start: start.getTime(), end: end.getTime()}];
 	});
 	const isReset = (from: number, to: number): boolean =>
 		play.opsSets.some(({step}) => step >= Math.min(from, to) && step <= Math.max(from, to));
@@ -146,27 +141,24 @@ const unpaidPeriod: Rule = (_, __, {row}, payments) => {
 
 /** A paid plan entitles. */
 const unusedMoney: Rule = (play, memory, seen, payments) => {
-	const now = play.world.clock.now().getTime();
-	const rank = rankOf(play, usedPlan(play, seen));
-	const lastSet = play.opsSets.at(-1)?.step ?? -1;
 	if (play.deletedAt !== null) {
 		return null;
 	}
 
-	const unused = payments.find(({gateway, id, kept, kind, plan, until, endedAt}) => {
-		const invoice = seen.invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id);
-		const step = Math.max(
-			memory.takenIn.get(keyOf(gateway, id)) ?? 0,
-			memory.countedAt.get(keyOf(gateway, id))?.step ?? 0,
-		);
+	const now = play.world.clock.now().getTime();
+	const rank = rankOf(play, usedPlan(play, seen));
+	const lastSet = play.opsSets.at(-1)?.step ?? -1;
+	const isMonthKept = (gateway: Payment['gateway']) =>
+		payments.some((one) => one.kind === 'month' && one.gateway === gateway && one.kept > 0);
+	const unused = payments.find((payment) => {
+		const {gateway, kept, kind, plan, until, endedAt} = payment;
+		const {invoice, taken, counted} = recordsOf(payment, memory, seen);
 		const end = gateway === 'GATEWAY_A' ? until : invoice?.period_end;
-		const monthGivenBack =
-			kind === 'rest' && !payments.some((one) => one.kind === 'month' && one.gateway === gateway && one.kept > 0);
 		return (
 			kept > 0 &&
 			invoice !== undefined &&
-			!monthGivenBack &&
-			step > lastSet &&
+			(kind === 'month' || isMonthKept(gateway)) &&
+			Math.max(taken, counted) > lastSet &&
 			(end?.getTime() ?? 0) > now &&
 			endedAt === null &&
 			rankOf(play, plan) > rank
