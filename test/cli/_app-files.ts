@@ -1,5 +1,4 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
@@ -36,13 +35,6 @@ export const serverOf = (
 			]),
 		}),
 	});
-
-/** A folder that is removed after the test. */
-export const folderOf = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-app-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	return folder;
-};
 
 /** Compares files with the server of `env`: a name of an option and its file's content. */
 export const checkFiles = async (

@@ -1,5 +1,4 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {createDb} from '../../src/platform/db/db.ts';
@@ -8,6 +7,7 @@ import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../visits/match/_phones.ts';
+import {folderOf} from './_folder.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
@@ -49,12 +49,6 @@ export const backedUp = async () => {
 	}
 
 	return {service, acme, backup: made.stdoutBytes};
-};
-
-export const folderOf = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-backup-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	return folder;
 };
 
 /** A file with these bytes, and a database to restore it into: empty and migrated, or without any table. */

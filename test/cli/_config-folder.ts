@@ -1,12 +1,11 @@
-import {mkdtemp, readFile, rm, stat} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
+import {folderOf} from './_folder.ts';
 
 /** A separate XDG config folder, and the program's files in it. */
 export const configFolder = async (t: ExecutionContext) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-config-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink', 'profiles.json');
 	return {
 		folder,

@@ -2,7 +2,7 @@ import type {TestFn} from 'ava';
 import type {TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {serviceOf, type TestService} from '../helpers/service.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {type CommandLine, runCli, runOnScreen} from './_run-cli.ts';
 
 export const environment = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
 
@@ -11,13 +11,8 @@ export const matchShell = (test: TestFn) => {
 	const service = serviceOf(test);
 	return {
 		service,
-		cli: (argv: string[]) => runCli(argv, {env: environment(service)}),
-		onTerminal: async (argv: string[]) => {
-			const screen = createSink();
-			const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
-			const {exitCode} = await runCli(argv, {env: {...environment(service), NO_COLOR: '1'}, io: {stdout}});
-			return {exitCode, stdout: screen.text()};
-		},
+		cli: (argv: CommandLine) => runCli(argv, {env: environment(service)}),
+		onTerminal: (argv: CommandLine) => runOnScreen(argv, environment(service)),
 	};
 };
 

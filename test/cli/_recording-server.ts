@@ -2,6 +2,7 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import type {AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
+import {type CliOptions, type CommandLine, runCli} from './_run-cli.ts';
 
 export type RecordedRequest = {
 	method: string;
@@ -27,7 +28,13 @@ export type RawHandler = (request: IncomingMessage, response: ServerResponse) =>
 export const startRecordingServer = async (
 	t: ExecutionContext,
 	answers: Record<string, Responder | {raw: RawHandler}>,
-): Promise<{url: string; requests: RecordedRequest[]; env: Record<string, string>}> => {
+): Promise<{
+	url: string;
+	requests: RecordedRequest[];
+	env: Record<string, string>;
+	/** Runs a command line that asks this server with the admin token. */
+	cli: (argv: CommandLine, options?: CliOptions) => ReturnType<typeof runCli>;
+}> => {
 	const requests: RecordedRequest[] = [];
 	const server = createServer(async (request, response) => {
 		const {method = '', url = '', headers} = request;
@@ -53,7 +60,10 @@ export const startRecordingServer = async (
 		server.close();
 	});
 	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return {url, requests, env: {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'admin-secret'}};
+	const env = {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'admin-secret'};
+	const cli = (argv: CommandLine, options: CliOptions = {}) =>
+		runCli(argv, {...options, env: {...env, ...options.env}});
+	return {url, requests, env, cli};
 };
 
 /** A list as the API answers it. */

@@ -4,10 +4,11 @@ import {text} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
 import {binary} from '../helpers/process.ts';
+import {type CommandLine, wordsOf} from './_run-cli.ts';
 
 /** The program as a process of its own. */
-export const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {
-	const child = spawn(process.execPath, [binary, ...argv], {
+export const start = (t: ExecutionContext, argv: CommandLine, env: Record<string, string> = {}) => {
+	const child = spawn(process.execPath, [binary, ...wordsOf(argv)], {
 		cwd: packageRoot,
 		env: {PATH: process.env['PATH'], ...env},
 		stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,6 +1,7 @@
 import test from 'ava';
-import {checkFiles, folderOf, serverOf} from './_app-files.ts';
-import {runCli} from './_run-cli.ts';
+import {checkFiles, serverOf} from './_app-files.ts';
+import {folderOf} from './_folder.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 /** The entry of a zip, as an APK begins, and more bytes than a text may have. */
 const APK = Buffer.concat([Buffer.from('504b03041400000808000000', 'hex'), Buffer.alloc(5 * 1024 * 1024, 'x')]);
@@ -22,8 +23,7 @@ for (const [title, files, next] of [
 ] as const) {
 	test(`${title} is refused with the command that converts it`, async (t) => {
 		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {exitCode, faults} = await checkFiles(folder, env, files);
-		t.is(exitCode, 1);
+		const {faults} = ends(t, await checkFiles(folder, env, files), 1);
 		t.deepEqual(
 			faults.map(({check, message}) => `${check} ${message}`),
 			[`app.file ${Object.keys(files)[0]}: it is a binary file, and only text is read`],
@@ -34,9 +34,9 @@ for (const [title, files, next] of [
 
 test('a binary configuration on standard input is refused', async (t) => {
 	const {env} = await serverOf(t);
-	const {exitCode, stdout} = await runCli(['app', 'check', '--org', 'Ab12', '--expo', '-'], {env, stdin: 'a\0b'});
-	t.is(exitCode, 1);
-	t.regex(stdout, /-: it is a binary file, and only text is read/);
+	ends(t, await runCli('app check --org Ab12 --expo -', {env, stdin: 'a\0b'}), 1, {
+		stdout: /-: it is a binary file, and only text is read/,
+	});
 });
 
 for (const [title, file, message] of [
@@ -48,8 +48,7 @@ for (const [title, file, message] of [
 ] as const) {
 	test(`a configuration of Expo with ${title} is refused`, async (t) => {
 		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {exitCode, faults} = await checkFiles(folder, env, {expo: file});
-		t.is(exitCode, 1);
+		const {faults} = ends(t, await checkFiles(folder, env, {expo: file}), 1);
 		t.deepEqual(
 			faults.map(({message: found}) => found),
 			[message],
@@ -65,8 +64,7 @@ for (const [title, file, message] of [
 ] as const) {
 	test(`a property list with ${title} is refused`, async (t) => {
 		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {exitCode, faults} = await checkFiles(folder, env, {ios: file});
-		t.is(exitCode, 1);
+		const {faults} = ends(t, await checkFiles(folder, env, {ios: file}), 1);
 		t.regex(faults[0]?.message ?? '', message);
 	});
 }

@@ -2,8 +2,9 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
-import {checkFiles, fault, folderOf, kitFiles, serverOf} from './_app-files.ts';
-import {runCli} from './_run-cli.ts';
+import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
+import {folderOf} from './_folder.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 const entitlementsWith = (domains: string[], more = ''): string =>
 	`<?xml version="1.0" encoding="UTF-8"?>
@@ -114,19 +115,17 @@ test('an Expo configuration that is a program is not guessed at; its result is r
 	const app = path.join(folder, 'app.json');
 	await writeFile(app, `// a comment, which Expo reads too\n${expo}`);
 	const check = (given: string, stdin = '') =>
-		runCli(['app', 'check', '--org', 'Ab12', '--expo', given], {env, stdin, io: {cwd: folder}});
+		runCli(`app check --org Ab12 --expo ${given}`, {env, stdin, io: {cwd: folder}});
 	t.is((await check('.')).exitCode, 0);
 	t.is((await check('-', JSON.stringify(JSON.parse(expo).expo))).exitCode, 0);
 	await writeFile(path.join(folder, 'app.config.ts'), 'process.exit(9)');
-	const program = await check('.');
-	t.is(program.exitCode, 1);
-	t.regex(program.stdout, /app\.config\.ts: it is a program, which is not run here/);
+	ends(t, await check('.'), 1, {stdout: /app\.config\.ts: it is a program, which is not run here/});
 });
 
 test('the report for people has the form of doctor, within 80 columns', async (t) => {
 	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
 	await writeFile(path.join(folder, 'App.entitlements'), entitlementsWith(['applinks:go.acme.example']));
-	const {stdout} = await runCli(['app', 'check', '--org', 'Ab12', '--ios', 'App.entitlements'], {
+	const {stdout} = await runCli('app check --org Ab12 --ios App.entitlements', {
 		env,
 		io: {cwd: folder},
 	});

@@ -1,8 +1,9 @@
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
 import {isDeep} from '../helpers/deep.ts';
-import {checkFiles, fault, folderOf, kitFiles, serverOf} from './_app-files.ts';
-import {runCli} from './_run-cli.ts';
+import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
+import {folderOf} from './_folder.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 for (const platform of ['ios', 'android', 'react-native', 'capacitor']) {
 	test(`what app kit prints for ${platform} passes app check`, async (t) => {
@@ -29,11 +30,14 @@ for (const platform of ['expo', 'flutter']) {
 					continue;
 				}
 
-				const {exitCode, faults} = await checkFiles(folder, env, {
-					...files,
-					[option]: lines.toSpliced(index, 1).join('\n'),
-				});
-				t.is(exitCode, 1, `${option}: ${line}`);
+				const {faults} = ends(
+					t,
+					await checkFiles(folder, env, {
+						...files,
+						[option]: lines.toSpliced(index, 1).join('\n'),
+					}),
+					1,
+				);
 				const named = faults.flatMap(({message}) => new RegExp(`${option}:(\\d+)`).exec(message)?.[1] ?? []);
 				t.true(named.length > 0, `${option}: ${line}: ${JSON.stringify(faults)}`);
 			}
@@ -121,9 +125,7 @@ test('an app that opens some hosts only is checked for those', async (t) => {
 		checkFiles(folder, env, {android: android.replace('"go.example.com"', '"other.example.com"')}, hosts);
 	t.is((await check()).exitCode, 1);
 	t.is((await check('--host', 'GO.acme.example')).exitCode, 0);
-	const unknown = await check('--host', 'new.acme.example');
-	t.is(unknown.exitCode, 4);
-	t.regex(unknown.stderr, /has no verified host 'new\.acme\.example'/);
+	ends(t, await check('--host', 'new.acme.example'), 4, {stderr: /has no verified host 'new\.acme\.example'/});
 });
 
 test('a fingerprint that is given has to be configured', async (t) => {
@@ -141,9 +143,7 @@ test('a fingerprint that is given has to be configured', async (t) => {
 	t.deepEqual(await given(print, print.replaceAll(':', '').toLowerCase()), []);
 	const other = print.replace('10', 'FF');
 	t.deepEqual(await given(print, other), [`fail android.fingerprint the fingerprint ${other} is not configured`]);
-	const {exitCode, stderr} = await checkFiles(folder, env, {}, ['--fingerprint', 'AB']);
-	t.is(exitCode, 2);
-	t.regex(stderr, /must be a SHA-256 fingerprint/);
+	ends(t, await checkFiles(folder, env, {}, ['--fingerprint', 'AB']), 2, {stderr: /must be a SHA-256 fingerprint/});
 });
 
 test('an app that the server does not know is a failure, as are files of no app', async (t) => {
@@ -155,12 +155,10 @@ test('an app that the server does not know is a failure, as are files of no app'
 		faults.map(({check}) => check),
 		['android.config', 'ios.config'],
 	);
-	const kit = await runCli(['app', 'kit', '--org', 'Ab12', '--for', 'android'], {env: empty.env});
-	t.is(kit.exitCode, 2);
-	t.regex(kit.stderr, /has no app for android\nNext: Add it/);
-	const none = await checkFiles(folder, env, {});
-	t.is(none.exitCode, 2);
-	t.regex(none.stderr, /No file of an app is given/);
+	ends(t, await runCli('app kit --org Ab12 --for android', {env: empty.env}), 2, {
+		stderr: /has no app for android\nNext: Add it/,
+	});
+	ends(t, await checkFiles(folder, env, {}), 2, {stderr: /No file of an app is given/});
 });
 
 test('a host of this machine is a warning, which --strict makes a failure', async (t) => {

@@ -3,8 +3,9 @@ import path from 'node:path';
 import test from 'ava';
 import {type ExpoConfig, type OplinkPlugin, withOplink} from '../../src/client/expo.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {checkFiles, type Finding, fault, folderOf, kitFiles, serverOf} from './_app-files.ts';
-import {runCli} from './_run-cli.ts';
+import {checkFiles, type Finding, fault, kitFiles, serverOf} from './_app-files.ts';
+import {folderOf} from './_folder.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 /** What docs/sdk.md has an Expo project write, for the server of these tests. */
 const project = {
@@ -34,8 +35,7 @@ for (const [title, changed, expected] of [
 	test(`app check names ${title} that the plugin's settings lack`, async (t) => {
 		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
 		const config = withOplink(project, {...settings, ...changed});
-		const {exitCode, faults} = await checkFiles(folder, env, {expo: JSON.stringify(config)});
-		t.is(exitCode, 1);
+		const {faults} = ends(t, await checkFiles(folder, env, {expo: JSON.stringify(config)}), 1);
 		t.true(
 			faults.map(fault).every((line) => expected.test(line)),
 			faults.map(fault).join('\n'),
@@ -48,7 +48,7 @@ test('app check reads the plugin in the app.json of a folder, and names the line
 	const check = async (changed: object, expoOption = '.') => {
 		const expo = {...project, plugins: ['expo-router', ['oplink/expo', {...settings, ...changed}]]};
 		await writeFile(path.join(folder, 'app.json'), JSON.stringify({expo}, null, '\t'));
-		const {stdout, exitCode} = await runCli(['app', 'check', '--org', 'Ab12', '--expo', expoOption, '--json'], {
+		const {stdout, exitCode} = await runCli(`app check --org Ab12 --expo ${expoOption} --json`, {
 			env,
 			io: {cwd: folder},
 		});
@@ -64,8 +64,7 @@ test('app check reads the plugin in the app.json of a folder, and names the line
 		[{links: ['go.acme.example']}, /go\.example\.com/],
 		[{scheme: 'other'}, /acmeshop/],
 	] as const) {
-		const {exitCode, faults} = await check(changed);
-		t.is(exitCode, 1);
+		const {faults} = ends(t, await check(changed), 1);
 		t.regex(faults.join('\n'), expected);
 	}
 });

@@ -11,10 +11,11 @@ import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {network, visit} from '../visits/match/_phones.ts';
-import {backedUp, folderOf, keyed, keyedBody, setUpRestore} from './_backup.ts';
+import {backedUp, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {createTerminal} from './_fake-terminal.ts';
-import {runCli} from './_run-cli.ts';
+import {folderOf} from './_folder.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 let service: TestService;
@@ -63,8 +64,7 @@ for (const [what, template] of [
 ] as const) {
 	test(`a restore into ${what} answers as before, continues counting, and accepts new rows`, async (t) => {
 		const {database, restore} = await setUp(t, backup, template);
-		const restored = await restore('--json');
-		t.is(restored.exitCode, 0, restored.stderr);
+		const restored = ends(t, await restore('--json'), 0);
 		t.like(JSON.parse(restored.stdout), {migrated: []});
 		t.true(JSON.parse(restored.stdout).rows > 20);
 		const env = {ADMIN_TOKEN: service.adminToken};
@@ -91,8 +91,7 @@ test('a backup is readable by its owner only, and contains plain lines', async (
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
 	const env = {DATABASE_URL: service.databaseUrl};
-	const {exitCode, stdout, stderr} = await finish(start(t, ['backup', file, '--json'], env));
-	t.is(exitCode, 0, stderr);
+	const {stdout, stderr} = ends(t, await finish(start(t, ['backup', file, '--json'], env)), 0);
 	t.is((await stat(file)).mode & 0o777, 0o600);
 	t.deepEqual(await readdir(folder), ['oplink.backup']);
 	const lines = gunzipSync(await readFile(file))
@@ -113,13 +112,11 @@ test('a database with rows is not changed, unless --force replaces them all', as
 	const {id} = await organization(other);
 	await other.stop();
 	const before = await contents(db);
-	const refused = await restore();
-	t.is(refused.exitCode, 5);
-	t.regex(refused.stderr, /^Error: The database is not empty: it has rows in .*organizations/);
+	ends(t, await restore(), 5, {stderr: /^Error: The database is not empty: it has rows in .*organizations/});
 	t.is((await restore('--force')).exitCode, 2);
 	t.is(await contents(db), before);
 	const half = Readable.from([(await readFile(file)).subarray(0, 900)]);
-	t.is((await runCli(['restore', '-', '--force', '--yes'], {env, stdin: half})).exitCode, 1);
+	t.is((await runCli('restore - --force --yes', {env, stdin: half})).exitCode, 1);
 	t.is(await contents(db), before);
 	t.is((await restore('--force', '--yes')).exitCode, 0);
 	t.deepEqual(await db('organizations').where({id}), []);
@@ -134,34 +131,30 @@ test('on a terminal --force says whose data goes, and an empty database is resto
 		return {exitCode, asked: terminal.text().replace(/\n +/g, ' ')};
 	};
 	t.deepEqual(await ask(['restore', file, '--force'], ''), {exitCode: 0, asked: ''});
-	const kept = await ask(['restore', file, '--force'], 'n\r');
-	t.is(kept.exitCode, 1);
+	const kept = ends(t, await ask(['restore', file, '--force'], 'n\r'), 1);
 	const place = `database ${new URL(database.url).pathname.slice(1)} of`;
 	t.regex(kept.asked, new RegExp(`Replace all data in ${place} .+: 1 organization, 2 links, 2 clicks\\? \\[y/N\\]`));
 	t.is((await ask(['restore', file, '--force'], 'y\r')).exitCode, 0);
 
-	const down = await ask(['migrate', 'down'], 'n\r');
-	t.is(down.exitCode, 1);
+	const down = ends(t, await ask(['migrate', 'down'], 'n\r'), 1);
 	t.regex(down.asked, new RegExp(`Roll back \\d+_\\w+ in ${place} `));
 });
 
 test('tables of somebody else in the schema are neither in a backup nor in the way of a restore', async (t) => {
 	const {database, db} = await setUp(t);
 	await db.raw('CREATE TABLE links_before_cleanup AS SELECT 1 AS id');
-	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: database.url}});
-	t.is(made.exitCode, 0, made.stderr);
+	const made = ends(t, await runCli('backup -', {env: {DATABASE_URL: database.url}}), 0);
 	t.false(gunzipSync(made.stdoutBytes).toString().includes('links_before_cleanup'));
 	const {db: into, restore} = await setUp(t, made.stdoutBytes);
 	await into.raw('CREATE TABLE spatial_ref_sys AS SELECT 1 AS srid');
-	const restored = await restore();
-	t.is(restored.exitCode, 0, restored.stderr);
+	ends(t, await restore(), 0);
 	t.is((await into('spatial_ref_sys')).length, 1);
 });
 
 test('a restore that is killed leaves the database as it was', async (t) => {
 	const {db, env} = await setUp(t);
 	const before = await contents(db);
-	const program = start(t, ['restore', '-'], env);
+	const program = start(t, 'restore -', env);
 	const ended = finish(program);
 	program.stdin.write(backup.subarray(0, backup.length - 100));
 	const isLoading = async () => {
@@ -182,15 +175,14 @@ test('a restore that is killed leaves the database as it was', async (t) => {
 test('a backup of an older version is migrated forward', async (t) => {
 	const {db, env, restore} = await setUp(t);
 	t.is((await restore()).exitCode, 0);
-	t.is((await runCli(['migrate', 'down', '--yes'], {env})).exitCode, 0);
-	const undone = JSON.parse((await runCli(['migrate', 'down', '--yes', '--json'], {env})).stdout).undone;
-	const older = await runCli(['backup', '-'], {env});
+	t.is((await runCli('migrate down --yes', {env})).exitCode, 0);
+	const undone = JSON.parse((await runCli('migrate down --yes --json', {env})).stdout).undone;
+	const older = await runCli('backup -', {env});
 	const next = await setUp(t, older.stdoutBytes);
-	const restored = await next.restore('--json');
-	t.is(restored.exitCode, 0, restored.stderr);
+	const restored = ends(t, await next.restore('--json'), 0);
 	t.is(JSON.parse(restored.stdout).migrated[0], undone);
 	t.is(JSON.parse(restored.stdout).migrated.length, 2);
-	await runCli(['migrate', 'up'], {env});
+	await runCli('migrate up', {env});
 	const withoutTimes = async (of: Db) =>
 		(await contents(of)).split('\n').filter((line) => !/migrat|^\(\d+,\d{14}_|^rollups/.test(line));
 	t.deepEqual(await withoutTimes(next.db), await withoutTimes(db));
@@ -217,7 +209,7 @@ test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
 });
 
 test('a pipe closed before the backup is complete is a failure', async (t) => {
-	const program = start(t, ['backup', '-'], {DATABASE_URL: service.databaseUrl});
+	const program = start(t, 'backup -', {DATABASE_URL: service.databaseUrl});
 	program.stdout.destroy();
 	const [[exitCode], stderr] = await Promise.all([once(program, 'exit'), text(program.stderr)]);
 	t.is(exitCode, 1);
@@ -226,9 +218,9 @@ test('a pipe closed before the backup is complete is a failure', async (t) => {
 
 test('a backup of a database without any table says that there is nothing to back up', async (t) => {
 	const {database} = await setUp(t, backup, 'template0');
-	const {exitCode, stderr} = await runCli(['backup', '-'], {env: {DATABASE_URL: database.url}});
-	t.is(exitCode, 1, stderr);
-	t.regex(stderr, /^Error: There is nothing to back up/m);
+	ends(t, await runCli('backup -', {env: {DATABASE_URL: database.url}}), 1, {
+		stderr: /^Error: There is nothing to back up/m,
+	});
 });
 
 test('no table counts by a sequence, which a restore would have to set', async (t) => {
@@ -244,15 +236,12 @@ test('a backup follows links, also dangling ones, and asks before it replaces a 
 	const env = {DATABASE_URL: service.databaseUrl};
 	await symlink('new.backup', at('dangling'));
 	await symlink('dangling', at('link'));
-	const made = await finish(start(t, ['backup', at('link')], env));
-	t.is(made.exitCode, 0, made.stderr);
+	ends(t, await finish(start(t, ['backup', at('link')], env)), 0);
 	t.true((await lstat(at('link'))).isSymbolicLink());
 	t.true((await lstat(at('new.backup'))).isFile());
 
 	const before = await readFile(at('new.backup'));
-	const refused = await finish(start(t, ['backup', at('link')], env));
-	t.is(refused.exitCode, 2);
-	t.regex(refused.stderr, /--yes/);
+	ends(t, await finish(start(t, ['backup', at('link')], env)), 2, {stderr: /--yes/});
 	t.deepEqual(await readFile(at('new.backup')), before);
 	t.is((await finish(start(t, ['backup', at('link'), '--yes'], env))).exitCode, 0);
 	t.true((await lstat(at('link'))).isSymbolicLink());
@@ -267,9 +256,9 @@ test('a backup never replaces a device, pipe or folder', async (t) => {
 	// A link to the device, so that the device of the machine is out of reach.
 	await symlink('/dev/full', path.join(folder, 'full'));
 	for (const name of ['pipe', 'full', '.']) {
-		const {exitCode, stderr} = await finish(start(t, ['backup', path.join(folder, name), '--yes'], env));
-		t.is(exitCode, 1);
-		t.regex(stderr, /is not a regular file/);
+		ends(t, await finish(start(t, ['backup', path.join(folder, name), '--yes'], env)), 1, {
+			stderr: /is not a regular file/,
+		});
 	}
 
 	t.true((await lstat(pipe)).isFIFO());

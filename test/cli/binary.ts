@@ -7,11 +7,11 @@ import {createDb} from '../../src/platform/db/db.ts';
 import {waitForServer} from '../../src/platform/db/open-database.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
 
 test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
-	const [help, unknown] = await Promise.all([finish(start(t, [])), finish(start(t, ['orsg']))]);
+	const [help, unknown] = await Promise.all([finish(start(t, [])), finish(start(t, 'orsg'))]);
 	t.is(help.exitCode, 0);
 	t.regex(help.stdout, /^Usage: oplink/);
 	t.is(unknown.exitCode, 2);
@@ -19,9 +19,7 @@ test('the program succeeds with help and ends with 2 for an unknown command', as
 });
 
 test('an unreachable server ends the program with 7', async (t) => {
-	const {exitCode, stdout} = await finish(start(t, ['status', '--url', closedAddress, '--token', 'x']));
-	t.is(exitCode, 7);
-	t.is(stdout, '');
+	ends(t, await finish(start(t, `status --url ${closedAddress} --token x`)), 7, {stdout: ''});
 });
 
 test('a closed pipe ends the program quietly', async (t) => {
@@ -29,7 +27,7 @@ test('a closed pipe ends the program quietly', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(lines)}),
 	});
-	const child = start(t, ['links', 'export', '--org', 'Ab12'], env);
+	const child = start(t, 'links export --org Ab12', env);
 	child.stdout.once('data', () => child.stdout.destroy());
 	const [[exitCode], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
 	t.is(exitCode, 0);
@@ -39,10 +37,8 @@ test('a closed pipe ends the program quietly', async (t) => {
 test('Ctrl-C ends a command with 130', async (t) => {
 	const child: {process?: Program} = {};
 	const {env} = await startRecordingServer(t, {'GET /admin/status': {raw: () => void child.process?.kill('SIGINT')}});
-	child.process = start(t, ['status'], env);
-	const {exitCode, stderr} = await finish(child.process);
-	t.is(exitCode, 130);
-	t.is(stderr, 'Interrupted\n');
+	child.process = start(t, 'status', env);
+	ends(t, await finish(child.process), 130, {stderr: 'Interrupted\n'});
 });
 
 test('Ctrl-C ends an import that waits for standard input', async (t) => {
@@ -55,10 +51,9 @@ test('Ctrl-C ends an import that waits for standard input', async (t) => {
 			},
 		},
 	});
-	child.process = start(t, ['links', 'import', '-', '--format', 'ndjson', '--org', 'Ab12'], env);
+	child.process = start(t, 'links import - --format ndjson --org Ab12', env);
 	child.process.stdin.write('{"path":"/a"}\n');
-	const {exitCode, stderr} = await finish(child.process);
-	t.is(exitCode, 130);
+	const {stderr} = ends(t, await finish(child.process), 130);
 	// On a slow machine it may have printed its progress, as it does every few seconds.
 	t.regex(stderr, /^(?:0 rows\n)?Interrupted\nThe server confirmed 0 rows of standard input, and more may be imported/);
 });
@@ -70,12 +65,10 @@ const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>>
 };
 
 test('Ctrl-C ends a start that waits for its database', async (t) => {
-	const child = start(t, ['serve'], {DATABASE_URL: closedAddress.replace('http', 'postgres'), PORT: '0'});
+	const child = start(t, 'serve', {DATABASE_URL: closedAddress.replace('http', 'postgres'), PORT: '0'});
 	await once(child.stderr, 'data');
 	child.kill('SIGINT');
-	const {exitCode, stderr} = await finish(child);
-	t.is(exitCode, 130);
-	t.regex(stderr, /"signal":"SIGINT","msg":"stopped before it was ready"\}\n$/);
+	ends(t, await finish(child), 130, {stderr: /"signal":"SIGINT","msg":"stopped before it was ready"\}\n$/});
 });
 
 test('a start that waits for its database says so at once, and then every ten seconds', async (t) => {
@@ -96,21 +89,19 @@ test('a start that waits for its database says so at once, and then every ten se
 test('migrate goes down and up again, one migration after the other', async (t) => {
 	const env = await databaseEnv(t);
 	const states = async () =>
-		JSON.parse((await runCli(['migrate', 'status', '--json'], {env})).stdout) as Array<{
+		JSON.parse((await runCli('migrate status --json', {env})).stdout) as Array<{
 			name: string;
 			appliedAt: string | null;
 		}>;
 	const names = (await states()).map(({name}) => name);
 	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
-	t.is((await runCli(['migrate', 'up'], {env})).stdout, 'Nothing to do: every migration is applied\n');
+	t.is((await runCli('migrate up', {env})).stdout, 'Nothing to do: every migration is applied\n');
 
-	const down = await runCli(['migrate', 'down', '--yes', '--json'], {env});
-	t.is(down.exitCode, 0);
-	t.deepEqual(JSON.parse(down.stdout), {undone: names.at(-1)});
+	ends(t, await runCli('migrate down --yes --json', {env}), 0, {json: {undone: names.at(-1)}});
 	t.is((await states()).at(-1)?.appliedAt, null);
-	t.regex((await runCli(['migrate', 'status'], {env})).stdout, new RegExp(`^${names.at(-1)} +pending$`, 'm'));
+	t.regex((await runCli('migrate status', {env})).stdout, new RegExp(`^${names.at(-1)} +pending$`, 'm'));
 
-	const up = await runCli(['migrate', 'up', '--json'], {env});
+	const up = await runCli('migrate up --json', {env});
 	t.deepEqual(JSON.parse(up.stdout), {applied: [names.at(-1)]});
 	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
 });
@@ -125,30 +116,29 @@ test('a database of a newer version is refused by name, and not changed', async 
 		['migrate', 'up'],
 		['migrate', 'down', '--yes'],
 	]) {
-		const {exitCode, stderr} = await runCli(argv, {env});
-		t.is(exitCode, 78);
-		t.regex(stderr, /^The database has migrations that this version of Oplink does not know \(29990101000000_later\)/);
+		ends(t, await runCli(argv, {env}), 78, {
+			stderr: /^The database has migrations that this version of Oplink does not know \(29990101000000_later\)/,
+		});
 	}
 
-	const refused = start(t, ['serve'], {...env, PORT: '0'});
+	const refused = start(t, 'serve', {...env, PORT: '0'});
 	t.like(await finish(refused), {exitCode: 78});
-	t.regex((await runCli(['migrate', 'status'], {env})).stdout, /^29990101000000_later +20/m);
+	t.regex((await runCli('migrate status', {env})).stdout, /^29990101000000_later +20/m);
 });
 
 test('config lists every variable with secrets masked', async (t) => {
 	const env = {ADMIN_TOKEN: 'a-secret-that-nobody-may-see-here', PUBLIC_URL: 'https://links.example.com'};
-	const plain = await runCli(['config'], {env});
-	t.is(plain.exitCode, 0);
-	t.regex(plain.stdout, /^PUBLIC_URL +https:\/\/links\.example\.com /m);
-	t.regex(plain.stdout, /^ADMIN_TOKEN +\*+ /m);
+	const plain = ends(t, await runCli('config', {env}), 0, {
+		stdout: [/^PUBLIC_URL +https:\/\/links\.example\.com /m, /^ADMIN_TOKEN +\*+ /m],
+	});
 	t.false(plain.stdout.includes('a-secret'));
 	t.regex(plain.stdout, /^PORT +\(3000\) +port to listen on/m);
 	t.is(plain.stderr, '');
 	const terminal = createSink();
 	const narrow = {stdout: Object.assign(terminal.stream, {isTTY: true, columns: 80})};
-	t.regex((await runCli(['config'], {env, io: narrow})).stderr, /oplink help environment/);
+	t.regex((await runCli('config', {env, io: narrow})).stderr, /oplink help environment/);
 	t.false(terminal.text().includes('…'));
-	const variables = JSON.parse((await runCli(['config', '--json'], {env})).stdout) as Array<{
+	const variables = JSON.parse((await runCli('config --json', {env})).stdout) as Array<{
 		name: string;
 		value: string | null;
 	}>;
@@ -156,20 +146,16 @@ test('config lists every variable with secrets masked', async (t) => {
 });
 
 test('config reports faults after the table, and ends with 78', async (t) => {
-	const {exitCode, stdout, stderr} = await runCli(['config'], {env: {PORT: 'many'}});
-	t.is(exitCode, 78);
-	t.regex(stdout, /^PORT +many /m);
-	t.regex(stderr, /^PORT must be/);
+	ends(t, await runCli('config', {env: {PORT: 'many'}}), 78, {stdout: /^PORT +many /m, stderr: /^PORT must be/});
 });
 
 test('serve answers until Ctrl-C and ends with 0', async (t) => {
 	const env = await databaseEnv(t);
-	const child = start(t, ['serve'], {...env, PORT: '0', ADMIN_TOKEN: 'x'.repeat(32), LOG_LEVEL: 'warn'});
+	const child = start(t, 'serve', {...env, PORT: '0', ADMIN_TOKEN: 'x'.repeat(32), LOG_LEVEL: 'warn'});
 	const [greeting] = (await once(child.stdout, 'data')) as [Buffer];
 	const url = /http:\S+/.exec(String(greeting))?.[0];
 	t.truthy(url);
-	const {exitCode, stdout} = await runCli(['status', '--url', String(url), '--token', 'x'.repeat(32), '--json']);
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await runCli(['status', '--url', String(url), '--token', 'x'.repeat(32), '--json']), 0);
 	t.is(JSON.parse(stdout).status, 'ok');
 	child.kill('SIGINT');
 	t.is((await finish(child)).exitCode, 0);

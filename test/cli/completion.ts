@@ -1,11 +1,11 @@
 import {spawnSync} from 'node:child_process';
-import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chmod, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 /** The candidates for the last word, with descriptions if `isDescribed`. */
 const complete = async (words: string[], env: Record<string, string> = {}, isDescribed = false): Promise<string[]> => {
@@ -123,7 +123,7 @@ test('profiles are completed, and the named one is queried', async (t) => {
 	const {url, requests} = await server(t);
 	const {env} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
-	t.is((await runCli(['login', '--name', 'other', '--url', other.url, '--token', 'x'], {env})).exitCode, 0);
+	t.is((await runCli(`login --name other --url ${other.url} --token x`, {env})).exitCode, 0);
 	t.deepEqual(await complete(['orgs', 'list', '--profile', ''], env, true), [`other\t${other.url}`]);
 	t.deepEqual(await complete(['profiles', 'use', ''], env), ['other']);
 	t.deepEqual(await complete(['orgs', 'show', '--url', url, '--token', 'mine', ''], env), ['Ab12', 'Cd34']);
@@ -156,8 +156,7 @@ test('a slow server is not waited for, and its partial answer is used', async (t
 		return late.signal;
 	};
 	const env = {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'x'};
-	const {exitCode, stdout} = await runCli(['__complete', 'orgs', 'show', 'Org9'], {env, io: {deadline}});
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await runCli('__complete orgs show Org9', {env, io: {deadline}}), 0);
 	t.is(stdout.trim().split('\n').length, 11);
 	t.true(asked.length === 1 && asked.every((seconds) => seconds < 1));
 });
@@ -166,25 +165,23 @@ const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).statu
 
 for (const shell of ['bash', 'zsh', 'fish']) {
 	(has(shell) ? test : test.skip)(`${shell} accepts its completion script`, async (t) => {
-		const {exitCode, stdout} = await runCli(['completion', shell]);
-		t.is(exitCode, 0);
+		const {stdout} = ends(t, await runCli(`completion ${shell}`), 0);
 		t.is(spawnSync(shell, ['-n'], {input: stdout, encoding: 'utf8'}).stderr, '');
 	});
 }
 
 test('the script of a shell that is unknown is a usage error', async (t) => {
-	t.is((await runCli(['completion', 'tcsh'])).exitCode, 2);
+	t.is((await runCli('completion tcsh')).exitCode, 2);
 });
 
 /** Bash's candidates for the last of `words`, with a program that answers `answer` and records its arguments. */
 const bashOffers = async (t: ExecutionContext, words: string[], answer: string, type = 9) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-bash-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	await writeFile(path.join(folder, 'answer'), answer);
 	await writeFile(path.join(folder, 'oplink'), '#!/bin/sh\nprintf "%s\\n" "$@" > asked\ncat answer\n');
 	await writeFile(path.join(folder, 'links.csv'), '');
 	await chmod(path.join(folder, 'oplink'), 0o755);
-	const {stdout: script} = await runCli(['completion', 'bash']);
+	const {stdout: script} = await runCli('completion bash');
 	const call = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=${type}; COLUMNS=40
 		_oplink oplink "$COMP_CWORD" ''; printf '%s\\n' "\${COMPREPLY[@]}"; echo '--'; cat asked; complete -p oplink`;
 	const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `${script}\n${call}`, 'bash', ...words], {

@@ -6,17 +6,12 @@ import type {Io} from '../../src/cli/terminal/io.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {openLine} from '../helpers/cut-off.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, type TestService} from '../helpers/service.ts';
 import {closedAddress} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {createScreen} from './_screen.ts';
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const iphone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
@@ -108,9 +103,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 	t.regex(lines[1] ?? '', /^ ok: database, migrations +Oplink /);
 	t.is(lines[23], ' q quits');
 	type('q');
-	const {exitCode, stderr} = await ended;
-	t.is(exitCode, 0);
-	t.is(stderr, '');
+	ends(t, await ended, 0, {stderr: ''});
 	t.deepEqual([...screen.modes()].toSorted(), ['25', '7']);
 	t.is(screen.first(), '');
 	t.deepEqual(keyboard.modes, [true, false]);
@@ -119,9 +112,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
 	const {screen, ended, type} = await live(t, await organization(service));
 	type('\u0003');
-	const {exitCode, stderr} = await ended;
-	t.is(exitCode, 130);
-	t.is(stderr, 'Interrupted\n');
+	ends(t, await ended, 130, {stderr: 'Interrupted\n'});
 	t.false(screen.modes().has('1049'));
 });
 
@@ -181,9 +172,7 @@ test('a refusal while it runs ends it with the terminal given back', async (t) =
 	await line.cut();
 	await service.services.db('organizations').where({id: acme.id}).delete();
 	await line.mend();
-	const {exitCode, stderr} = await ended;
-	t.is(exitCode, 4);
-	t.regex(stderr, /^Error: Organization not found/);
+	ends(t, await ended, 4, {stderr: /^Error: Organization not found/});
 	t.false(screen.modes().has('1049'));
 });
 
@@ -192,13 +181,12 @@ test('without a terminal the current figures are printed once, and --json prints
 	const spring = await link(acme, {title: 'Printed'});
 	await clickOn(service, spring.url);
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
-	const printed = await runCli(['dashboard', '--org', acme.orgKey], {env});
-	t.is(printed.exitCode, 0);
-	t.regex(printed.stdout, /CLICKS PER MINUTE 0 in the last 60s/);
-	t.regex(printed.stdout, / Printed \(/);
+	const printed = ends(t, await runCli(`dashboard --org ${acme.orgKey}`, {env}), 0, {
+		stdout: [/CLICKS PER MINUTE 0 in the last 60s/, / Printed \(/],
+	});
 	t.is(stripVTControlCharacters(printed.stdout), printed.stdout);
 	t.false(printed.stdout.includes('q quits'));
-	const {status, recent} = JSON.parse((await runCli(['dashboard', '--org', acme.id, '--json'], {env})).stdout);
+	const {status, recent} = JSON.parse((await runCli(`dashboard --org ${acme.id} --json`, {env})).stdout);
 	t.is(status.status, 'ok');
 	t.is(recent.perMinute.at(-1), 1);
 	t.is(recent.links[0].link.id, spring.id);

@@ -3,7 +3,7 @@ import {judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {androidFile, appleFile, authorityFile, type Files, startLinkHost} from './_link-host.ts';
 import {startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const PRINT = Array.from({length: 32}, () => 'AB').join(':');
@@ -50,11 +50,9 @@ test('a host with an address, a certificate and both files is fine, and each cer
 		t,
 		urls.map((url) => host(url)),
 	);
-	const {exitCode, stdout, stderr} = await finish(
-		start(t, ['doctor', '--json'], {...env, NODE_EXTRA_CA_CERTS: authorityFile}),
-	);
-	t.is(stderr, '');
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await finish(start(t, 'doctor --json', {...env, NODE_EXTRA_CA_CERTS: authorityFile})), 1, {
+		stderr: '',
+	});
 	const findingOf = (url: string) =>
 		hostFindings(stdout)
 			.filter(({area}) => area === `Domain ${new URL(url).host} of Ab12`)
@@ -73,8 +71,7 @@ test('a host with an address, a certificate and both files is fine, and each cer
 test('a certificate of an untrusted authority is a failure', async (t) => {
 	const port = await startLinkHost(t, complete, 'localhost');
 	const {env} = await serverWith(t, [host(`https://localhost:${port}`)]);
-	const {exitCode, stdout} = await runCli(['doctor', '--json'], {env});
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await runCli('doctor --json', {env}), 1);
 	const [, certificate] = hostFindings(stdout);
 	t.is(certificate?.message, 'no known authority issued its certificate');
 	t.is(certificate?.next, 'Serve the intermediate certificates with it');
@@ -217,7 +214,7 @@ for (const [what, files, more, apple, android] of [
 	test(`association files with ${what} are reported as ${apple.split(' ')[0]} and ${android.split(' ')[0]}`, async (t) => {
 		const port = await startLinkHost(t, files as Files);
 		const {env} = await serverWith(t, [host(`http://localhost:${port}`, more as Partial<Host>)]);
-		const {stdout} = await runCli(['doctor', '--json'], {env});
+		const {stdout} = await runCli('doctor --json', {env});
 		for (const [check, expected] of [
 			['host.apple', apple],
 			['host.android', android],
@@ -233,8 +230,7 @@ for (const [what, files, more, apple, android] of [
 test('a host without an address is not asked for more', async (t) => {
 	const name = `${'x'.repeat(64)}.invalid`;
 	const {env} = await serverWith(t, [host(`https://${name}`)]);
-	const {exitCode, stdout} = await runCli(['doctor', '--json'], {env});
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await runCli('doctor --json', {env}), 1);
 	const [address, ...others] = hostFindings(stdout);
 	t.regex(address?.message ?? '', /^it does not resolve \(/);
 	t.is(address?.next, `Set an A, AAAA or CNAME record for ${name} that points to the server`);
@@ -243,7 +239,7 @@ test('a host without an address is not asked for more', async (t) => {
 
 test('an unreachable host is reported once', async (t) => {
 	const {env} = await serverWith(t, [host('https://localhost:1')]);
-	const {stdout} = await runCli(['doctor', '--json'], {env});
+	const {stdout} = await runCli('doctor --json', {env});
 	t.deepEqual(
 		hostFindings(stdout).map(({check, status}) => [check, status]),
 		[
@@ -256,7 +252,7 @@ test('an unreachable host is reported once', async (t) => {
 test('a megabyte of an endless file is read', async (t) => {
 	const port = await startLinkHost(t, {...complete, android: {body: `["${'x'.repeat(2 * 1024 * 1024)}"]`}});
 	const {env} = await serverWith(t, [host(`http://127.0.0.1:${port}`)]);
-	const {stdout} = await runCli(['doctor', '--json'], {env});
+	const {stdout} = await runCli('doctor --json', {env});
 	const found = hostFindings(stdout).find(({check}) => check === 'host.android');
 	t.is(found?.status, 'fail');
 	t.is(found?.message, '/.well-known/assetlinks.json has more than 1048576 bytes');

@@ -2,7 +2,7 @@ import test, {type ExecutionContext} from 'ava';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {appleFile} from './_link-host.ts';
 import {closedAddress, type Responder, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
@@ -105,8 +105,7 @@ for (const [reason, details, message, next] of [
 	['SWCERR99999 Something new', {}, /SWCERR99999 Something new/, /Compare with what doctor says/],
 ] as const) {
 	test(`Apple's reason is translated: ${reason} ${JSON.stringify(details)}`, async (t) => {
-		const {exitCode, found} = await examine(t, {apple: appleFailure(reason, details)});
-		t.is(exitCode, 1);
+		const {found} = ends(t, await examine(t, {apple: appleFailure(reason, details)}), 1);
 		t.is(found[0]?.status, 'fail');
 		t.regex(found[0]?.message ?? '', message);
 		t.regex(found[0]?.next ?? '', next);
@@ -147,8 +146,7 @@ for (const [answer, message, next] of [
 	[{linked: false, errorCode: ['ERROR_CODE_NEW']}, /ERROR_CODE_NEW$/, /compare package and fingerprint/],
 ] as const) {
 	test(`Google's answer ${JSON.stringify(answer)} is translated`, async (t) => {
-		const {exitCode, found} = await examine(t, {google: () => ({body: answer})});
-		t.is(exitCode, 1);
+		const {found} = ends(t, await examine(t, {google: () => ({body: answer})}), 1);
 		t.is(found[1]?.status, 'fail');
 		t.regex(found[1]?.message ?? '', message);
 		t.regex(found[1]?.next ?? '', next);
@@ -175,7 +173,5 @@ test('hosts that nobody reaches from outside are not asked for', async (t) => {
 });
 
 test('a malformed address ends with 2', async (t) => {
-	const {exitCode, stderr} = await examine(t, {env: {GOOGLE_VERIFIER_URL: 'nowhere'}});
-	t.is(exitCode, 2);
-	t.regex(stderr, /GOOGLE_VERIFIER_URL must be a URL/);
+	ends(t, await examine(t, {env: {GOOGLE_VERIFIER_URL: 'nowhere'}}), 2, {stderr: /GOOGLE_VERIFIER_URL must be a URL/});
 });

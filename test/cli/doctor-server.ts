@@ -1,5 +1,4 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {judgeSpace} from '../../src/operations/doctor/disk.ts';
@@ -11,6 +10,7 @@ import {exampleAppConfig, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
@@ -104,8 +104,7 @@ test.serial('a key set without a key for RS256 is a failure', (t) => {
 
 /** A plans file in which plans are sold at prices that Stripe has. */
 const plansFile = async (t: ExecutionContext, prices: Record<string, string>): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-plans-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const quotas = {links: 10, clicks: 10, members: 10, domains: 10};
 	const features = {api_access: true, custom_domains: true};
 	const plans = Object.entries(prices).map(([name, stripePrice]) => [

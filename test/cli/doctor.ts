@@ -1,6 +1,3 @@
-import {mkdtemp, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import test from 'ava';
 import stringWidth from 'string-width';
 import {judgeClock, judgeVersion} from '../../src/cli/doctor/ask-server.ts';
@@ -10,8 +7,9 @@ import {findingsOf} from '../../src/operations/doctor/finding.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {organization} from '../helpers/builders.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
@@ -31,8 +29,7 @@ const statusOf = (findings: Finding[], check: string) => findings.find((one) => 
 test.serial('a healthy server has no failure, and warns only of a local link domain', async (t) => {
 	await organization(service);
 	service.clock.set(new Date());
-	const result = await runCli(['doctor', '--json'], {env: credentials(service)});
-	t.is(result.exitCode, 0);
+	const result = ends(t, await runCli('doctor --json', {env: credentials(service)}), 0);
 	const {status} = JSON.parse(result.stdout);
 	t.is(status, 'warn');
 	t.deepEqual(
@@ -64,12 +61,12 @@ test.serial('a healthy server has no failure, and warns only of a local link dom
 
 test.serial('with --strict a warning ends with 1', async (t) => {
 	service.clock.set(new Date());
-	t.is((await runCli(['doctor', '--strict'], {env: credentials(service)})).exitCode, 1);
+	t.is((await runCli('doctor --strict', {env: credentials(service)})).exitCode, 1);
 });
 
 test.serial('for people each area has a title, and every line fits 80 columns', async (t) => {
 	service.clock.set(new Date());
-	const {stdout, stderr} = await runCli(['doctor'], {env: credentials(service)});
+	const {stdout, stderr} = await runCli('doctor', {env: credentials(service)});
 	t.is(stderr, '');
 	t.regex(stdout, /^Server\n {2}ok {4}http:\/\/127\.0\.0\.1:\d+\n {2}ok {4}it answers and is ready\n/);
 	t.regex(stdout, /\nDatabase\n {2}ok {4}PostgreSQL /);
@@ -83,7 +80,7 @@ test.serial('for people each area has a title, and every line fits 80 columns', 
 
 test('only the named organizations are examined, and an unknown one ends with 4', async (t) => {
 	const env = credentials(service);
-	t.is((await runCli(['doctor', 'Nope1'], {env})).exitCode, 4);
+	t.is((await runCli('doctor Nope1', {env})).exitCode, 4);
 	const acme = await organization(service);
 	for (const named of [
 		[acme.orgKey, acme.id],
@@ -94,7 +91,7 @@ test('only the named organizations are examined, and an unknown one ends with 4'
 		t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
 	}
 
-	t.is((await runCli(['doctor', '--org', 'Nope1'], {env})).exitCode, 4);
+	t.is((await runCli('doctor --org Nope1', {env})).exitCode, 4);
 });
 
 test('a refused or missing token is a failure with the next step', async (t) => {
@@ -102,8 +99,7 @@ test('a refused or missing token is a failure with the next step', async (t) => 
 		[{OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}, 'it refuses the admin token'],
 		[{OPLINK_URL: service.url}, 'No admin token is given'],
 	] as const) {
-		const result = await runCli(['doctor', '--json'], {env});
-		t.is(result.exitCode, 1);
+		const result = ends(t, await runCli('doctor --json', {env}), 1);
 		const found = findingsIn(result).find(({check}) => check === 'server.token');
 		t.like(found, {status: 'fail', message});
 		t.regex(found?.next ?? '', /oplink login/);
@@ -111,8 +107,7 @@ test('a refused or missing token is a failure with the next step', async (t) => 
 });
 
 test('an unreachable remote server ends with 7, without findings about this machine', async (t) => {
-	const result = await runCli(['doctor', '--json', '--url', 'http://127.0.0.1.example.invalid', '--token', 'x']);
-	t.is(result.exitCode, 7);
+	const result = ends(t, await runCli('doctor --json --url http://127.0.0.1.example.invalid --token x'), 7);
 	t.deepEqual(
 		findingsIn(result).map(({check, status}) => [check, status]),
 		[
@@ -123,23 +118,21 @@ test('an unreachable remote server ends with 7, without findings about this mach
 });
 
 test('if the server of this machine is down, its environment and database are examined', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-doctor-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const url = closedAddress;
 	const env = {OPLINK_URL: url, DATABASE_URL: service.databaseUrl, DATA_DIR: folder, REDIS_URL: 'redis://127.0.0.1:1'};
-	const result = await runCli(['doctor', '--json'], {env});
-	t.is(result.exitCode, 7);
+	const result = ends(t, await runCli('doctor --json', {env}), 7);
 	const findings = findingsIn(result);
 	t.is(statusOf(findings, 'database.version'), 'ok');
 	t.is(statusOf(findings, 'database.migrations'), 'ok');
 	t.is(statusOf(findings, 'disk.space'), 'ok');
 	t.is(statusOf(findings, 'redis.reachable'), 'fail');
-	const wrong = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
+	const wrong = await runCli('doctor --json', {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
 	t.deepEqual(
 		findingsIn(wrong).flatMap(({check, message}) => (check === 'configuration.fault' ? [message.split(' ')[0]] : [])),
 		['PORT', 'WORKERS'],
 	);
-	const fresh = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
+	const fresh = await runCli('doctor --json', {env: {OPLINK_URL: url, DATA_DIR: folder}});
 	const database = findingsIn(fresh).find(({area}) => area === 'Database');
 	t.is(database?.message, 'there is none yet; the first start creates one in DATA_DIR');
 });
@@ -154,8 +147,7 @@ test('a server that is not ready and a foreign server are failures', async (t) =
 		[pending, 'it answers but is not ready: migrations pending'],
 		[other, 'the server there (status 200) is not Oplink, or this is not its API host'],
 	] as const) {
-		const result = await runCli(['doctor', '--json'], {env});
-		t.is(result.exitCode, 1);
+		const result = ends(t, await runCli('doctor --json', {env}), 1);
 		t.is(findingsIn(result).find(({check}) => check === 'server.ready')?.message, message);
 		t.is(statusOf(findingsIn(result), 'server.doctor'), 'fail');
 	}
@@ -163,10 +155,8 @@ test('a server that is not ready and a foreign server are failures', async (t) =
 
 test('Ctrl-C ends it with 130', async (t) => {
 	const interruption = new AbortController();
-	const {env} = await startRecordingServer(t, {'GET /health/ready': {raw: () => interruption.abort()}});
-	const {exitCode, stderr} = await runCli(['doctor'], {env, io: {interruption: interruption.signal}});
-	t.is(exitCode, 130);
-	t.is(stderr, 'Interrupted\n');
+	const {cli} = await startRecordingServer(t, {'GET /health/ready': {raw: () => interruption.abort()}});
+	ends(t, await cli('doctor', {io: {interruption: interruption.signal}}), 130, {stderr: 'Interrupted\n'});
 });
 
 test('clocks and versions that differ are warnings', (t) => {

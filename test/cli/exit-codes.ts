@@ -13,7 +13,7 @@ import {
 	unknownPlan,
 } from '../../src/platform/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 const answerOf = ({status, code, message}: HttpError) => ({
 	status,
@@ -38,15 +38,13 @@ for (const {status, code, exitCode, next} of [
 	{status: 500, exitCode: 1},
 ] satisfies Failure[] as Failure[]) {
 	test(`${status} ${code ?? 'without a code'} ends with ${exitCode} and one clear line`, async (t) => {
-		const {env} = await startRecordingServer(t, {
+		const {cli} = await startRecordingServer(t, {
 			'GET /admin/organizations/Ab12': () => ({
 				status,
 				body: {statusCode: status, message: 'It is refused', requestId: 'request-7', ...(code ? {code} : {})},
 			}),
 		});
-		const result = await runCli(['orgs', 'show', 'Ab12', '--json'], {env});
-		t.is(result.exitCode, exitCode);
-		t.is(result.stdout, '');
+		const result = ends(t, await cli('orgs show Ab12 --json'), exitCode, {stdout: ''});
 		const [first, second, third] = result.stderr.split('\n');
 		t.is(first, 'Error: It is refused');
 		t.is(second, 'Request id: request-7');
@@ -59,7 +57,7 @@ for (const {status, code, exitCode, next} of [
 }
 
 test('errors for a name instead of an orgKey, a live subscription and an unknown plan have a next step', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Acme/api-keys': () => answerOf(organizationNotFound()),
 		'DELETE /admin/organizations/Ab12': () => answerOf(organizationHasSubscription()),
 		'PUT /admin/organizations/Ab12/plan': () => answerOf(unknownPlan('BOGUS')),
@@ -67,7 +65,7 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'POST /admin/organizations/Ab12/domains/d/verify': () => answerOf(domainRecordMissing('_oplink.x', 'y', [])),
 		'POST /admin/organizations/Ab12/domains/d/default': () => answerOf(domainNotVerified()),
 	});
-	const stderrOf = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
+	const stderrOf = async (...argv: string[]) => (await cli(argv)).stderr;
 	t.regex(await stderrOf('domains', 'verify', 'Ab12', 'go.acme.example'), /\nNext: Set that TXT record .* dig \+short/);
 	t.regex(await stderrOf('domains', 'default', 'Ab12', 'go.acme.example'), /\nNext: oplink domains verify DOMAIN/);
 	t.regex(await stderrOf('keys', 'show', '--org', 'Acme'), /\nNext: .*oplink orgs list --search/);
@@ -82,34 +80,32 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 });
 
 test("without the header of the code, as behind a proxy that removes it, a refusal's status has the next step", async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/status': () => ({...answerOf(clickStoreUnavailable()), headers: {}}),
 		'GET /admin/organizations/Ab12/stats': () => answerOf(clickStoreUnavailable()),
 	});
-	t.regex((await runCli(['status'], {env})).stderr, /\nNext: Run oplink doctor to see what is unavailable/);
-	t.regex((await runCli(['stats', '--org', 'Ab12'], {env})).stderr, /\nNext: The ClickHouse of CLICKS_URL/);
+	t.regex((await cli('status')).stderr, /\nNext: Run oplink doctor to see what is unavailable/);
+	t.regex((await cli('stats --org Ab12')).stderr, /\nNext: The ClickHouse of CLICKS_URL/);
 });
 
 test('a taken name has a next step, and a page of another program says that it is one', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations': () => answerOf(organizationNameTaken('Acme')),
 		'POST /admin/organizations/Ab12/links': () => answerOf(shortCodeTaken('sale')),
 		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
 	});
-	const taken = await runCli(['orgs', 'create', '--name', 'Acme'], {env});
-	t.is(taken.exitCode, 5);
-	t.regex(taken.stderr, /\nNext: Take another name; oplink orgs list --search TEXT shows/);
-	const code = await runCli(['links', 'create', '--path', '/a', '--short-code', 'sale', '--org', 'Ab12'], {env});
+	ends(t, await cli('orgs create --name Acme'), 5, {
+		stderr: /\nNext: Take another name; oplink orgs list --search TEXT shows/,
+	});
+	const code = await cli('links create --path /a --short-code sale --org Ab12');
 	t.regex(code.stderr, /\nNext: Take another one, .* oplink links list --search TEXT/);
-	const foreign = await runCli(['status'], {env});
-	t.is(foreign.exitCode, 1);
-	t.regex(foreign.stderr, /\nNext: See that the address is that of an Oplink server/);
+	ends(t, await cli('status'), 1, {stderr: /\nNext: See that the address is that of an Oplink server/});
 });
 
 test('if no plan of the server is larger, the next step says so', async (t) => {
 	const quotas = {links: 10, clicks: 10, members: 10, domains: 1};
 	const plan = (name: string, domains: number) => ({plan: name, features: {}, quotas: {...quotas, domains}});
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/domains': () => ({
 			status: 402,
 			body: {
@@ -123,13 +119,13 @@ test('if no plan of the server is larger, the next step says so', async (t) => {
 		'GET /admin/organizations/Ab12': () => ({body: {plan: 'WIDE'}}),
 		'GET /portal/billing/pricing': () => ({body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]}),
 	});
-	const {exitCode, stderr} = await runCli(['domains', 'add', '--org', 'Ab12', 'go.example.com'], {env});
-	t.is(exitCode, 6);
-	t.regex(stderr, /\nNext: No plan has more domains than WIDE/);
+	ends(t, await cli('domains add --org Ab12 go.example.com'), 6, {
+		stderr: /\nNext: No plan has more domains than WIDE/,
+	});
 });
 
 test('bad fields are listed one per line, each named once', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations': () => ({
 			status: 400,
 			body: {
@@ -142,19 +138,19 @@ test('bad fields are listed one per line, each named once', async (t) => {
 			},
 		}),
 	});
-	const {stderr} = await runCli(['orgs', 'create', '--name', ''], {env});
+	const {stderr} = await cli(['orgs', 'create', '--name', '']);
 	t.is(stderr, 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n');
 });
 
 test('no text of a server, a file or the command line steers the terminal by an error', async (t) => {
 	const body = {statusCode: 400, message: 'It is \u001B[31mred\u0007', details: [{message: 'name\u009B1m'}]};
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations': () => ({status: 400, body}),
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 	});
-	t.is((await runCli(['orgs', 'create', '--name', 'x'], {env})).stderr, 'Error: It is  [31mred \n  name 1m\n');
+	t.is((await cli('orgs create --name x')).stderr, 'Error: It is  [31mred \n  name 1m\n');
 	const stdin = 'pa\u001B[31mth,\u0007x\n/a,b\n';
-	const columns = await runCli(['links', 'import', '-', '--format', 'csv', '--org', 'Ab12'], {env, stdin});
+	const columns = await cli('links import - --format csv --org Ab12', {stdin});
 	const option = await runCli(['orgs', 'list', '--\u001B[31mred']);
 	for (const {stderr} of [columns, option]) {
 		t.regex(stderr, /^Error: .* \[31m/);
@@ -163,33 +159,26 @@ test('no text of a server, a file or the command line steers the terminal by an 
 });
 
 test('an answer that is not valid JSON fails with its status', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/status': () => ({status: 502, body: Buffer.from('<html>Bad gateway</html>')}),
 	});
-	const {exitCode, stderr} = await runCli(['status'], {env});
-	t.is(exitCode, 1);
-	t.regex(stderr, /^Error: request failed with status 502\n/);
+	ends(t, await cli('status'), 1, {stderr: /^Error: request failed with status 502\n/});
 });
 
 test('a page of another server is not an answer', async (t) => {
-	const {env} = await startRecordingServer(t, {'GET /admin/status': () => ({body: Buffer.from('<html>Hello</html>')})});
-	const {exitCode, stderr} = await runCli(['status'], {env});
-	t.is(exitCode, 1);
-	t.regex(stderr, /is this the address of an Oplink server/);
+	const {cli} = await startRecordingServer(t, {'GET /admin/status': () => ({body: Buffer.from('<html>Hello</html>')})});
+	ends(t, await cli('status'), 1, {stderr: /is this the address of an Oplink server/});
 });
 
 test('an unreachable server ends with 7, its address and the next step', async (t) => {
 	const url = closedAddress;
-	const {exitCode, stdout, stderr} = await runCli(['status', '--url', url, '--token', 'x']);
-	t.is(exitCode, 7);
-	t.is(stdout, '');
+	const {stderr} = ends(t, await runCli(`status --url ${url} --token x`), 7, {stdout: ''});
 	t.true(stderr.startsWith(`Error: Cannot reach ${url}: connect ECONNREFUSED`));
 	t.regex(stderr, /\nNext: Start the server with oplink serve/);
 });
 
 test('a wrong configuration ends with 78 and one line per fault', async (t) => {
-	const {exitCode, stderr} = await runCli(['migrate', 'status'], {env: {PORT: 'many', REDIS_URL: 'nowhere'}});
-	t.is(exitCode, 78);
+	const {stderr} = ends(t, await runCli('migrate status', {env: {PORT: 'many', REDIS_URL: 'nowhere'}}), 78);
 	t.deepEqual(stderr.trim().split('\n').length, 2);
 	t.regex(stderr, /^PORT /m);
 	t.regex(stderr, /^REDIS_URL /m);
@@ -197,17 +186,15 @@ test('a wrong configuration ends with 78 and one line per fault', async (t) => {
 
 test('Ctrl-C during a request ends with 130', async (t) => {
 	const interruption = new AbortController();
-	const {env} = await startRecordingServer(t, {'GET /admin/status': {raw: () => interruption.abort()}});
-	const {exitCode, stderr} = await runCli(['status'], {env, io: {interruption: interruption.signal}});
-	t.is(exitCode, 130);
-	t.is(stderr, 'Interrupted\n');
+	const {cli} = await startRecordingServer(t, {'GET /admin/status': {raw: () => interruption.abort()}});
+	ends(t, await cli('status', {io: {interruption: interruption.signal}}), 130, {stderr: 'Interrupted\n'});
 });
 
 test('a failed system call is reported in a sentence', async (t) => {
-	const {env} = await startRecordingServer(t, {});
-	const absent = await runCli(['app-config', 'set', '--org', 'Ab12', '--file', 'absent.json'], {env});
-	t.is(absent.exitCode, 1);
-	t.is(absent.stderr, 'Error: The folder /nonexistent does not exist\nNext: Correct --file\n');
+	const {cli} = await startRecordingServer(t, {});
+	ends(t, await cli('app-config set --org Ab12 --file absent.json'), 1, {
+		stderr: 'Error: The folder /nonexistent does not exist\nNext: Correct --file\n',
+	});
 	const inUse = Object.assign(new Error('listen EADDRINUSE'), {code: 'EADDRINUSE', syscall: 'listen', port: 3000});
 	t.deepEqual(reportError(inUse).lines, [
 		'Error: Port 3000 is in use by another program',
@@ -229,10 +216,8 @@ for (const argv of [
 	['migrate', 'down'],
 ]) {
 	test(`${argv.slice(0, 2).join(' ')} off a terminal does nothing without --yes`, async (t) => {
-		const {env, requests} = await startRecordingServer(t, {});
-		const {exitCode, stderr} = await runCli(argv, {env});
-		t.is(exitCode, 2);
-		t.regex(stderr, /Add --yes/);
+		const {cli, requests} = await startRecordingServer(t, {});
+		ends(t, await cli(argv), 2, {stderr: /Add --yes/});
 		t.deepEqual(requests, []);
 	});
 }

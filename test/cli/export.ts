@@ -1,5 +1,4 @@
-import {mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
@@ -7,9 +6,10 @@ import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const links = [
@@ -44,11 +44,8 @@ const ndjson = links.map((link) => `${JSON.stringify(link)}\n`).join('');
 const exporting = {'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(ndjson)})};
 
 test('links export prints a line per link as the API gave it', async (t) => {
-	const {env} = await startRecordingServer(t, exporting);
-	const {exitCode, stdout, stderr} = await runCli(['links', 'export', '--org', 'Ab12'], {env});
-	t.is(exitCode, 0);
-	t.is(stdout, ndjson);
-	t.is(stderr, '');
+	const {cli} = await startRecordingServer(t, exporting);
+	ends(t, await cli('links export --org Ab12'), 0, {stdout: ndjson, stderr: ''});
 });
 
 test('with a SERVER key the export walks the list', async (t) => {
@@ -59,7 +56,7 @@ test('with a SERVER key the export walks the list', async (t) => {
 			return {body: pageOf(data, {total: 101, page, limit: 100})};
 		},
 	});
-	const {stdout} = await runCli(['links', 'export', '--format', 'json'], {env: {...env, OPLINK_API_KEY: 'k'}});
+	const {stdout} = await runCli('links export --format json', {env: {...env, OPLINK_API_KEY: 'k'}});
 	t.is(JSON.parse(stdout).length, 101);
 	t.is(requests.length, 2);
 });
@@ -82,7 +79,7 @@ test('an export with a SERVER key has every link once, also while others are mad
 			return {body: pageOf(stored.slice((page - 1) * 100, page * 100), {total, page, limit: 100})};
 		},
 	});
-	const {stdout} = await runCli(['links', 'export', '--format', 'json'], {env: {...env, OPLINK_API_KEY: 'k'}});
+	const {stdout} = await runCli('links export --format json', {env: {...env, OPLINK_API_KEY: 'k'}});
 	const ids = (JSON.parse(stdout) as Array<{id: string}>).map(({id}) => id);
 	t.is(new Set(ids).size, ids.length);
 	t.is(changes.length, 0);
@@ -93,8 +90,8 @@ test('an export with a SERVER key has every link once, also while others are mad
 });
 
 test('a CSV export protects from formulas, and is read back as the same bodies', async (t) => {
-	const {env} = await startRecordingServer(t, exporting);
-	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});
+	const {cli} = await startRecordingServer(t, exporting);
+	const {stdout} = await cli('links export --org Ab12 --format csv');
 	t.regex(stdout, /^path,shortCode,title,.*,params$/m);
 	t.true(stdout.includes("'=1+1"));
 	const bodies: unknown[] = [];
@@ -126,27 +123,22 @@ test('a CSV export protects from formulas, and is read back as the same bodies',
 });
 
 test('an export to a file reports the number of links; a refused one does not touch the file', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const file = path.join(folder, 'links.ndjson');
 	await writeFile(file, 'older');
-	const {env} = await startRecordingServer(t, exporting);
+	const {cli} = await startRecordingServer(t, exporting);
 	const argv = (org: string) => ['links', 'export', '--org', org, '--output', 'links.ndjson'];
-	t.is((await runCli(argv('None'), {env, io: {cwd: folder}})).exitCode, 4);
+	t.is((await cli(argv('None'), {io: {cwd: folder}})).exitCode, 4);
 	t.is(await readFile(file, 'utf8'), 'older');
-	const {exitCode, stdout, stderr} = await runCli(argv('Ab12'), {env, io: {cwd: folder}});
-	t.is(exitCode, 0);
-	t.is(stdout, '');
-	t.is(stderr, '2 links written to links.ndjson\n');
+	ends(t, await cli(argv('Ab12'), {io: {cwd: folder}}), 0, {stdout: '', stderr: '2 links written to links.ndjson\n'});
 	t.is(await readFile(file, 'utf8'), ndjson);
 });
 
 test('an export that breaks off leaves an older file as it was, and no other', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const file = path.join(folder, 'links.ndjson');
 	await writeFile(file, 'older');
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': {
 			raw: (_request, response) => {
 				response.write(ndjson.repeat(1000));
@@ -154,18 +146,17 @@ test('an export that breaks off leaves an older file as it was, and no other', a
 			},
 		},
 	});
-	const {exitCode} = await runCli(['links', 'export', '--org', 'Ab12', '--output', file], {env});
-	t.is(exitCode, 7);
+	ends(t, await cli(['links', 'export', '--org', 'Ab12', '--output', file]), 7);
 	t.is(await readFile(file, 'utf8'), 'older');
 	t.deepEqual(await readdir(folder), ['links.ndjson']);
 });
 
 test('an export of no link is an empty file, or an empty array', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from('')}),
 	});
-	t.is((await runCli(['links', 'export', '--org', 'Ab12'], {env})).stdout, '');
-	t.is((await runCli(['links', 'export', '--org', 'Ab12', '--format', 'json'], {env})).stdout, '[]\n');
+	t.is((await cli('links export --org Ab12')).stdout, '');
+	t.is((await cli('links export --org Ab12 --format json')).stdout, '[]\n');
 });
 
 test('every text comes back from a CSV as it went in', async (t) => {
@@ -183,12 +174,12 @@ test('every text comes back from a CSV as it went in', async (t) => {
 		og: {title: text},
 		params: {[text]: text},
 	}));
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({
 			body: Buffer.from(stored.map((link) => `${JSON.stringify(link)}\n`).join('')),
 		}),
 	});
-	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});
+	const {stdout} = await cli('links export --org Ab12 --format csv');
 	const rows: unknown[] = [];
 	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
 		rows.push(row);
@@ -200,12 +191,12 @@ test('every text comes back from a CSV as it went in', async (t) => {
 
 test('lists are cells with semicolons if unambiguous, else JSON', async (t) => {
 	const tags = [['a', 'b'], ['a;b'], [' a'], ['["a"]'], ['a', '']];
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({
 			body: Buffer.from(tags.map((one) => `${JSON.stringify({path: '/', tags: one})}\n`).join('')),
 		}),
 	});
-	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});
+	const {stdout} = await cli('links export --org Ab12 --format csv');
 	t.true(stdout.includes(',a;b,'));
 	const rows: unknown[] = [];
 	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
@@ -220,12 +211,6 @@ const service = serviceOf(test);
 const env = () => ({OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken});
 const run = (t: ExecutionContext, ...argv: string[]) => finish(start(t, ['privacy', ...argv], env()));
 
-const folderOf = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-privacy-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	return folder;
-};
-
 const withUser = async (externalUserId: string) => {
 	const acme = await organization(service);
 	await acme.client.post('/sdk/session', {deviceId: 'device-0001'});
@@ -235,40 +220,36 @@ const withUser = async (externalUserId: string) => {
 
 test('an export goes to standard output, or to a file that only its owner may read', async (t) => {
 	const {orgKey} = await withUser('customer 77');
-	const printed = await run(t, 'export', '--org', orgKey, '--user', 'customer 77');
-	t.is(printed.exitCode, 0);
+	const printed = ends(t, await run(t, 'export', '--org', orgKey, '--user', 'customer 77'), 0);
 	t.is(JSON.parse(printed.stdout).devices[0].externalUserId, 'customer 77');
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'customer.json');
-	const written = await run(t, 'export', '--org', orgKey, '--device', 'device-0001', '--output', file);
-	t.is(written.exitCode, 0);
-	t.is(written.stdout, '');
-	t.is(written.stderr, `Data of device device-0001 written to ${file}\n`);
+	ends(t, await run(t, 'export', '--org', orgKey, '--device', 'device-0001', '--output', file), 0, {
+		stdout: '',
+		stderr: `Data of device device-0001 written to ${file}\n`,
+	});
 	t.is(JSON.parse(await readFile(file, 'utf8')).devices.length, 1);
 	t.is((await stat(file)).mode & 0o777, 0o600);
 });
 
 test('erase needs --yes without a terminal, reports what it erased, and ends with 4 the second time', async (t) => {
 	const {orgKey} = await withUser('customer-78');
-	const asked = await run(t, 'erase', '--org', orgKey, '--user', 'customer-78');
-	t.is(asked.exitCode, 2);
-	t.regex(asked.stderr, /Add --yes/);
-	const first = await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes', '--json');
-	t.is(first.exitCode, 0);
-	t.deepEqual(JSON.parse(first.stdout), {
-		externalUserId: 'customer-78',
-		erased: {devices: 1, events: 0, matchAttempts: 0, clicks: 0},
+	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78'), 2, {stderr: /Add --yes/});
+	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes', '--json'), 0, {
+		json: {
+			externalUserId: 'customer-78',
+			erased: {devices: 1, events: 0, matchAttempts: 0, clicks: 0},
+		},
 	});
-	const second = await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes');
-	t.is(second.exitCode, 4);
-	t.regex(second.stderr, /^Error: Nothing is stored about this user$/m);
+	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes'), 4, {
+		stderr: /^Error: Nothing is stored about this user$/m,
+	});
 });
 
 (hasPty ? test : test.skip)('on a terminal erase asks first', async (t) => {
 	const {orgKey} = await withUser('customer-79');
 	const argv = ['privacy', 'erase', '--org', orgKey, '--user', 'customer-79'];
-	const {screen, exitCode} = await runOnTerminal(t, argv, {env: env(), answers: [['Erase all', 'y\r']]});
-	t.is(exitCode, 0);
+	const {screen} = ends(t, await runOnTerminal(t, argv, {env: env(), answers: [['Erase all', 'y\r']]}), 0);
 	t.true(screen.includes('Erased the user customer-79: 1 device, 0 events, 0 match attempts, 0 clicks'));
 });
 
@@ -303,8 +284,7 @@ test('an interrupted or refused export does not touch an older file', async (t) 
 });
 
 test('links of a custom domain come into another organization from a CSV, too', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const [acme, other] = [await organization(service), await organization(service)];
 	const domains = `/admin/organizations/${acme.id}/domains`;
 	const {body: domain} = await admin(service).post(domains, {hostname: 'go.exported.example'});
@@ -316,8 +296,7 @@ test('links of a custom domain come into another organization from a CSV, too', 
 			io: {cwd: folder},
 		});
 	await cli('export', '--org', acme.id, '--format', 'csv', '--output', 'links.csv');
-	const {exitCode, stderr} = await cli('import', 'links.csv', '--org', other.id);
-	t.is(exitCode, 0, stderr);
+	ends(t, await cli('import', 'links.csv', '--org', other.id), 0);
 	t.is((await other.server.get('/links')).body.data[0].shortCode, 'own');
 	const again = await cli('import', 'links.csv', '--org', acme.id, '--on-conflict', 'update', '--json');
 	t.like(JSON.parse(again.stdout), {skipped: 1, updated: 0});

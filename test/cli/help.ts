@@ -6,7 +6,7 @@ import {topics} from '../../src/cli/help/topics.ts';
 import {commands, createProgram} from '../../src/cli/program.ts';
 import {processIo} from '../../src/cli/terminal/io.ts';
 import {configTable} from '../../src/platform/config/variables.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 /** Every command with the words that call it. */
 const everyCommand = commands.flatMap((entry) =>
@@ -16,11 +16,7 @@ const everyCommand = commands.flatMap((entry) =>
 );
 
 test('oplink alone prints help on stdout and succeeds', async (t) => {
-	const {exitCode, stdout, stderr} = await runCli([]);
-	t.is(exitCode, 0);
-	t.regex(stdout, /^Usage: oplink/);
-	t.regex(stdout, /^Links:\n {2}links +Manage links/m);
-	t.is(stderr, '');
+	ends(t, await runCli([]), 0, {stdout: [/^Usage: oplink/, /^Links:\n {2}links +Manage links/m], stderr: ''});
 });
 
 test('every command of the specification is there', (t) => {
@@ -125,8 +121,7 @@ test('every command of the specification is there', (t) => {
 for (const {words, spec} of everyCommand) {
 	const name = words.join(' ');
 	test(`the help of ${name} says in one line what it does and shows one or two examples that call it`, async (t) => {
-		const {exitCode, stdout} = await runCli([...words, '--help']);
-		t.is(exitCode, 0);
+		const {stdout} = ends(t, await runCli([...words, '--help']), 0);
 		t.false(spec.summary.includes('\n'));
 		t.true(stdout.replace(/\s+/g, ' ').includes(spec.summary));
 		t.true(stdout.includes('--json'));
@@ -141,17 +136,14 @@ for (const {words, spec} of everyCommand) {
 }
 
 test('an unknown command is a usage error with a suggestion', async (t) => {
-	const {exitCode, stdout, stderr} = await runCli(['link', 'list']);
-	t.is(exitCode, 2);
-	t.is(stdout, '');
-	t.regex(stderr, /^Error: unknown command 'link'\n\(Did you mean links\?\)/);
+	ends(t, await runCli('link list'), 2, {
+		stdout: '',
+		stderr: /^Error: unknown command 'link'\n\(Did you mean links\?\)/,
+	});
 });
 
 test('a group without a command shows its help on stderr as a usage error', async (t) => {
-	const {exitCode, stdout, stderr} = await runCli(['orgs']);
-	t.is(exitCode, 2);
-	t.is(stdout, '');
-	t.regex(stderr, /^Usage: oplink orgs/);
+	ends(t, await runCli('orgs'), 2, {stdout: '', stderr: /^Usage: oplink orgs/});
 });
 
 for (const [what, argv] of [
@@ -163,18 +155,12 @@ for (const [what, argv] of [
 	['options that exclude each other', ['links', 'list', '--active', '--inactive']],
 ] as const) {
 	test(`${what} is a usage error that points to the help`, async (t) => {
-		const {exitCode, stdout, stderr} = await runCli([...argv]);
-		t.is(exitCode, 2);
-		t.is(stdout, '');
-		t.regex(stderr, /^Error: /);
-		t.regex(stderr, /Next: add --help/);
+		ends(t, await runCli([...argv]), 2, {stdout: '', stderr: [/^Error: /, /Next: add --help/]});
 	});
 }
 
 test('--version prints the version of the package', async (t) => {
-	const {exitCode, stdout} = await runCli(['--version']);
-	t.is(exitCode, 0);
-	t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
+	ends(t, await runCli('--version'), 0, {stdout: /^\d+\.\d+\.\d+\n$/});
 });
 
 const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];
@@ -186,14 +172,12 @@ const callable = withSubcommands(program)
 
 for (const {name, summary} of topics) {
 	test(`the topic ${name} is listed, prints on stdout and fits 80 columns`, async (t) => {
-		const {exitCode, stdout, stderr} = await runCli(['help', name]);
-		t.is(exitCode, 0);
-		t.is(stderr, '');
+		const {stdout} = ends(t, await runCli(['help', name]), 0, {stderr: ''});
 		for (const line of stdout.split('\n')) {
 			t.true(stringWidth(line) <= 80, line);
 		}
 
-		const {stdout: help} = await runCli(['--help']);
+		const {stdout: help} = await runCli('--help');
 		t.true(help.includes(`  help ${name.padEnd(12)} ${summary}\n`));
 	});
 }
@@ -201,8 +185,7 @@ for (const {name, summary} of topics) {
 test('the help of every command and group fits 80 columns', async (t) => {
 	t.true(callable.length > 40);
 	for (const words of [[], ...callable]) {
-		const {exitCode, stdout} = await runCli([...words, '--help']);
-		t.is(exitCode, 0);
+		const {stdout} = ends(t, await runCli([...words, '--help']), 0);
 		for (const line of stdout.split('\n')) {
 			t.true(stringWidth(line) <= 80, `${words.join(' ')}: ${line}`);
 		}
@@ -211,28 +194,26 @@ test('the help of every command and group fits 80 columns', async (t) => {
 
 test('help WORDS shows what --help of the command shows', async (t) => {
 	for (const words of [['orgs'], ['orgs', 'create'], ['links', 'import', 'verify'], ['serve'], []]) {
-		const {exitCode, stdout} = await runCli(['help', ...words]);
-		t.is(exitCode, 0);
-		t.is(stdout, (await runCli([...words, '--help'])).stdout);
+		ends(t, await runCli(['help', ...words]), 0, {stdout: (await runCli([...words, '--help'])).stdout});
 	}
 });
 
 test('help for an unknown command is a usage error', async (t) => {
 	for (const words of [['nothing'], ['orgs', 'nothing'], ['environment', 'PORT']]) {
-		const {exitCode, stdout, stderr} = await runCli(['help', ...words]);
-		t.is(exitCode, 2);
-		t.is(stdout, '');
-		t.is(stderr, `Error: There is no command or topic '${words.join(' ')}'\nNext: oplink help shows them\n`);
+		ends(t, await runCli(['help', ...words]), 2, {
+			stdout: '',
+			stderr: `Error: There is no command or topic '${words.join(' ')}'\nNext: oplink help shows them\n`,
+		});
 	}
 });
 
 test('the topics list every variable and every exit code', async (t) => {
-	const environment = (await runCli(['help', 'environment'])).stdout;
+	const environment = (await runCli('help environment')).stdout;
 	for (const name of [...configTable.map((variable) => variable.name), 'OPLINK_PROFILE', 'OPLINK_ADMIN_TOKEN']) {
 		t.regex(environment, new RegExp(`^  ${name} `, 'm'));
 	}
 
-	const codes = (await runCli(['help', 'exit-codes'])).stdout;
+	const codes = (await runCli('help exit-codes')).stdout;
 	for (const code of Object.values(exitCodes)) {
 		t.regex(codes, new RegExp(`^ +${code}  \\w`, 'm'));
 	}

@@ -1,12 +1,12 @@
-import {access, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {access, readFile, writeFile} from 'node:fs/promises';
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {linesOf} from '../../src/cli/import/formats/lines.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 type Row = Record<string, unknown>;
 type Result = {status: string; error?: unknown};
@@ -27,8 +27,7 @@ const answering =
 	};
 
 const setUp = async (t: ExecutionContext, raw: RawHandler) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-import-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const server = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 		'POST /admin/organizations/Ab12/links/import': {raw},
@@ -47,12 +46,14 @@ const refuseFax = answering(({channel}) =>
 test('a partial import ends with 1, names the lines, and writes the failed rows beside the file', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,title,channel\n/a,"x\ny",email\n/b,"two\nlines",fax\n/c\n/d,,email\n');
-	const {exitCode, stdout, stderr} = await imports(['links.csv']);
-	t.is(exitCode, 1);
-	t.is(stdout, '2 created, 0 updated, 0 skipped, 2 failed\n');
-	t.regex(stderr, /^line 4: Unknown channel 'fax'$/m);
-	t.regex(stderr, /^line 6: has 1 cell where 3 are expected$/m);
-	t.regex(stderr, /The failed rows are in links\.csv\.failed/);
+	ends(t, await imports(['links.csv']), 1, {
+		stdout: '2 created, 0 updated, 0 skipped, 2 failed\n',
+		stderr: [
+			/^line 4: Unknown channel 'fax'$/m,
+			/^line 6: has 1 cell where 3 are expected$/m,
+			/The failed rows are in links\.csv\.failed/,
+		],
+	});
 	const failed = await readFile(file('links.csv.failed'), 'utf8');
 	t.deepEqual(failed.split('\n').sort(), ['', '/b,"two', '/c', 'lines",fax', 'path,title,channel'].sort());
 	t.true(failed.startsWith('path,title,channel\n'));
@@ -66,9 +67,7 @@ test('failed rows of a JSON array are an array again, and mended they can be imp
 	const failed = await readFile(file('again.json'), 'utf8');
 	t.deepEqual(JSON.parse(failed), [rows[0], rows[2]]);
 	await writeFile(file('again.json'), failed.replaceAll('fax', 'email'));
-	const {exitCode, stdout} = await imports(['again.json']);
-	t.is(exitCode, 0);
-	t.is(stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+	ends(t, await imports(['again.json']), 0, {stdout: '2 created, 0 updated, 0 skipped, 0 failed\n'});
 });
 
 test('--json prints the summary with the failures', async (t) => {
@@ -82,16 +81,16 @@ test('--json prints the summary with the failures', async (t) => {
 		),
 	);
 	const stdin = '{"path":"/a"}\n{"title":"x"}\n{"path":"/b","shortCode":"old"}\n{"path":"/c","shortCode":"new"}\n';
-	const {exitCode, stdout, stderr} = await imports(['-', '--format', 'ndjson', '--json'], {stdin});
-	t.is(exitCode, 1);
-	t.deepEqual(JSON.parse(stdout), {
-		created: 1,
-		updated: 1,
-		skipped: 1,
-		failed: 1,
-		failures: [{line: 2, message: 'Validation failed', details}],
+	ends(t, await imports(['-', '--format', 'ndjson', '--json'], {stdin}), 1, {
+		json: {
+			created: 1,
+			updated: 1,
+			skipped: 1,
+			failed: 1,
+			failures: [{line: 2, message: 'Validation failed', details}],
+		},
+		stderr: 'line 2: path is required\n',
 	});
-	t.is(stderr, 'line 2: path is required\n');
 });
 
 test('an import without failures ends with 0 and leaves no file behind', async (t) => {
@@ -100,9 +99,7 @@ test('an import without failures ends with 0 and leaves no file behind', async (
 		answering(() => ({status: 'skipped'})),
 	);
 	await writeFile(file('links.ndjson'), '{"path":"/a"}\n');
-	const {exitCode, stdout} = await imports(['links.ndjson']);
-	t.is(exitCode, 0);
-	t.is(stdout, '0 created, 0 updated, 1 skipped, 0 failed\n');
+	ends(t, await imports(['links.ndjson']), 0, {stdout: '0 created, 0 updated, 1 skipped, 0 failed\n'});
 	await t.throwsAsync(access(file('links.ndjson.failed')));
 });
 
@@ -110,19 +107,19 @@ test('a file without rows is reported', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	for (const text of ['', 'path,title\n']) {
 		await writeFile(file('links.csv'), text);
-		const {exitCode, stdout, stderr} = await imports(['links.csv']);
-		t.is(exitCode, 0);
-		t.is(stdout, '0 created, 0 updated, 0 skipped, 0 failed\n');
-		t.is(stderr, 'links.csv has no rows\n');
+		ends(t, await imports(['links.csv']), 0, {
+			stdout: '0 created, 0 updated, 0 skipped, 0 failed\n',
+			stderr: 'links.csv has no rows\n',
+		});
 	}
 });
 
 test('--dry-run and --on-conflict reach the server, and a dry run writes no file of failed rows', async (t) => {
 	const {imports, file, requests} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,channel\n/a,fax\n/b,email\n');
-	const {exitCode, stdout} = await imports(['links.csv', '--dry-run', '--on-conflict', 'update']);
-	t.is(exitCode, 1);
-	t.is(stdout, 'Would be: 1 created, 0 updated, 0 skipped, 1 failed\n');
+	ends(t, await imports(['links.csv', '--dry-run', '--on-conflict', 'update']), 1, {
+		stdout: 'Would be: 1 created, 0 updated, 0 skipped, 1 failed\n',
+	});
 	t.is(requests.at(-1)?.url, '/admin/organizations/Ab12/links/import?dryRun=true&onConflict=update');
 	t.is(requests.at(-1)?.headers['content-type'], 'application/x-ndjson');
 	await t.throwsAsync(access(file('links.csv.failed')));
@@ -141,9 +138,9 @@ test('results are read while rows are still being sent', async (t) => {
 		}),
 	);
 	stdin.write('{"path":"/a"}\n');
-	const {exitCode, stdout} = await imports(['-', '--format', 'ndjson'], {stdin});
-	t.is(exitCode, 0);
-	t.is(stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+	ends(t, await imports(['-', '--format', 'ndjson'], {stdin}), 0, {
+		stdout: '2 created, 0 updated, 0 skipped, 0 failed\n',
+	});
 });
 
 test('a server that stops in the middle ends with 7 and says how far it came', async (t) => {
@@ -156,16 +153,20 @@ test('a server that stops in the middle ends with 7 and says how far it came', a
 
 		response.end();
 	});
-	const {exitCode, stderr, stdout} = await imports(['-', '--format', 'ndjson'], {
-		stdin: '{"path":"/a"}\n{"path":"/b"}\n',
-	});
-	t.is(exitCode, 7);
-	t.is(stdout, '');
-	t.regex(
-		stderr,
-		/The server confirmed 1 row of standard input, and more may be imported \(1 created.*links that exist are skipped/,
+	ends(
+		t,
+		await imports(['-', '--format', 'ndjson'], {
+			stdin: '{"path":"/a"}\n{"path":"/b"}\n',
+		}),
+		7,
+		{
+			stdout: '',
+			stderr: [
+				/The server confirmed 1 row of standard input, and more may be imported \(1 created.*links that exist are skipped/,
+				/it stopped with 1 row unanswered/,
+			],
+		},
 	);
-	t.regex(stderr, /it stopped with 1 row unanswered/);
 });
 
 test('a connection that breaks while rows are being sent ends with 7', async (t) => {
@@ -173,10 +174,9 @@ test('a connection that breaks while rows are being sent ends with 7', async (t)
 		response.write('{"line":1,"status":"created"}\n', () => request.socket.destroy());
 	});
 	const stdin = '{"path":"/a"}\n'.repeat(200_000);
-	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin});
-	t.is(exitCode, 7);
-	t.regex(stderr, /The server confirmed \d rows? of standard input, and more may be imported/);
-	t.regex(stderr, /Cannot reach/);
+	ends(t, await imports(['-', '--format', 'ndjson'], {stdin}), 7, {
+		stderr: [/The server confirmed \d rows? of standard input, and more may be imported/, /Cannot reach/],
+	});
 });
 
 test('an import that is refused as a whole ends as any request does', async (t) => {
@@ -185,15 +185,14 @@ test('an import that is refused as a whole ends as any request does', async (t) 
 		response.writeHead(428, {'content-type': 'application/json'});
 		response.end(JSON.stringify({statusCode: 428, message: 'Register an app', code: 'APP_CONFIG_REQUIRED'}));
 	});
-	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n'});
-	t.is(exitCode, 6);
-	t.regex(stderr, /Error: Register an app\nNext: Register the apps/);
+	ends(t, await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n'}), 6, {
+		stderr: /Error: Register an app\nNext: Register the apps/,
+	});
 });
 
 test('an unknown organization is reported before any row is sent', async (t) => {
 	const {imports, requests} = await setUp(t, refuseFax);
-	const {exitCode} = await imports(['-', '--format', 'ndjson', '--org', 'None'], {stdin: '{"path":"/a"}\n'});
-	t.is(exitCode, 4);
+	ends(t, await imports(['-', '--format', 'ndjson', '--org', 'None'], {stdin: '{"path":"/a"}\n'}), 4);
 	t.is(requests.length, 1);
 });
 
@@ -204,37 +203,33 @@ test('Ctrl-C ends with 130 and says how far the import came', async (t) => {
 	});
 	const stdin = new PassThrough();
 	stdin.write('{"path":"/a"}\n{"path":"/b"}\n');
-	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {
-		stdin,
-		io: {interruption: interruption.signal},
-	});
-	t.is(exitCode, 130);
-	t.regex(stderr, /^Interrupted\nThe server confirmed (?:0 rows|1 row) of standard input, and more may be imported/);
+	ends(
+		t,
+		await imports(['-', '--format', 'ndjson'], {
+			stdin,
+			io: {interruption: interruption.signal},
+		}),
+		130,
+		{stderr: /^Interrupted\nThe server confirmed (?:0 rows|1 row) of standard input, and more may be imported/},
+	);
 });
 
 test('an unknown column ends with 2, a missing file with 1, the input file as --failed with 2', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,colour\n/a,red\n');
-	const unknown = await imports(['links.csv']);
-	t.is(unknown.exitCode, 2);
-	t.regex(unknown.stderr, /Unknown column 'colour'/);
-	const missing = await imports(['missing.csv']);
-	t.is(missing.exitCode, 1);
-	t.regex(missing.stderr, /missing\.csv does not exist\nNext: Correct FILE/);
+	ends(t, await imports(['links.csv']), 2, {stderr: /Unknown column 'colour'/});
+	ends(t, await imports(['missing.csv']), 1, {stderr: /missing\.csv does not exist\nNext: Correct FILE/});
 	t.is((await imports(['links.csv', '--failed', './links.csv'])).exitCode, 2);
 	await writeFile(file('links.txt'), 'what is this?\n');
-	const unrecognized = await imports(['links.txt']);
-	t.is(unrecognized.exitCode, 2);
-	t.regex(
-		unrecognized.stderr,
-		/'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/,
-	);
+	ends(t, await imports(['links.txt']), 2, {
+		stderr: /'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/,
+	});
 });
 
 test('a pipe by its name is a usage error that says how to give it', async (t) => {
-	const {exitCode, stderr} = await runCli(['links', 'import', '/dev/null', '--format', 'csv', '--org', 'Ab12']);
-	t.is(exitCode, 2);
-	t.regex(stderr, /^Error: \/dev\/null is not a regular file\nNext: Write - for it/);
+	ends(t, await runCli('links import /dev/null --format csv --org Ab12'), 2, {
+		stderr: /^Error: \/dev\/null is not a regular file\nNext: Write - for it/,
+	});
 });
 
 test('off a terminal progress is a line now and then', async (t) => {

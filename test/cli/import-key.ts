@@ -1,11 +1,11 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, type RecordedRequest, type Responder, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 type Row = Record<string, unknown>;
@@ -37,11 +37,14 @@ const bodyOf = ({body}: RecordedRequest): Row => body as Row;
 test('with a SERVER key rows are created one by one, without read-only fields', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
 	const exported = {id: 'x', url: 'u', organizationId: 'o', domain: {}, createdAt: 'c', updatedAt: 'u', title: null};
-	const {exitCode, stdout} = await imports([
-		{...exported, path: '/a', shortCode: 'a'},
-		{path: '/b', externalId: 'b'},
-	]);
-	t.is(exitCode, 0);
+	const {stdout} = ends(
+		t,
+		await imports([
+			{...exported, path: '/a', shortCode: 'a'},
+			{path: '/b', externalId: 'b'},
+		]),
+		0,
+	);
 	t.is(JSON.parse(stdout).created, 2);
 	t.deepEqual(
 		requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path']))),
@@ -70,8 +73,7 @@ test('a 429 is waited for as its message says, and the row is tried again', asyn
 		refusals -= 1;
 		return refusals >= 0 ? refusal(429, 'Rate limit exceeded. Retry after 3 second(s).') : created;
 	});
-	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}]);
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}]), 0);
 	t.is(JSON.parse(stdout).created, 1);
 	t.deepEqual(waits, [3, 3, 3, 3, 3]);
 });
@@ -80,8 +82,7 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 	const {imports, requests, waits} = await setUp(t, ({body}) =>
 		(body as Row)['path'] === '/never' ? refusal(500, 'Internal server error') : created,
 	);
-	const {exitCode, stdout} = await imports([{path: '/never', shortCode: 'n'}]);
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await imports([{path: '/never', shortCode: 'n'}]), 1);
 	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: 'Internal server error'}]);
 	t.deepEqual(waits, [0.5, 1, 2]);
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
@@ -90,8 +91,7 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 test('a row whose first try does not end in time fails, because nobody knows whether it was created', async (t) => {
 	const message = 'A request with this Idempotency-Key is still in progress';
 	const {imports} = await setUp(t, () => refusal(409, message, {}, 'idempotency_key_in_progress'));
-	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}]);
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}]), 1);
 	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message}]);
 });
 
@@ -112,8 +112,7 @@ test('a row without a name gets its short code from its content, so that it is t
 test('a short code in use is skipped, or fails on request', async (t) => {
 	const {imports} = await setUp(t, () => refusal(409, "Short code 'a' is already in use", {}, 'short_code_taken'));
 	t.is(JSON.parse((await imports([{path: '/a', shortCode: 'a'}])).stdout).skipped, 1);
-	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}], ['--on-conflict', 'fail']);
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}], ['--on-conflict', 'fail']), 1);
 	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: "Short code 'a' is already in use"}]);
 });
 
@@ -137,8 +136,7 @@ test('--on-conflict update changes the link that the external id or the short co
 		{path: '/a', shortCode: 'a'},
 		{path: '/b', externalId: 'e'},
 	];
-	const {exitCode, stdout, stderr} = await imports(rows, ['--on-conflict', 'update']);
-	t.is(exitCode, 1);
+	const {stdout, stderr} = ends(t, await imports(rows, ['--on-conflict', 'update']), 1);
 	t.is(JSON.parse(stdout).updated, 1);
 	t.is(stderr, 'line 1 (item 2): title is bad\n');
 	t.deepEqual(requests.find(({method, url}) => method === 'PATCH' && url === '/links/by-code')?.body, rows[0]);
@@ -146,18 +144,18 @@ test('--on-conflict update changes the link that the external id or the short co
 
 test('a refused credential ends the import with 3 instead of failing every row', async (t) => {
 	const {imports, requests} = await setUp(t, () => refusal(401, 'Invalid API key'));
-	const {exitCode, stderr} = await imports(Array.from({length: 100}, (_, index) => ({path: `/${index}`})));
-	t.is(exitCode, 3);
-	t.regex(stderr, /Error: Invalid API key/);
+	ends(t, await imports(Array.from({length: 100}, (_, index) => ({path: `/${index}`}))), 3, {
+		stderr: /Error: Invalid API key/,
+	});
 	t.true(requests.length <= 16);
 });
 
 test('a server whose database is away ends the import, which can go on later', async (t) => {
 	const {imports, requests} = await setUp(t, () => refusal(503, 'Database unavailable'));
-	const {exitCode, stdout, stderr} = await imports(Array.from({length: 100}, (_, index) => ({path: `/${index}`})));
-	t.is(exitCode, 1);
-	t.is(stdout, '');
-	t.regex(stderr, /Error: Database unavailable/);
+	ends(t, await imports(Array.from({length: 100}, (_, index) => ({path: `/${index}`}))), 1, {
+		stdout: '',
+		stderr: /Error: Database unavailable/,
+	});
 	// Eight at once, with three retries each.
 	t.true(requests.length <= 32);
 });
@@ -168,8 +166,7 @@ test('a bad row and an exhausted quota fail their rows with the reason', async (
 			? refusal(402, "You've reached your links limit.", {code: 'QUOTA_EXCEEDED', quota: 'links'})
 			: refusal(400, 'Validation failed', {details: [{field: 'path', message: 'path is required'}]}),
 	);
-	const {exitCode, stderr} = await imports([{path: '/quota'}, {title: 'x'}]);
-	t.is(exitCode, 1);
+	const {stderr} = ends(t, await imports([{path: '/quota'}, {title: 'x'}]), 1);
 	t.deepEqual(stderr.trim().split('\n'), [
 		"line 1 (item 1): You've reached your links limit.",
 		'line 1 (item 2): path is required',
@@ -178,9 +175,7 @@ test('a bad row and an exhausted quota fail their rows with the reason', async (
 
 test('a dry run with a SERVER key is a usage error', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
-	const {exitCode, stderr} = await imports([{path: '/a'}], ['--dry-run']);
-	t.is(exitCode, 2);
-	t.regex(stderr, /needs the admin token/);
+	ends(t, await imports([{path: '/a'}], ['--dry-run']), 2, {stderr: /needs the admin token/});
 	t.deepEqual(requests, []);
 });
 
@@ -202,7 +197,7 @@ test('at most eight requests run at once', async (t) => {
 		},
 	});
 	const stdin = JSON.stringify(Array.from({length: 60}, (_, index) => ({path: `/${index}`})));
-	const {stdout} = await runCli(['links', 'import', '-', '--format', 'json'], {
+	const {stdout} = await runCli('links import - --format json', {
 		env: {OPLINK_URL: url, OPLINK_API_KEY: 'k'},
 		stdin,
 	});
@@ -210,14 +205,7 @@ test('at most eight requests run at once', async (t) => {
 	t.true(most > 1 && most <= 8, `${most} at once`);
 });
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService();
-});
-test.after.always(async () => {
-	await service?.stop();
-});
+const service = serviceOf(test);
 
 const rows = [
 	{path: '/a', shortCode: 'va', params: {x: '1'}},
@@ -228,8 +216,7 @@ const rows = [
 ];
 
 const setUpVerify = async (t: ExecutionContext, more: object[] = []) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-verify-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const acme = await organization(service);
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const file = path.join(folder, 'links.json');
@@ -245,12 +232,10 @@ test('verify asks the short URL of every row: all resolve, or are gone as the ro
 	// More than the concurrent requests, so that a warning about listeners would appear in the output.
 	const more = Array.from({length: 24}, (_, index) => ({path: `/${index}`, shortCode: `many${index}`}));
 	const {acme, env, file} = await setUpVerify(t, more);
-	const {exitCode, stdout, stderr} = await finish(
-		start(t, ['links', 'import', 'verify', file, '--org', acme.orgKey, '--json'], env),
-	);
-	t.deepEqual(JSON.parse(stdout), {resolved: 27, gone: 2, failed: 0, failures: []});
-	t.regex(stderr, /^(?:\d+ rows.*\n)*$/);
-	t.is(exitCode, 0);
+	ends(t, await finish(start(t, ['links', 'import', 'verify', file, '--org', acme.orgKey, '--json'], env)), 0, {
+		json: {resolved: 27, gone: 2, failed: 0, failures: []},
+		stderr: /^(?:\d+ rows.*\n)*$/,
+	});
 });
 
 test('verify counts no click and changes nothing', async (t) => {
@@ -273,9 +258,7 @@ test('verify reports by line which links are missing, lead elsewhere, or do not 
 		{title: 'no path'},
 		{...rows[4], title: 'another title'},
 	]);
-	const {exitCode, stdout, stderr} = await verify();
-	t.is(exitCode, 1);
-	t.is(stdout, '1 resolve, 0 gone as the file says, 4 failed\n');
+	const {stderr} = ends(t, await verify(), 1, {stdout: '1 resolve, 0 gone as the file says, 4 failed\n'});
 	const url = (code: string) => `http://localhost:\\d+/${acme.orgKey}/${code}`;
 	const lines = stderr.trim().split('\n');
 	t.is(lines.length, 4);
@@ -294,27 +277,22 @@ test('a reactivated link is reported if the row says that it is gone', async (t)
 	const {body} = await acme.server.get('/links?q=vb');
 	const {id} = body.data.find(({shortCode}: {shortCode: string}) => shortCode === 'vb');
 	await acme.server.patch(`/links/${id}`, {isActive: true});
-	const {exitCode, stderr} = await verify();
-	t.is(exitCode, 1);
-	t.regex(stderr, /^line 3 \(item 2\): \S+\/vb answers 200 where the row is no longer active\n$/);
+	ends(t, await verify(), 1, {stderr: /^line 3 \(item 2\): \S+\/vb answers 200 where the row is no longer active\n$/});
 });
 
 test('verify with a SERVER key requests short codes, and reports rows without one', async (t) => {
 	const {acme, links, write} = await setUpVerify(t);
 	await write([{shortCode: 'va', path: '/a'}, {shortCode: 'nope', path: '/n'}, {path: '/d'}]);
-	const {exitCode, stdout, stderr} = await links(['import', 'verify', 'links.json'], {OPLINK_API_KEY: acme.serverKey});
-	t.is(exitCode, 1);
-	t.is(stdout, '1 resolve, 0 gone as the file says, 2 failed\n');
-	t.regex(
-		stderr,
-		/^line 3 \(item 2\): \S+\/nope answers 404\nline 4 \(item 3\): has no short code, which an API key needs/,
-	);
+	ends(t, await links(['import', 'verify', 'links.json'], {OPLINK_API_KEY: acme.serverKey}), 1, {
+		stdout: '1 resolve, 0 gone as the file says, 2 failed\n',
+		stderr: /^line 3 \(item 2\): \S+\/nope answers 404\nline 4 \(item 3\): has no short code, which an API key needs/,
+	});
 });
 
 test('the help of verify is its own', async (t) => {
-	const {exitCode, stdout} = await runCli(['links', 'import', 'verify', '--help']);
-	t.is(exitCode, 0);
-	t.regex(stdout, /^Usage: oplink links import verify \[options\] <file>/);
+	const {stdout} = ends(t, await runCli('links import verify --help'), 0, {
+		stdout: /^Usage: oplink links import verify \[options\] <file>/,
+	});
 	t.true(stdout.includes('$ oplink links import verify links.csv --org Ab12'));
 	t.false(stdout.includes('--on-conflict'));
 });

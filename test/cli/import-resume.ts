@@ -1,10 +1,11 @@
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {serviceOf} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
+import {ends} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
 
 const service = serviceOf(test);
@@ -23,11 +24,7 @@ const totalOf = async ({server}: TestOrganization): Promise<number> => (await se
 /** Half of the rows through standard input, which stays open, until the first of them are links. */
 const startHalfway = async (t: ExecutionContext, acme: TestOrganization, failed: string) => {
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
-	const program = start(
-		t,
-		['links', 'import', '-', '--format', 'ndjson', '--org', acme.orgKey, '--failed', failed],
-		env,
-	);
+	const program = start(t, `links import - --format ndjson --org ${acme.orgKey} --failed ${failed}`, env);
 	program.stdin.write(`${catalogue.slice(0, ROWS / 2).join('\n')}\n`);
 	while ((await totalOf(acme)) === 0) {
 		// Each turn is a request.
@@ -37,8 +34,7 @@ const startHalfway = async (t: ExecutionContext, acme: TestOrganization, failed:
 };
 
 const setUp = async (t: ExecutionContext) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-resume-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const file = path.join(folder, 'links.ndjson');
 	await writeFile(file, `${catalogue.join('\n')}\n`);
 	const acme = await organization(service, {plan: 'ENTERPRISE'});
@@ -51,8 +47,7 @@ const setUp = async (t: ExecutionContext) => {
 const resumes = async (t: ExecutionContext, {acme, file, importAll}: Awaited<ReturnType<typeof setUp>>) => {
 	const before = await totalOf(acme);
 	t.true(before > 0 && before < ROWS - 1);
-	const {exitCode, stdout} = await importAll();
-	t.is(exitCode, 1);
+	const {stdout} = ends(t, await importAll(), 1);
 	const summary = JSON.parse(stdout);
 	t.like(summary, {updated: 0, failed: 1, failures: [{line: 1}]});
 	t.is(summary.created + summary.skipped, ROWS - 1);
@@ -66,13 +61,11 @@ test('an import interrupted by Ctrl-C resumes without duplicates', async (t) => 
 	const failed = path.join(given.folder, 'again.ndjson');
 	const program = await startHalfway(t, given.acme, failed);
 	program.kill('SIGINT');
-	const {exitCode, stdout, stderr} = await finish(program);
-	t.is(exitCode, 130);
-	t.is(stdout, '');
-	t.regex(
-		stderr,
-		/(?:^|\n)Interrupted\nThe server confirmed \d+ rows of standard input, and more may be imported \(.*links that exist are skipped\.\n$/,
-	);
+	ends(t, await finish(program), 130, {
+		stdout: '',
+		stderr:
+			/(?:^|\n)Interrupted\nThe server confirmed \d+ rows of standard input, and more may be imported \(.*links that exist are skipped\.\n$/,
+	});
 	await resumes(t, given);
 });
 
@@ -107,8 +100,7 @@ test('a row without a name is one link, whether a SERVER key or the admin token 
 
 /** Imports bytes as a file with the admin token and returns the outcomes. */
 const setUpImport = async (t: ExecutionContext) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-faults-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const acme = await organization(service, {plan: 'ENTERPRISE'});
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const imports = async (name: string, bytes: string | Buffer, ...more: string[]) => {
@@ -141,8 +133,7 @@ for (const [name, text, place] of [
 ] as const) {
 	test(`a row of ${name} that is far too long, ${text.length} characters, is refused by its line and the rest comes in`, async (t) => {
 		const {acme, imports} = await setUpImport(t);
-		const {exitCode, summary, failed} = await imports(`links.${name}`, text);
-		t.is(exitCode, 1);
+		const {summary, failed} = ends(t, await imports(`links.${name}`, text), 1);
 		t.like(summary, {created: 2, failed: 1});
 		t.deepEqual(summary.failures, [{...place, message: 'is longer than 1048576 bytes'}]);
 		t.deepEqual(await titles(acme), ['A', 'B']);
@@ -157,8 +148,7 @@ test('a truncated file shows its figures, without a hint to continue', async (t)
 		['links.json', `[${rows},\nnope]`, /^Error: The JSON file cannot be read beyond line 501/m],
 		['links.csv', `path,title\n${'/a,t\n'.repeat(500)}/b,"open`, /^Error: The CSV file cannot be read: .*502/m],
 	] as const) {
-		const {exitCode, summary, stderr} = await imports(name, text);
-		t.is(exitCode, 1);
+		const {summary, stderr} = ends(t, await imports(name, text), 1);
 		t.is(summary.created + summary.skipped, 500);
 		t.is(summary.failed, 0);
 		t.regex(stderr, fault);
@@ -173,8 +163,7 @@ test('text that is not UTF-8 is refused by its line, and imported with its encod
 	const {acme, imports} = await setUpImport(t);
 	const csv = 'path,title,shortCode\n/a,A,a\n/b,Müller,b\n';
 	const latin = Buffer.from(csv, 'latin1');
-	const refused = await imports('links.csv', latin);
-	t.is(refused.exitCode, 1);
+	const refused = ends(t, await imports('links.csv', latin), 1);
 	t.like(refused.summary, {created: 0});
 	t.regex(refused.stderr, /^Error: Line 3 is not UTF-8\nNext: .*--encoding latin1/m);
 	t.like((await imports('links.csv', latin, '--encoding', 'latin1')).summary, {created: 2});
@@ -185,9 +174,7 @@ test('text that is not UTF-8 is refused by its line, and imported with its encod
 		`\uFEFF${csv.replaceAll('/', '/w').replace(',b\n', ',w\n').replace(',a\n', ',v\n')}`,
 		'utf16le',
 	);
-	const unnamed = await imports('links.csv', wide);
-	t.is(unnamed.exitCode, 2);
-	t.regex(unnamed.stderr, /begins as UTF-16LE\nNext: Add --encoding utf-16le/);
+	ends(t, await imports('links.csv', wide), 2, {stderr: /begins as UTF-16LE\nNext: Add --encoding utf-16le/});
 	t.like((await imports('links.csv', wide, '--encoding', 'utf-16le')).summary, {created: 2});
 	t.is((await imports('links.csv', csv, '--encoding', 'klingon')).exitCode, 2);
 });

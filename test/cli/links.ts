@@ -1,9 +1,9 @@
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 
 const linkId = '5d1b6c1e-0000-4000-8000-000000000001';
 const link = {
@@ -16,7 +16,7 @@ const link = {
 };
 
 test('links create has a flag for every field', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/links': () => ({status: 201, body: link}),
 	});
 	const argv = `--path /sale --short-code g0 --title T --tag a --tag b;c --channel email --utm-source s --utm-medium m
@@ -26,8 +26,7 @@ test('links create has a flag for every field', async (t) => {
 		--minimum-version android=210 --inactive --no-deferred --match-window-hours 24 --domain 5d1b6c1e-0000-4000-8000-00000000000b`.split(
 		/\s+/,
 	);
-	const {exitCode, stdout} = await runCli(['links', 'create', '--org', 'Ab12', ...argv], {env});
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await cli(['links', 'create', '--org', 'Ab12', ...argv]), 0);
 	t.deepEqual(requests[0]?.body, {
 		path: '/sale',
 		shortCode: 'g0',
@@ -56,15 +55,15 @@ test('links create has a flag for every field', async (t) => {
 });
 
 test('links create sends only the given fields', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/links': () => ({status: 201, body: link}),
 	});
-	await runCli(['links', 'create', '--org', 'Ab12', '--path', '/sale'], {env});
+	await cli('links create --org Ab12 --path /sale');
 	t.deepEqual(requests[0]?.body, {path: '/sale'});
 });
 
 test('links create needs a path or a template, a param its name, hours a number', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {});
+	const {cli, requests} = await startRecordingServer(t, {});
 	for (const argv of [
 		[],
 		['--path', '/x', '--param', '=1'],
@@ -73,37 +72,36 @@ test('links create needs a path or a template, a param its name, hours a number'
 		['--path', '/x', '--minimum-version', 'ipad=1'],
 		['--path', '/x', '--destination', 'ios'],
 	]) {
-		const {exitCode} = await runCli(['links', 'create', '--org', 'Ab12', ...argv], {env});
-		t.is(exitCode, 2);
+		ends(t, await cli(['links', 'create', '--org', 'Ab12', ...argv]), 2);
 	}
 
 	t.deepEqual(requests, []);
 });
 
 test('links update clears fields by name, and refuses unknown names', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		[`PATCH /admin/organizations/Ab12/links/${linkId}`]: () => ({body: link}),
 	});
 	const argv = ['links', 'update', linkId, '--org', 'Ab12'];
-	await runCli([...argv, '--active', '--deferred', '--clear', 'expiry', '--clear', 'og.title'], {env});
+	await cli([...argv, '--active', '--deferred', '--clear', 'expiry', '--clear', 'og.title']);
 	t.deepEqual(requests[0]?.body, {isActive: true, deferredDeepLinking: true, expiry: null, og: {title: null}});
-	t.is((await runCli([...argv, '--clear', 'colour'], {env})).exitCode, 2);
-	t.is((await runCli(argv, {env})).exitCode, 2);
+	t.is((await cli([...argv, '--clear', 'colour'])).exitCode, 2);
+	t.is((await cli(argv)).exitCode, 2);
 	t.is(requests.length, 1);
-	await runCli([...argv, '--clear', 'destinations', '--clear', 'minimumVersion.android'], {env});
+	await cli([...argv, '--clear', 'destinations', '--clear', 'minimumVersion.android']);
 	t.deepEqual(requests[1]?.body, {destinations: null, minimumVersion: {android: null}});
 });
 
 test('with a SERVER key and no --org links go to /links', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, env, requests} = await startRecordingServer(t, {
 		'GET /links': () => ({body: pageOf([link])}),
 		[`GET /links/${linkId}`]: () => ({body: link}),
 		[`DELETE /links/${linkId}`]: () => ({body: {id: linkId, deleted: true}}),
 	});
 	const withKey = {env: {...env, OPLINK_API_KEY: 'opl_api_key'}};
-	t.is((await runCli(['links', 'list', '--inactive', '--tag', 'sale', '--external-id', 'e'], withKey)).exitCode, 0);
-	t.is((await runCli(['links', 'show', linkId, '--api-key', 'opl_api_flag'], {env})).exitCode, 0);
-	t.is((await runCli(['links', 'delete', linkId, '--yes'], withKey)).exitCode, 0);
+	t.is((await runCli('links list --inactive --tag sale --external-id e', withKey)).exitCode, 0);
+	t.is((await cli(`links show ${linkId} --api-key opl_api_flag`)).exitCode, 0);
+	t.is((await runCli(`links delete ${linkId} --yes`, withKey)).exitCode, 0);
 	t.deepEqual(
 		requests.map(({url, authorization}) => [url, authorization]),
 		[
@@ -118,8 +116,7 @@ test('--org uses the admin API even if a SERVER key is set', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 	});
-	const {exitCode} = await runCli(['links', 'list', '--org', 'Ab12'], {env: {...env, OPLINK_API_KEY: 'opl_api_key'}});
-	t.is(exitCode, 0);
+	ends(t, await runCli('links list --org Ab12', {env: {...env, OPLINK_API_KEY: 'opl_api_key'}}), 0);
 	t.is(requests[0]?.authorization, 'Bearer admin-secret');
 });
 
@@ -132,15 +129,18 @@ test('a create with a SERVER key is retried with the same Idempotency-Key after 
 		},
 	});
 	const waits: number[] = [];
-	const {exitCode} = await runCli(['links', 'create', '--path', '/sale'], {
-		env: {...env, OPLINK_API_KEY: 'opl_api_key'},
-		io: {
-			sleep: async (seconds) => {
-				waits.push(seconds);
+	ends(
+		t,
+		await runCli('links create --path /sale', {
+			env: {...env, OPLINK_API_KEY: 'opl_api_key'},
+			io: {
+				sleep: async (seconds) => {
+					waits.push(seconds);
+				},
 			},
-		},
-	});
-	t.is(exitCode, 0);
+		}),
+		0,
+	);
 	t.deepEqual(waits, [0.5, 1]);
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
 });
@@ -155,9 +155,7 @@ for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
 			['links', 'delete', '.', '--yes'],
 			['qr', 'export', '', '--output', '-'],
 		]) {
-			const {exitCode, stderr} = await runCli(argv, {env: {...server, ...env}});
-			t.is(exitCode, 2);
-			t.regex(stderr, /is not a short URL, a short code or an id/);
+			ends(t, await runCli(argv, {env: {...server, ...env}}), 2, {stderr: /is not a short URL, a short code or an id/});
 		}
 
 		t.deepEqual(requests, []);
@@ -165,13 +163,11 @@ for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
 }
 
 test('the only organization needs no name', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
 		'GET /admin/organizations/only-one/links': () => ({body: pageOf([{...link, clicks: 7}])}),
 	});
-	const {exitCode, stdout} = await runCli(['links', 'list'], {env});
-	t.is(exitCode, 0);
-	t.regex(stdout, /^g0 {10}\/sale +7 {2}active +-$/m);
+	ends(t, await cli('links list'), 0, {stdout: /^g0 {10}\/sale +7 {2}active +-$/m});
 	t.deepEqual(
 		requests.map(({url}) => url),
 		['/admin/organizations?limit=1', '/admin/organizations/only-one/links?clicks=true'],
@@ -186,16 +182,16 @@ const hundred = Array.from({length: 100}, (_, index) => ({
 }));
 
 test('a list of 100 links with their clicks is one request, and with a key or as JSON asks for none', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf(hundred)}),
 		'GET /links': () => ({body: pageOf(hundred)}),
 	});
 	const urls = () => requests.splice(0).map(({url}) => url);
 	const list = ['links', 'list', '--limit', '100'];
-	const {stdout} = await runCli([...list, '--org', 'Ab12'], {env});
+	const {stdout} = await cli([...list, '--org', 'Ab12']);
 	t.regex(stdout, /^code-99 +\/sale +99,000 +active +-$/m);
 	t.deepEqual(urls(), ['/admin/organizations/Ab12/links?limit=100&clicks=true']);
-	await runCli([...list, '--org', 'Ab12', '--json'], {env});
+	await cli([...list, '--org', 'Ab12', '--json']);
 	t.deepEqual(urls(), ['/admin/organizations/Ab12/links?limit=100']);
 	t.notRegex((await runCli(list, {env: {...env, OPLINK_API_KEY: 'k'}})).stdout, /CLICKS/);
 	t.deepEqual(urls(), ['/links?limit=100']);
@@ -204,15 +200,15 @@ test('a list of 100 links with their clicks is one request, and with a key or as
 test('of all links the clicks are counted and shown where one page has them', async (t) => {
 	const more = [{...link, id: 'id-100', shortCode: 'code-100'}];
 	let total = 100;
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': ({url}) => ({
 			body: pageOf(url.includes('page=2') ? more : hundred, {total, limit: 100}),
 		}),
 	});
 	const list = ['links', 'list', '--all', '--org', 'Ab12'];
-	t.regex((await runCli(list, {env})).stdout, /^code-1 .* 1,000 +active/m);
+	t.regex((await cli(list)).stdout, /^code-1 .* 1,000 +active/m);
 	total = 101;
-	t.notRegex((await runCli(list, {env})).stdout, /CLICKS/);
+	t.notRegex((await cli(list)).stdout, /CLICKS/);
 	t.deepEqual(
 		requests.map(({url}) => new URL(url, 'http://x').searchParams.get('clicks')),
 		['true', 'true', null],
@@ -221,20 +217,19 @@ test('of all links the clicks are counted and shown where one page has them', as
 
 for (const total of [0, 2]) {
 	test(`with ${total} organizations a link command without --org is a usage error`, async (t) => {
-		const {env} = await startRecordingServer(t, {
+		const {cli} = await startRecordingServer(t, {
 			'GET /admin/organizations': () => ({body: pageOf(total === 0 ? [] : [{id: 'one'}], {total})}),
 		});
-		const {exitCode, stderr} = await runCli(['links', 'list'], {env});
-		t.is(exitCode, 2);
-		t.regex(stderr, total === 0 ? /no organization yet/ : /2 organizations: --org ORG is needed/);
+		ends(t, await cli('links list'), 2, {
+			stderr: total === 0 ? /no organization yet/ : /2 organizations: --org ORG is needed/,
+		});
 	});
 }
 
 const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff]);
 
 test('qr export writes one code in the format of the file extension', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const {env, requests} = await startRecordingServer(t, {[`GET /links/${linkId}/qr.png`]: () => ({body: image})});
 	const argv = [
 		'qr',
@@ -253,16 +248,13 @@ test('qr export writes one code in the format of the file extension', async (t) 
 		'--ecc',
 		'H',
 	];
-	const {exitCode, stdout} = await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}, io: {cwd: folder}});
-	t.is(exitCode, 0);
-	t.is(stdout, 'code.png\n');
+	ends(t, await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}, io: {cwd: folder}}), 0, {stdout: 'code.png\n'});
 	t.is(requests[0]?.url, `/links/${linkId}/qr.png?size=256&margin=0&color=%23112233&bgColor=transparent&ecc=H`);
 	t.deepEqual(await readFile(path.join(folder, 'code.png')), image);
 });
 
 test('qr export writes several codes to a folder that it makes', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const svg = {body: Buffer.from('<svg/>')};
 	const {env} = await startRecordingServer(t, {
 		'GET /links': ({url}) => ({
@@ -290,7 +282,7 @@ test('qr export to standard output writes the image and nothing else', async (t)
 test('control characters in tenants’ texts never reach a terminal, and --json escapes them', async (t) => {
 	const title = 'a\u001B]0;owned\u0007b\u009B2Jc\u202Ed';
 	const stored = {...link, title, params: {'n\u001B[2J\u2066': title}};
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		[`GET /admin/organizations/Ab12/links/${linkId}`]: () => ({body: stored}),
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([stored])}),
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(`${JSON.stringify(stored)}\n`)}),
@@ -300,20 +292,19 @@ test('control characters in tenants’ texts never reach a terminal, and --json 
 		[['show', linkId], (text: string) => JSON.parse(text)],
 		[['list'], (text: string) => JSON.parse(text).data[0]],
 	] as const) {
-		const plain = await runCli(['links', ...argv, '--org', 'Ab12'], {env});
-		t.is(plain.exitCode, 0);
+		const plain = ends(t, await cli(['links', ...argv, '--org', 'Ab12']), 0);
 		t.notRegex(plain.stdout, unsafe);
-		const json = await runCli(['links', ...argv, '--org', 'Ab12', '--json'], {env});
+		const json = await cli(['links', ...argv, '--org', 'Ab12', '--json']);
 		t.notRegex(json.stdout, unsafe);
 		t.deepEqual(data(json.stdout), stored);
 	}
 
-	const exported = await runCli(['links', 'export', '--org', 'Ab12'], {env});
+	const exported = await cli('links export --org Ab12');
 	t.notRegex(exported.stdout, unsafe);
 	t.deepEqual(JSON.parse(exported.stdout), stored);
 	const screen = createSink();
 	const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
-	await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env, io: {stdout}});
+	await cli('links export --org Ab12 --format csv', {io: {stdout}});
 	t.notRegex(screen.text(), unsafe);
 	t.true(screen.text().includes('owned'));
 });

@@ -6,7 +6,7 @@ import {configFolder} from './_config-folder.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const TOKEN = 'token-of-the-operator';
@@ -25,9 +25,9 @@ test('login checks the token, saves a profile that only its owner reads, and sho
 	const {url, requests} = await server(t);
 	const {env, saved, modes} = await configFolder(t);
 	const argv = ['login', '--url', `${url}/`, '--token-file', '-', '--json'];
-	const {exitCode, stdout, stderr} = await runCli(argv, {env, stdin: `${TOKEN}\n`});
-	t.is(exitCode, 0);
-	t.deepEqual(JSON.parse(stdout), {name: 'default', url, version: '1.2.3'});
+	const {stdout, stderr} = ends(t, await runCli(argv, {env, stdin: `${TOKEN}\n`}), 0, {
+		json: {name: 'default', url, version: '1.2.3'},
+	});
 	t.false(`${stdout}${stderr}`.includes(TOKEN));
 	t.is(requests.length, 1);
 	t.deepEqual(await saved(), {current: 'default', profiles: {default: {url, token: TOKEN}}});
@@ -40,7 +40,7 @@ test('a folder and a file that everybody could read are closed', async (t) => {
 	await mkdir(path.dirname(file));
 	await writeFile(file, JSON.stringify({profiles: {}}));
 	await Promise.all([chmod(path.dirname(file), 0o755), chmod(file, 0o644)]);
-	t.is((await runCli(['login', '--url', url, '--token', TOKEN], {env})).exitCode, 0);
+	t.is((await runCli(`login --url ${url} --token ${TOKEN}`, {env})).exitCode, 0);
 	t.deepEqual(await modes(), [0o700, 0o600]);
 });
 
@@ -48,11 +48,11 @@ test('the token comes from a file or from the environment too', async (t) => {
 	const {url} = await server(t);
 	const {folder, env, saved} = await configFolder(t);
 	await writeFile(path.join(folder, 'token'), `${TOKEN}\r\n`);
-	const fromFile = await runCli(['login', '--url', url, '--token-file', path.join(folder, 'token')], {env});
-	t.is(fromFile.exitCode, 0);
-	t.is(fromFile.stdout, `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`);
+	ends(t, await runCli(['login', '--url', url, '--token-file', path.join(folder, 'token')], {env}), 0, {
+		stdout: `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`,
+	});
 	const given = {...env, OPLINK_URL: url, OPLINK_ADMIN_TOKEN: TOKEN};
-	t.is((await runCli(['login', '--name', 'other'], {env: given})).exitCode, 0);
+	t.is((await runCli('login --name other', {env: given})).exitCode, 0);
 	t.like(await saved(), {current: 'other', profiles: {default: {token: TOKEN}, other: {token: TOKEN}}});
 });
 
@@ -64,9 +64,9 @@ for (const [what, token, exitCode] of [
 	test(`${what} is not saved, and the exit code is ${exitCode}`, async (t) => {
 		const {url} = await server(t);
 		const {env, file} = await configFolder(t);
-		const result = await runCli(['login', '--url', url, '--token-file', '-'], {env, stdin: token});
-		t.is(result.exitCode, exitCode);
-		t.regex(result.stderr, /^Error: /);
+		const result = ends(t, await runCli(`login --url ${url} --token-file -`, {env, stdin: token}), exitCode, {
+			stderr: /^Error: /,
+		});
 		t.false(token !== '' && result.stderr.includes(token));
 		await t.throwsAsync(readFile(file));
 	});
@@ -75,43 +75,36 @@ for (const [what, token, exitCode] of [
 test('an unreachable or foreign server is not saved', async (t) => {
 	const {env, file} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {hello: 'world'}})});
-	const away = await runCli(['login', '--url', closedAddress, '--token', TOKEN], {env});
-	t.is(away.exitCode, 7);
-	const wrong = await runCli(['login', '--url', other.url, '--token', TOKEN], {env});
-	t.is(wrong.exitCode, 1);
-	t.regex(wrong.stderr, /is not an Oplink server/);
+	ends(t, await runCli(`login --url ${closedAddress} --token ${TOKEN}`, {env}), 7);
+	ends(t, await runCli(`login --url ${other.url} --token ${TOKEN}`, {env}), 1, {stderr: /is not an Oplink server/});
 	await t.throwsAsync(readFile(file));
 });
 
 test('a piped token is used without an option', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
-	const piped = start(t, ['login', '--url', url], env);
+	const piped = start(t, `login --url ${url}`, env);
 	piped.stdin.end(`${TOKEN}\n`);
-	const {exitCode, stdout, stderr} = await finish(piped);
-	t.is(exitCode, 0);
-	t.is(stdout, `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`);
-	t.is(stderr, 'Reading the admin token from standard input\n');
+	ends(t, await finish(piped), 0, {
+		stdout: `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`,
+		stderr: 'Reading the admin token from standard input\n',
+	});
 	t.deepEqual(await saved(), {current: 'default', profiles: {default: {url, token: TOKEN}}});
 });
 
 test('Ctrl-C ends a login that waits for a token on a pipe, with nothing saved', async (t) => {
 	const {env, file} = await configFolder(t);
-	const waiting = start(t, ['login', '--url', closedAddress], env);
+	const waiting = start(t, `login --url ${closedAddress}`, env);
 	waiting.stderr.once('data', () => waiting.kill('SIGINT'));
-	const {exitCode, stderr} = await finish(waiting);
-	t.is(exitCode, 130);
-	t.regex(stderr, /\nInterrupted\n$/);
+	ends(t, await finish(waiting), 130, {stderr: /\nInterrupted\n$/});
 	await t.throwsAsync(readFile(file));
 });
 
 test('a token that is given leaves standard input unread', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
-	const open = start(t, ['login', '--url', url], {...env, OPLINK_ADMIN_TOKEN: TOKEN});
-	const {exitCode, stderr} = await finish(open);
-	t.is(exitCode, 0);
-	t.is(stderr, '');
+	const open = start(t, `login --url ${url}`, {...env, OPLINK_ADMIN_TOKEN: TOKEN});
+	ends(t, await finish(open), 0, {stderr: ''});
 	t.like(await saved(), {profiles: {default: {token: TOKEN}}});
 });
 
@@ -121,10 +114,9 @@ test('without a terminal nothing is asked', async (t) => {
 		[['login'], /No server URL is given/],
 		[['login', '--url', 'http://localhost:1'], /No admin token is given, and standard input is empty/],
 	] as const) {
-		const {exitCode, stderr} = await runCli([...argv], {env});
-		t.is(exitCode, 2);
-		t.regex(stderr, says);
-		t.regex(stderr, /\nNext: Give --url URL, and the token on standard input, with --token-file/);
+		ends(t, await runCli([...argv], {env}), 2, {
+			stderr: [says, /\nNext: Give --url URL, and the token on standard input, with --token-file/],
+		});
 	}
 });
 
@@ -132,8 +124,7 @@ test('on a terminal login asks for URL and token, echoes only the URL and restor
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
 	const terminal = createTerminal(`${url}\r${TOKEN}\r`);
-	const {exitCode, stdout} = await runCli(['login', '--name', 'prod'], {env, io: terminal.io});
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await runCli('login --name prod', {env, io: terminal.io}), 0);
 	t.regex(terminal.text(), /Server \[http:\/\/localhost:3000\]: /);
 	t.true(terminal.text().includes(url));
 	t.regex(terminal.text(), /Admin token \(not shown\): \n$/);
@@ -150,8 +141,7 @@ for (const [what, keys, exitCode, says] of [
 	test(`${what} saves nothing, ends with ${exitCode} and restores the terminal`, async (t) => {
 		const {env, file} = await configFolder(t);
 		const terminal = createTerminal(keys);
-		const result = await runCli(['login'], {env, io: terminal.io});
-		t.is(result.exitCode, exitCode);
+		ends(t, await runCli('login', {env, io: terminal.io}), exitCode);
 		t.regex(terminal.text(), says);
 		t.false(terminal.isRaw());
 		await t.throwsAsync(readFile(file));
@@ -164,14 +154,17 @@ const terminalTest = hasPty ? test : test.skip;
 terminalTest('on a real terminal the token is not on the screen, and the terminal is as it was', async (t) => {
 	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1.2.3'}})});
 	const {env, saved} = await configFolder(t);
-	const {screen, exitCode, before, after} = await runOnTerminal(t, ['login'], {
-		env,
-		answers: [
-			['Server [', `${url}\r`],
-			['Admin token', `${TOKEN}\r`],
-		],
-	});
-	t.is(exitCode, 0);
+	const {screen, before, after} = ends(
+		t,
+		await runOnTerminal(t, ['login'], {
+			env,
+			answers: [
+				['Server [', `${url}\r`],
+				['Admin token', `${TOKEN}\r`],
+			],
+		}),
+		0,
+	);
 	t.true(screen.includes(`Logged in to ${url}`));
 	t.false(screen.includes(TOKEN));
 	t.is(after, before);
@@ -191,11 +184,14 @@ for (const [question, argv, answers] of [
 			'GET /admin/organizations/Ab12/api-keys': () => ({body: {sdkKey: {}, serverKey: {}, earlier: []}}),
 			'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 0}}}),
 		});
-		const {screen, exitCode, before, after} = await runOnTerminal(t, [...argv], {
-			env: argv[0] === 'login' ? {...env, OPLINK_ADMIN_TOKEN: ''} : {...env, ...server.env},
-			answers: answers.map(([shown, keys]) => [shown, keys]),
-		});
-		t.is(exitCode, 130);
+		const {screen, before, after} = ends(
+			t,
+			await runOnTerminal(t, [...argv], {
+				env: argv[0] === 'login' ? {...env, OPLINK_ADMIN_TOKEN: ''} : {...env, ...server.env},
+				answers: answers.map(([shown, keys]) => [shown, keys]),
+			}),
+			130,
+		);
 		t.regex(stripVTControlCharacters(screen), /Interrupted\r?\n$/);
 		t.is(after, before);
 	});

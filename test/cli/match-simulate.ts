@@ -3,7 +3,7 @@ import {link, organization} from '../helpers/builders.ts';
 import {network, open, visit} from '../visits/match/_phones.ts';
 import {attemptsOf, environment, matchShell, shown, widest} from './_match.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const {cli, onTerminal, service} = matchShell(test);
@@ -11,8 +11,7 @@ const {cli, onTerminal, service} = matchShell(test);
 test('match simulate plays an iPhone whose app reads the clipboard', async (t) => {
 	const acme = await organization(service);
 	const {url} = await link(acme);
-	const {exitCode, stdout, stderr} = await cli(['match', 'simulate', '--org', acme.orgKey]);
-	t.is(exitCode, 0);
+	const {stdout, stderr} = ends(t, await cli(`match simulate --org ${acme.orgKey}`), 0);
 	t.is(shown(stdout, 'tapped'), url);
 	t.is(shown(stdout, 'phone'), 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23');
 	t.is(shown(stdout, 'page'), 'leaves a token on the clipboard; posts its signals');
@@ -50,24 +49,23 @@ test('match simulate taps a URL with its query, and match explain shows the quer
 	const acme = await organization(service);
 	const {url, shortCode} = await link(acme, {params: {own: '1'}});
 	const query = '?ref=42&ref=43&own=2&note=a%20b';
-	const {stdout} = await cli(['match', 'simulate', `${url}${query}#top`]);
+	const {stdout} = await cli(`match simulate ${url}${query}#top`);
 	t.is(shown(stdout, 'tapped'), `${url}?ref=42&own=2&note=a+b`);
 	t.is(shown(stdout, 'query'), 'ref=42, note=a b, own=2');
-	const {stdout: json} = await cli(['match', 'simulate', `${shortCode}${query}`, '--org', acme.orgKey, '--json']);
+	const {stdout: json} = await cli(`match simulate ${shortCode}${query} --org ${acme.orgKey} --json`);
 	t.deepEqual(JSON.parse(json).answer.params, {own: '1', ref: '42', note: 'a b'});
 	const address = network()(1);
 	const {token} = await visit(service, {url}, address, {query});
 	await open(service, address, {clipboardToken: token, deviceId: 'device-0004'}, acme);
 	const [{id}] = await attemptsOf(service, acme);
-	const explained = await onTerminal(['match', 'explain', id, '--org', acme.orgKey]);
+	const explained = await onTerminal(`match explain ${id} --org ${acme.orgKey}`);
 	t.is(shown(explained.stdout, 'query'), 'ref=42, note=a b, own=2');
 });
 
 test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme, {deferredDeepLinking: false});
-	const {exitCode, stdout} = await cli(['match', 'simulate', shortCode, '--org', acme.orgKey]);
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await cli(`match simulate ${shortCode} --org ${acme.orgKey}`), 0);
 	t.is(shown(stdout, 'page'), 'leaves no token: the link is not deferred');
 	t.is(shown(stdout, 'app sends'), 'no token');
 	t.is(shown(stdout, 'answer'), 'no match: no_click');
@@ -86,18 +84,16 @@ test('match simulate shows the probability and explains it', async (t) => {
 });
 
 test('match simulate sends only the given options', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		'GET /admin/links': () => ({body: pageOf([{id: 'spring-id', organizationId: 'its-own'}])}),
 	});
-	await runCli(['match', 'simulate', 'spring', '--with-key', '--no-beacon', '--no-clipboard'], {env});
+	await cli('match simulate spring --with-key --no-beacon --no-clipboard');
 	t.is(requests[0]?.url, '/admin/links?shortCode=spring');
 	t.is(requests[1]?.url, '/admin/organizations/its-own/matches/simulate');
 	const given = {linkId: 'spring-id', platform: 'iOS', beacon: false, clipboard: false, apiKey: true};
 	t.deepEqual(requests[1]?.body, given);
 	const id = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
-	await runCli(['match', 'simulate', id, '--platform', 'android', '--clipboard', '--referrer', '--delay', '90s'], {
-		env,
-	});
+	await cli(`match simulate ${id} --platform android --clipboard --referrer --delay 90s`, {});
 	t.deepEqual(requests[3]?.body, {
 		linkId: 'spring-id',
 		platform: 'Android',
@@ -107,7 +103,7 @@ test('match simulate sends only the given options', async (t) => {
 		beacon: true,
 		apiKey: true,
 	});
-	await runCli(['match', 'simulate', 'localhost:3000/Ab12/spring?x=1'], {env});
+	await cli('match simulate localhost:3000/Ab12/spring?x=1');
 	t.is(requests[4]?.url, '/admin/links?url=https%3A%2F%2Flocalhost%3A3000%2FAb12%2Fspring');
 	t.like(requests[5]?.body, {query: {x: '1'}});
 });
@@ -120,23 +116,21 @@ for (const [what, argv] of [
 	['a text that names no link', ['https://acme.example/']],
 ] as const) {
 	test(`match simulate with ${what} is a usage error`, async (t) => {
-		const {env, requests} = await startRecordingServer(t, {});
-		const {exitCode, stderr} = await runCli(['match', 'simulate', ...argv], {env});
-		t.is(exitCode, 2);
-		t.regex(stderr, /^Error: .*\n(?:.*\n)*Next: /);
+		const {cli, requests} = await startRecordingServer(t, {});
+		ends(t, await cli(['match', 'simulate', ...argv]), 2, {stderr: /^Error: .*\n(?:.*\n)*Next: /});
 		t.deepEqual(requests, []);
 	});
 }
 
 test('match simulate ends with 4 without a deferred link, and with 1 after a refusal', async (t) => {
 	const acme = await organization(service);
-	const none = await cli(['match', 'simulate', '--org', acme.orgKey]);
-	t.is(none.exitCode, 4);
-	t.regex(none.stderr, /^Error: The organization has no deferred link$/m);
+	ends(t, await cli(`match simulate --org ${acme.orgKey}`), 4, {
+		stderr: /^Error: The organization has no deferred link$/m,
+	});
 	await link(acme);
-	const wrong = await cli(['match', 'simulate', '--org', acme.orgKey, '--timezone', 'Mars/Olympus']);
-	t.is(wrong.exitCode, 1);
-	t.regex(wrong.stderr, /^ {2}timezone must be an IANA time zone$/m);
+	ends(t, await cli(`match simulate --org ${acme.orgKey} --timezone Mars/Olympus`), 1, {
+		stderr: /^ {2}timezone must be an IANA time zone$/m,
+	});
 });
 
 test('the program itself simulates and explains', async (t) => {

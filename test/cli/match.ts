@@ -2,6 +2,7 @@ import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {iPhoneApp, network, open, userAgents, visit} from '../visits/match/_phones.ts';
 import {attemptsOf, matchShell, shown, widest} from './_match.ts';
+import {ends} from './_run-cli.ts';
 
 const {cli, onTerminal, service} = matchShell(test);
 
@@ -15,8 +16,7 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {exitCode, stdout} = await onTerminal(['match', 'explain', attempt.id]);
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await onTerminal(`match explain ${attempt.id}`), 0);
 	t.is(shown(stdout, 'device'), 'device-0001');
 	t.is(shown(stdout, 'signals'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
 	t.is(shown(stdout, 'came over'), 'IPv4, with the CLIENT key');
@@ -35,7 +35,7 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 	const longest = sale.url.length + 'install referrer  '.length;
 	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
 	t.true(widest(stdout) <= longest);
-	const {stdout: json} = await cli(['match', 'explain', attempt.id, '--org', acme.id, '--json']);
+	const {stdout: json} = await cli(`match explain ${attempt.id} --org ${acme.id} --json`);
 	t.deepEqual(JSON.parse(json), attempt);
 });
 
@@ -55,7 +55,7 @@ test.serial('match explain says that no token came, where most matches of the ap
 	const [guessed, byToken] = await attemptsOf(service, acme);
 	const words = /No token came with the open\. Of the last matches on its platform about 67 % had none/;
 	const explain = async (attempt: {id: string}) =>
-		(await cli(['match', 'explain', attempt.id, '--org', acme.orgKey])).stdout.replaceAll('\n', ' ');
+		(await cli(`match explain ${attempt.id} --org ${acme.orgKey}`)).stdout.replaceAll('\n', ' ');
 	t.regex(await explain(guessed), words);
 	t.notRegex(await explain(byToken), words);
 });
@@ -72,7 +72,7 @@ test('match explain says that taps of one link decided together, as after many t
 	const [attempt] = await attemptsOf(service, acme);
 	const [best] = attempt.candidates;
 	t.true(best.score < attempt.score);
-	const {stdout} = await onTerminal(['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {stdout} = await onTerminal(`match explain ${attempt.id} --org ${acme.orgKey}`);
 	const [, said = ''] =
 		/The taps of this link together led here with a probability of ([\d.]+) %, no tap/.exec(
 			stdout.replaceAll('\n', ' '),
@@ -91,7 +91,7 @@ test('match explain shows the meaning and the next step of a miss', async (t) =>
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {stdout} = await cli(`match explain ${attempt.id} --org ${acme.orgKey}`);
 	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
 	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 0 %`), true);
 	t.regex(stdout, /^The likeliest tap cannot belong to this first open/m);
@@ -107,11 +107,10 @@ test('match explain works after a link was deleted', async (t) => {
 	await open(service, place(1), iPhoneApp, acme);
 	await acme.server.delete(`/links/${sale.id}`);
 	const [attempt] = await attemptsOf(service, acme);
-	const {exitCode, stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await cli(`match explain ${attempt.id} --org ${acme.orgKey}`), 0);
 	t.is(shown(stdout, 'link'), `${sale.id} (deleted)`);
 	// The id is all that is left of it, so it is whole on a terminal, too.
-	const {stdout: onScreen} = await onTerminal(['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {stdout: onScreen} = await onTerminal(`match explain ${attempt.id} --org ${acme.orgKey}`);
 	for (const text of [stdout, onScreen]) {
 		t.regex(text, new RegExp(`^${sale.id} +0s +`, 'm'));
 	}
@@ -124,14 +123,14 @@ test('match list shows the newest attempts first, and an unknown one is not foun
 	const {token} = await visit(service, {url}, place(1));
 	await open(service, place(1), {clipboardToken: token, deviceId: 'device-0002'}, acme);
 	await open(service, place(9), {deviceId: 'device-0003'}, acme);
-	const {stdout} = await cli(['match', 'list', '--org', acme.orgKey]);
+	const {stdout} = await cli(`match list --org ${acme.orgKey}`);
 	t.regex(stdout, /^AT \(UTC\) +ID +MATCHED$/m);
 	const now = service.clock.now().toISOString().slice(0, 19).replace('T', ' ');
 	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}yes, clipboard token$`, 'm'));
 	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}no, no tap found$`, 'm'));
 	t.true(widest(stdout) <= 80);
-	const {stdout: json} = await cli(['match', 'list', '--org', acme.orgKey, '--limit', '1', '--json']);
+	const {stdout: json} = await cli(`match list --org ${acme.orgKey} --limit 1 --json`);
 	t.like(JSON.parse(json), {total: 2, limit: 1});
-	t.is((await cli(['match', 'explain', acme.id, '--org', acme.orgKey])).exitCode, 4);
-	t.is((await cli(['match', 'explain', acme.id])).exitCode, 4);
+	t.is((await cli(`match explain ${acme.id} --org ${acme.orgKey}`)).exitCode, 4);
+	t.is((await cli(`match explain ${acme.id}`)).exitCode, 4);
 });

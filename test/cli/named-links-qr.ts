@@ -1,22 +1,15 @@
-import {mkdtemp, readdir, readFile, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {gridOf} from '../../src/cli/qr-files.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, type Responder, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService();
-});
-test.after.always(async () => {
-	await service?.stop();
-});
+const service = serviceOf(test);
 
 const cli = (...argv: string[]) =>
 	runCli(argv, {env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken}});
@@ -34,8 +27,7 @@ test('every command takes a short code or a short URL and finds the organization
 	const {id, url} = await link(acme, {shortCode: `spring-${acme.orgKey}`});
 	const code = `spring-${acme.orgKey}`;
 	for (const named of [id, code, url, url.replace(/^https?:\/\//, ''), `${url}?ref=7`, `${url}/`]) {
-		const {exitCode, stdout, stderr} = await cli('links', 'show', named, '--json');
-		t.is(exitCode, 0, `${named}: ${stderr}`);
+		const {stdout} = ends(t, await cli('links', 'show', named, '--json'), 0);
 		t.is(JSON.parse(stdout).id, id);
 	}
 
@@ -44,7 +36,7 @@ test('every command takes a short code or a short URL and finds the organization
 	t.is((await cli('match', 'simulate', code)).exitCode, 0);
 	const {stdoutBytes} = await cli('qr', 'export', url, '--format', 'svg', '--output', '-');
 	t.regex(stdoutBytes.toString(), /<svg/);
-	const withKey = await runCli(['links', 'show', url, '--json', '--api-key', acme.serverKey], {
+	const withKey = await runCli(`links show ${url} --json --api-key ${acme.serverKey}`, {
 		env: {OPLINK_URL: service.url},
 	});
 	t.is(JSON.parse(withKey.stdout).id, id);
@@ -54,9 +46,9 @@ test('every command takes a short code or a short URL and finds the organization
 		['https://elsewhere.example/a/b', 'Link not found'],
 		[`https://elsewhere.example/${acme.orgKey}/b`, 'Unknown link domain'],
 	] as const) {
-		const {exitCode, stderr} = await cli('links', 'show', foreign);
-		t.is(exitCode, 4);
-		t.regex(stderr, new RegExp(`^Error: ${message}\\nRequest id: .*\\nNext: oplink `));
+		ends(t, await cli('links', 'show', foreign), 4, {
+			stderr: new RegExp(`^Error: ${message}\\nRequest id: .*\\nNext: oplink `),
+		});
 	}
 });
 
@@ -64,8 +56,7 @@ test('a short code of several organizations asks which, and names their URLs', a
 	const [acme, other] = [await organization(service), await organization(service)];
 	const code = `both-${acme.orgKey}`;
 	const [ours, theirs] = [await link(acme, {shortCode: code}), await link(other, {shortCode: code})];
-	const {exitCode, stderr} = await cli('links', 'show', code);
-	t.is(exitCode, 2);
+	const {stderr} = ends(t, await cli('links', 'show', code), 2);
 	t.true(stderr.includes(`2 organizations have a link '${code}'`));
 	t.true([ours.url, theirs.url].every((url) => stderr.includes(url)));
 	t.is(JSON.parse((await cli('links', 'show', code, '--org', acme.orgKey, '--json')).stdout).id, ours.id);
@@ -75,9 +66,7 @@ test('a short code of several organizations asks which, and names their URLs', a
 test('an unknown link ends with 4, and a text that is none with 2', async (t) => {
 	const acme = await organization(service);
 	for (const argv of [['no-such-code'], ['no-such-code', '--org', acme.orgKey]]) {
-		const {exitCode, stderr} = await cli('links', 'show', ...argv);
-		t.is(exitCode, 4);
-		t.regex(stderr, /no link 'no-such-code'/);
+		ends(t, await cli('links', 'show', ...argv), 4, {stderr: /no link 'no-such-code'/});
 	}
 
 	t.is((await cli('links', 'show', 'https://elsewhere.example/Ab12/x')).exitCode, 4);
@@ -100,11 +89,10 @@ test('a URL on a custom domain, with a prefix too, names its link; a domain is n
 
 	const {data} = JSON.parse((await cli('domains', 'list', ...org, '--json')).stdout);
 	const shared = data.find(({verification}: {verification?: object}) => !verification);
-	const refused = await cli('domains', 'remove', shared.hostname, '--yes', ...org);
-	t.is(refused.exitCode, 2);
-	t.regex(refused.stderr, /is the shared domain, which cannot be removed/);
-	const unknown = await cli('links', 'create', '--path', '/sale', '--domain', 'no.example', ...org);
-	t.is(unknown.exitCode, 4);
+	ends(t, await cli('domains', 'remove', shared.hostname, '--yes', ...org), 2, {
+		stderr: /is the shared domain, which cannot be removed/,
+	});
+	const unknown = ends(t, await cli('links', 'create', '--path', '/sale', '--domain', 'no.example', ...org), 4);
 	t.true(unknown.stderr.includes(hostname));
 });
 
@@ -147,9 +135,9 @@ test('a URL as a path is split, a missing slash added, and both are reported', a
 test('an expiry in the past and a QR code that nobody can read are refused', async (t) => {
 	const acme = await organization(service);
 	const {id, url} = await link(acme);
-	const past = await cli('links', 'update', url, '--expiry', '2020-01-01T00:00:00Z');
-	t.is(past.exitCode, 2);
-	t.regex(past.stderr, /in the past\nNext: .*--inactive/);
+	ends(t, await cli('links', 'update', url, '--expiry', '2020-01-01T00:00:00Z'), 2, {
+		stderr: /in the past\nNext: .*--inactive/,
+	});
 	for (const colors of ['color=ffffff', 'color=000000&bgColor=111111', 'color=fefefe&bgColor=transparent']) {
 		const {status, body} = await admin(service).get(`/admin/organizations/${acme.id}/links/${id}/qr.svg?${colors}`);
 		t.is(status, 400, colors);
@@ -175,8 +163,7 @@ const links = [
 
 /** A server with these links, and a folder that files go to. */
 const setup = async (t: ExecutionContext) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-qr-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const codes: Record<string, Responder> = Object.fromEntries(
 		links.flatMap(({id, ...rest}) => [
 			[`GET /links/${id}/qr.svg`, () => ({body: Buffer.from(svg(id))})],
@@ -202,27 +189,27 @@ const setup = async (t: ExecutionContext) => {
 
 test('--all writes every code into a folder, under names that differ in more than case', async (t) => {
 	const {cli, files, read} = await setup(t);
-	const {exitCode, stdout} = await cli('--all', '--output', 'codes', '--format', 'png');
-	t.is(exitCode, 0);
-	t.is(stdout, 'codes/Spring.png\ncodes/spring-2.png\ncodes/summer.png\n');
+	const {stdout} = ends(t, await cli('--all', '--output', 'codes', '--format', 'png'), 0, {
+		stdout: 'codes/Spring.png\ncodes/spring-2.png\ncodes/summer.png\n',
+	});
 	t.deepEqual((await files()).toSorted(), ['codes', ...stdout.trim().split('\n')]);
 	t.is(await read('codes/spring-2.png'), 'png 2');
 });
 
 test('codes of named links go into one folder under different names, too', async (t) => {
 	const {cli, files, read} = await setup(t);
-	const {exitCode, stdout} = await cli('Spring', 'https://go.example/Ab12/spring', '--output', 'codes/');
-	t.is(exitCode, 0);
-	t.is(stdout, 'codes/Spring.svg\ncodes/spring-2.svg\n');
+	const {stdout} = ends(t, await cli('Spring', 'https://go.example/Ab12/spring', '--output', 'codes/'), 0, {
+		stdout: 'codes/Spring.svg\ncodes/spring-2.svg\n',
+	});
 	t.deepEqual((await files()).toSorted(), ['codes', ...stdout.trim().split('\n')]);
 	t.is(await read('codes/spring-2.svg'), svg('2'));
 });
 
 test('a sheet of HTML has each label with title and short URL, on pages of A4', async (t) => {
 	const {cli, read} = await setup(t);
-	const {exitCode, stdout} = await cli('--all', '--sheet', 'labels.html', '--per-page', '2', '--json');
-	t.is(exitCode, 0);
-	t.deepEqual(JSON.parse(stdout), [{sheet: true, file: 'labels.html'}]);
+	ends(t, await cli('--all', '--sheet', 'labels.html', '--per-page', '2', '--json'), 0, {
+		json: [{sheet: true, file: 'labels.html'}],
+	});
 	const html = await read('labels.html');
 	t.regex(html, /^<!doctype html>/);
 	t.true(html.includes('@page {size: A4; margin: 0}'));
@@ -258,7 +245,7 @@ test('a code that is over the rate limit is asked for again', async (t) => {
 		},
 	});
 	const waits: number[] = [];
-	const {stdout} = await runCli(['qr', 'export', '1', '--output', '-'], {
+	const {stdout} = await runCli('qr export 1 --output -', {
 		env: {...env, OPLINK_API_KEY: 'k'},
 		io: {
 			sleep: async (seconds) => {
@@ -281,9 +268,7 @@ for (const [what, argv, says] of [
 ] as const) {
 	test(`${what} is a usage error without a request`, async (t) => {
 		const {cli, requests} = await setup(t);
-		const {exitCode, stderr} = await cli(...argv);
-		t.is(exitCode, 2);
-		t.regex(stderr, says);
+		ends(t, await cli(...argv), 2, {stderr: says});
 		t.deepEqual(requests, []);
 	});
 }
@@ -309,9 +294,9 @@ test('a QR code for a place that holds no files is refused at once', async (t) =
 		[url, '--output', '/proc/x'],
 		['--all', '--org', acme.orgKey, '--output', '/proc/x'],
 	]) {
-		const {exitCode, stdout, stderr} = await cli('qr', 'export', ...argv);
-		t.is(exitCode, 1);
-		t.is(stdout, '');
-		t.is(stderr, 'Error: /proc/x does not exist\nNext: Correct --output\n');
+		ends(t, await cli('qr', 'export', ...argv), 1, {
+			stdout: '',
+			stderr: 'Error: /proc/x does not exist\nNext: Correct --output\n',
+		});
 	}
 });

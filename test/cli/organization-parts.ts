@@ -1,17 +1,10 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService();
-});
-test.after.always(async () => {
-	await service?.stop();
-});
+const service = serviceOf(test);
 
 const cli = (...argv: string[]) =>
 	runCli(argv, {env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken}});
@@ -23,9 +16,9 @@ test('channels are listed, created, renamed and deleted by name, and an unknown 
 	t.is((await json('channels', 'create', 'newsletter', ...org)).name, 'newsletter');
 	t.is((await json('channels', 'update', 'Newsletter', '--name', 'post', ...org)).name, 'post');
 	t.regex((await cli('channels', 'list', ...org)).stdout, /^post /m);
-	const refused = await cli('links', 'create', '--path', '/a', '--channel', 'newsletter', ...org);
-	t.is(refused.exitCode, 1);
-	t.regex(refused.stderr, /^Next: Channels are .*post/m);
+	ends(t, await cli('links', 'create', '--path', '/a', '--channel', 'newsletter', ...org), 1, {
+		stderr: /^Next: Channels are .*post/m,
+	});
 	t.is((await cli('channels', 'delete', 'post', '--yes', ...org)).exitCode, 0);
 	t.is((await cli('channels', 'delete', 'post', '--yes', ...org)).exitCode, 4);
 	const none = await cli('templates', 'list', ...org);
@@ -54,12 +47,9 @@ test('templates are created, changed, shown and deleted by name, and links take 
 	t.is((await cli('templates', 'update', 'Easter', ...org)).exitCode, 2);
 	t.is((await json('links', 'create', '--template', 'easter', ...org)).templateId, id);
 	t.is((await json('links', 'create', '--template-id', id, ...org)).templateId, id);
-	const used = await cli('templates', 'delete', 'Easter', '--yes', ...org);
-	t.is(used.exitCode, 5);
+	ends(t, await cli('templates', 'delete', 'Easter', '--yes', ...org), 5);
 	t.regex((await cli('templates', 'list', ...org)).stdout, /^Easter +\/sale +-$/m);
-	const unknown = await cli('templates', 'show', 'Winter', ...org);
-	t.is(unknown.exitCode, 4);
-	t.regex(unknown.stderr, /It has Easter/);
+	ends(t, await cli('templates', 'show', 'Winter', ...org), 4, {stderr: /It has Easter/});
 });
 
 test('devices and events that an app reported are listed, and one device is shown', async (t) => {
@@ -78,7 +68,7 @@ test('plan list fits 80 columns, and orgs show has used and limit', async (t) =>
 	const screen = createSink();
 	const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken, NO_COLOR: '1'};
-	await runCli(['plan', 'list'], {env, io: {stdout}});
+	await runCli('plan list', {env, io: {stdout}});
 	t.regex(screen.text(), /^STARTER +\d/m);
 	t.true(
 		screen
@@ -118,13 +108,12 @@ test('ORG is the first argument or --org, whichever the operator types', async (
 		[['domains', 'unknown'], []],
 		[['audit'], []],
 	] as const) {
-		const first = await cli(...words, orgKey, ...rest, '--json');
-		t.is(first.exitCode, 0, first.stderr);
-		t.is(first.stdout, (await cli(...words, ...rest, '--org', id, '--json')).stdout);
+		ends(t, await cli(...words, orgKey, ...rest, '--json'), 0, {
+			stdout: (await cli(...words, ...rest, '--org', id, '--json')).stdout,
+		});
 	}
 
-	const add = await cli('domains', 'add', orgKey, 'go.first.example');
-	t.is(add.exitCode, 0, add.stderr);
+	ends(t, await cli('domains', 'add', orgKey, 'go.first.example'), 0);
 	t.is((await json('domains', 'approve', id, 'go.first.example')).status, 'VERIFIED');
 	t.deepEqual((await json('domains', 'unknown', orgKey, 'go.first.example')).data, []);
 	t.is((await cli('plan', 'set', orgKey, 'GROWTH')).exitCode, 0);
@@ -156,12 +145,12 @@ const configured = {
 const path = `/admin/organizations/Ab12/domains/${domain.id}`;
 
 test('domains set sends exactly what is given, and shows the settings', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {[`PATCH ${path}`]: () => ({body: configured})});
-	const set = (...words: string[]) => runCli(['domains', 'set', '--org', 'Ab12', domain.id, ...words], {env});
+	const {cli, requests} = await startRecordingServer(t, {[`PATCH ${path}`]: () => ({body: configured})});
+	const set = (...words: string[]) => cli(['domains', 'set', '--org', 'Ab12', domain.id, ...words]);
 	const prefixes = ['--path-prefix', 'promos', '--path-prefix', 'links/share'];
-	const {exitCode, stdout} = await set(...prefixes, '--unknown-codes', 'https://old.example.link/{code}');
-	t.is(exitCode, 0);
-	t.regex(stdout, /path prefixes +promos, links\/share\nroot +https:\/\/www\.acme\.example\/\nunknown codes +https:/);
+	ends(t, await set(...prefixes, '--unknown-codes', 'https://old.example.link/{code}'), 0, {
+		stdout: /path prefixes +promos, links\/share\nroot +https:\/\/www\.acme\.example\/\nunknown codes +https:/,
+	});
 	t.is((await set('--root-url', 'https://www.acme.example/', '--clear', 'pathPrefixes')).exitCode, 0);
 	t.deepEqual(
 		requests.map(({body}) => body),
@@ -177,15 +166,12 @@ test('domains set sends exactly what is given, and shows the settings', async (t
 
 test('domains list and show have settings where a domain has some, and no word of them elsewhere', async (t) => {
 	const answers = [[domain], [domain, configured]];
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf(answers.shift() ?? [configured], {limit: 100})}),
 	});
-	t.regex((await runCli(['domains', 'list', '--org', 'Ab12'], {env})).stdout, /^ID +HOSTNAME +STATUS +DEFAULT *\n/);
-	t.regex(
-		(await runCli(['domains', 'list', '--org', 'Ab12'], {env})).stdout,
-		/DEFAULT +PATH PREFIXES +ROOT +UNKNOWN CODES/,
-	);
-	const shown = await runCli(['domains', 'show', '--org', 'Ab12', 'go.acme.example'], {env});
+	t.regex((await cli('domains list --org Ab12')).stdout, /^ID +HOSTNAME +STATUS +DEFAULT *\n/);
+	t.regex((await cli('domains list --org Ab12')).stdout, /DEFAULT +PATH PREFIXES +ROOT +UNKNOWN CODES/);
+	const shown = await cli('domains show --org Ab12 go.acme.example');
 	t.regex(
 		shown.stdout,
 		/root +https:\/\/www\.acme\.example\/\n(.*\n)?record +TXT _oplink\.go\.acme\.example oplink-ver/m,
@@ -197,14 +183,14 @@ test('domains unknown lists the codes of all custom domains, most taps first', a
 	const other = {...domain, id: 'other', hostname: 'two.acme.example'};
 	const lastAt = '2026-03-10T12:00:00.000Z';
 	const codes = (...data: object[]) => ({body: pageOf(data, {limit: 20})});
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([domain, other, shared], {limit: 100})}),
 		[`GET ${path}/unknown-codes`]: () => codes({code: 'old', count: 2, lastAt}, {code: null, count: 1, lastAt}),
 		'GET /admin/organizations/Ab12/domains/other/unknown-codes': () => codes({code: 'x', count: 9, lastAt}),
 	});
-	const {exitCode, stdout} = await runCli(['domains', 'unknown', '--org', 'Ab12'], {env});
-	t.is(exitCode, 0);
-	t.regex(stdout, /^CODE +TAPS +LAST +HOSTNAME *\nx +9 .*two\.acme\.example\nold +2 .*\n\(further codes\) +1 /);
-	const one = await runCli(['domains', 'unknown', '--org', 'Ab12', 'go.acme.example', '--json'], {env});
+	ends(t, await cli('domains unknown --org Ab12'), 0, {
+		stdout: /^CODE +TAPS +LAST +HOSTNAME *\nx +9 .*two\.acme\.example\nold +2 .*\n\(further codes\) +1 /,
+	});
+	const one = await cli('domains unknown --org Ab12 go.acme.example --json');
 	t.is(JSON.parse(one.stdout).data[0].hostname, 'go.acme.example');
 });

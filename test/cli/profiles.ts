@@ -1,10 +1,10 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, type RecordedRequest, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 const list = {'GET /admin/organizations': () => ({body: pageOf([])})};
 
@@ -37,10 +37,13 @@ test('commands use the current profile, or the named one', async (t) => {
 		[[], {PUBLIC_URL: 'http://127.0.0.1:1', ADMIN_TOKEN: 'server'}, one, 'token-1'],
 		[['--url', one.url], {}, one, 'token-1'],
 	] as const) {
-		const {exitCode, stderr} = await runCli(['orgs', 'list', ...argv], {
-			env: {...env, ...more} as Record<string, string>,
-		});
-		t.is(exitCode, 0, stderr);
+		ends(
+			t,
+			await runCli(['orgs', 'list', ...argv], {
+				env: {...env, ...more} as Record<string, string>,
+			}),
+			0,
+		);
 		t.is(lastToken(server), `Bearer ${token}`);
 	}
 });
@@ -48,8 +51,7 @@ test('commands use the current profile, or the named one', async (t) => {
 test('the token of a profile goes to no other server', async (t) => {
 	const {env, two} = await twoServers(t);
 	for (const more of [{argv: ['--url', two.url]}, {argv: [], env: {OPLINK_URL: two.url}}]) {
-		const {exitCode} = await runCli(['orgs', 'list', ...more.argv], {env: {...env, ...more.env}});
-		t.is(exitCode, 3);
+		ends(t, await runCli(['orgs', 'list', ...more.argv], {env: {...env, ...more.env}}), 3);
 	}
 
 	t.is(two.requests.length, 0);
@@ -57,25 +59,25 @@ test('the token of a profile goes to no other server', async (t) => {
 
 test('profiles are listed without their tokens, used and removed', async (t) => {
 	const {env, saved, one, two} = await twoServers(t);
-	const {stdout} = await runCli(['profiles', 'list', '--json'], {env});
+	const {stdout} = await runCli('profiles list --json', {env});
 	t.deepEqual(JSON.parse(stdout), [
 		{name: 'one', url: one.url, current: true},
 		{name: 'two', url: two.url, current: false},
 	]);
-	t.notRegex((await runCli(['profiles', 'list'], {env})).stdout, /token/);
-	t.is((await runCli(['profiles', 'use', 'two'], {env})).exitCode, 0);
+	t.notRegex((await runCli('profiles list', {env})).stdout, /token/);
+	t.is((await runCli('profiles use two', {env})).exitCode, 0);
 	t.is((await saved()).current, 'two');
-	t.is((await runCli(['profiles', 'remove', 'two'], {env})).stdout, "Forgot profile 'two'\n");
+	t.is((await runCli('profiles remove two', {env})).stdout, "Forgot profile 'two'\n");
 	t.deepEqual(await saved(), {current: null, profiles: {one: {url: one.url, token: 'token-1'}}});
 });
 
 test('logout forgets the profile in use, or the one that is named', async (t) => {
 	const {env, saved} = await twoServers(t);
-	t.is((await runCli(['logout', '--name', 'two'], {env})).exitCode, 0);
+	t.is((await runCli('logout --name two', {env})).exitCode, 0);
 	t.deepEqual(Object.keys((await saved()).profiles), ['one']);
-	t.is((await runCli(['logout'], {env})).stdout, "Forgot profile 'one'\n");
+	t.is((await runCli('logout', {env})).stdout, "Forgot profile 'one'\n");
 	t.deepEqual(await saved(), {current: null, profiles: {}});
-	t.is((await runCli(['logout'], {env})).exitCode, 2);
+	t.is((await runCli('logout', {env})).exitCode, 2);
 });
 
 test('a profile that is not there ends with 4', async (t) => {
@@ -86,9 +88,7 @@ test('a profile that is not there ends with 4', async (t) => {
 		['profiles', 'remove', '__proto__'],
 		['logout', '--name', 'three'],
 	]) {
-		const {exitCode, stderr} = await runCli(argv, {env});
-		t.is(exitCode, 4);
-		t.regex(stderr, /^Error: There is no profile '/);
+		ends(t, await runCli(argv, {env}), 4, {stderr: /^Error: There is no profile '/});
 	}
 });
 
@@ -100,30 +100,27 @@ for (const [what, text] of [
 	test(`a file with ${what} is named, and its text is not repeated`, async (t) => {
 		const {env, file, one} = await twoServers(t);
 		await writeFile(file, text);
-		const {exitCode, stderr} = await runCli(['orgs', 'list'], {env});
-		t.is(exitCode, 1);
-		t.is(stderr, `Error: ${file} contains no valid profiles: fix it, or remove it and log in again\n`);
+		ends(t, await runCli('orgs list', {env}), 1, {
+			stderr: `Error: ${file} contains no valid profiles: fix it, or remove it and log in again\n`,
+		});
 		const named = {...env, OPLINK_URL: one.url, OPLINK_ADMIN_TOKEN: 'env'};
-		t.is((await runCli(['orgs', 'list'], {env: named})).exitCode, 0);
+		t.is((await runCli('orgs list', {env: named})).exitCode, 0);
 	});
 }
 
 test('login reports a missing folder and an invalid profile name', async (t) => {
 	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
 	const argv = ['login', '--url', url, '--token', 'x'];
-	const nowhere = await runCli(argv, {env: {XDG_CONFIG_HOME: 'relative'}});
-	t.is(nowhere.exitCode, 1);
-	t.regex(nowhere.stderr, /HOME and XDG_CONFIG_HOME are not set/);
+	ends(t, await runCli(argv, {env: {XDG_CONFIG_HOME: 'relative'}}), 1, {
+		stderr: /HOME and XDG_CONFIG_HOME are not set/,
+	});
 	const {env} = await configFolder(t);
-	const named = await runCli([...argv, '--name', '../x'], {env});
-	t.is(named.exitCode, 2);
-	t.regex(named.stderr, /'\.\.\/x' is not a valid profile name/);
+	ends(t, await runCli([...argv, '--name', '../x'], {env}), 2, {stderr: /'\.\.\/x' is not a valid profile name/});
 });
 
 /** A DATA_DIR with the token that a first start made. */
 const dataFolder = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	await writeFile(path.join(folder, 'admin-token'), 'generated\n');
 	return folder;
 };
@@ -142,24 +139,20 @@ test('options win over OPLINK_ variables, and those over the variables of the se
 		{argv: [], env: {PORT: new URL(url).port, ADMIN_TOKEN: 'server'}, token: 'server'},
 	];
 	for (const {argv, env, token} of steps) {
-		const {exitCode} = await runCli(['orgs', 'list', ...argv], {env: env as Record<string, string>});
-		t.is(exitCode, 0);
+		ends(t, await runCli(['orgs', 'list', ...argv], {env: env as Record<string, string>}), 0);
 		t.is(requests.at(-1)?.authorization, `Bearer ${token}`);
 	}
 });
 
 test('global options are understood before the command too', async (t) => {
 	const {url} = await startRecordingServer(t, list);
-	const {exitCode, stdout} = await runCli(['--json', '--url', url, '--token', 'x', 'orgs', 'list']);
-	t.is(exitCode, 0);
-	t.deepEqual(JSON.parse(stdout), pageOf([]));
+	ends(t, await runCli(`--json --url ${url} --token x orgs list`), 0, {json: pageOf([])});
 });
 
 test('the token that the server on this machine generated is found by itself', async (t) => {
 	const {url, requests} = await startRecordingServer(t, list);
 	const folder = await dataFolder(t);
-	const {exitCode} = await runCli(['orgs', 'list'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
-	t.is(exitCode, 0);
+	ends(t, await runCli('orgs list', {env: {OPLINK_URL: url, DATA_DIR: folder}}), 0);
 	t.is(requests[0]?.authorization, 'Bearer generated');
 });
 
@@ -167,31 +160,28 @@ test('the server that left its address in DATA_DIR is found, unless the environm
 	const {url, requests} = await startRecordingServer(t, list);
 	const folder = await dataFolder(t);
 	await writeFile(path.join(folder, 'address'), `${url}\n`);
-	t.is((await runCli(['orgs', 'list'], {env: {DATA_DIR: folder}})).exitCode, 0);
+	t.is((await runCli('orgs list', {env: {DATA_DIR: folder}})).exitCode, 0);
 	t.is(requests[0]?.authorization, 'Bearer generated');
 	for (const named of [{PUBLIC_URL: 'http://127.0.0.1:1'}, {PORT: '1'}]) {
-		t.is((await runCli(['orgs', 'list'], {env: {DATA_DIR: folder, ...named}})).exitCode, 7);
+		t.is((await runCli('orgs list', {env: {DATA_DIR: folder, ...named}})).exitCode, 7);
 	}
 
 	await writeFile(path.join(folder, 'address'), 'http://127.0.0.1:1\n');
-	const {exitCode, stderr} = await runCli(['orgs', 'list'], {env: {DATA_DIR: folder}});
-	t.is(exitCode, 7);
-	t.regex(
-		stderr,
-		/^Error: Cannot reach http:\/\/127\.0\.0\.1:1: .*\nNext: A server left that address in \S+\/address; start/,
-	);
+	ends(t, await runCli('orgs list', {env: {DATA_DIR: folder}}), 7, {
+		stderr: /^Error: Cannot reach http:\/\/127\.0\.0\.1:1: .*\nNext: A server left that address in \S+\/address; start/,
+	});
 	t.is(requests.length, 1);
 });
 
 test('the generated token is not offered to another host', async (t) => {
 	const folder = await dataFolder(t);
-	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'http://links.example'], {env: {DATA_DIR: folder}});
-	t.is(exitCode, 3);
-	t.regex(stderr, /No admin token is given/);
+	ends(t, await runCli('orgs list --url http://links.example', {env: {DATA_DIR: folder}}), 3, {
+		stderr: /No admin token is given/,
+	});
 });
 
 test('an invalid URL is a usage error', async (t) => {
-	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'localhost:3000', '--token', 'x']);
-	t.is(exitCode, 2);
-	t.regex(stderr, /'localhost:3000' is not an http or https URL/);
+	ends(t, await runCli('orgs list --url localhost:3000 --token x'), 2, {
+		stderr: /'localhost:3000' is not an http or https URL/,
+	});
 });

@@ -5,6 +5,7 @@ import {createArchiveWriter} from '../../src/operations/backup/write-archive.ts'
 import type {TestService} from '../helpers/service.ts';
 import {backedUp, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
+import {ends} from './_run-cli.ts';
 
 let service: TestService;
 let backup: Buffer;
@@ -142,11 +143,7 @@ for (const [what, spoil, message] of [
 	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
 		const {db, restore} = await setUpRestore(t, spoil(backup));
 		const before = await contents(db);
-		const {exitCode, stdout, stderr} = await restore();
-		t.is(exitCode, 1, stderr);
-		t.is(stdout, '');
-		t.regex(stderr, new RegExp(`^Error: .*(${message})`));
-		t.regex(stderr, /Nothing was changed/);
+		ends(t, await restore(), 1, {stdout: '', stderr: [new RegExp(`^Error: .*(${message})`), /Nothing was changed/]});
 		t.is(await contents(db), before);
 	});
 }

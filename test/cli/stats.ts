@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import {bar, compact} from '../../src/cli/terminal/bar-chart.ts';
 import {columnChart, fitted} from '../../src/cli/terminal/column-chart.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 
 const linkId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
 const goneId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d12';
@@ -41,10 +41,9 @@ const answers = {
 };
 
 test('stats prints totals, the days of the timezone with bars as wide as the terminal, and shares', async (t) => {
-	const {env, requests} = await startRecordingServer(t, answers);
+	const {cli, requests} = await startRecordingServer(t, answers);
 	const range = ['--from', '2026-03-02', '--to', '2026-03-05', '--interval', 'day', '--timezone', 'Africa/Cairo'];
-	const {exitCode, stdout} = await runCli(['stats', '--org', 'Ab12', ...range], {env});
-	t.is(exitCode, 0);
+	const {stdout} = ends(t, await cli(['stats', '--org', 'Ab12', ...range]), 0);
 	t.is(
 		requests[0]?.url,
 		`${path}/stats?from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true`,
@@ -79,7 +78,7 @@ test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) 
 	for (const columns of [60, 80, 132]) {
 		const sink = createSink();
 		const stdout = Object.assign(sink.stream, {isTTY: true, columns});
-		await runCli(['stats', '--org', 'Ab12'], {env: {...env, NO_COLOR: '1'}, io: {stdout}});
+		await runCli('stats --org Ab12', {env: {...env, NO_COLOR: '1'}, io: {stdout}});
 		const [widest = 0] = sink
 			.text()
 			.split('\n')
@@ -89,7 +88,7 @@ test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) 
 		t.is(widest, columns);
 	}
 
-	const {stdout} = await runCli(['stats', '--org', 'Ab12'], {env: {...env, TERM: 'dumb'}});
+	const {stdout} = await runCli('stats --org Ab12', {env: {...env, TERM: 'dumb'}});
 	t.regex(stdout, /^2026-03-02 {7}8 {8}2 {7}0 {2}#{43}$/m);
 	t.notRegex(stdout, /[▉-▏█]/);
 });
@@ -102,8 +101,8 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 		events: 0,
 	}));
 	const body = {...stats, interval: 'hour', series: hours};
-	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body})});
-	const {stdout} = await runCli(['stats', '--org', 'Ab12', '--interval', 'hour'], {env});
+	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body})});
+	const {stdout} = await cli('stats --org Ab12 --interval hour');
 	const lines = stdout.split('\n');
 	const title = lines.indexOf('CLICKS BY HOUR, 2 in a column');
 	t.is(lines[title + 1], ` 297┤${' '.repeat(66)}▁▂▃▄▅▅▆▇█`);
@@ -112,9 +111,8 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 });
 
 test('--csv prints only the series, for a spreadsheet', async (t) => {
-	const {env, requests} = await startRecordingServer(t, answers);
-	const {exitCode, stdout} = await runCli(['stats', '--org', 'Ab12', '--link', linkId, '--csv'], {env});
-	t.is(exitCode, 0);
+	const {cli, requests} = await startRecordingServer(t, answers);
+	const {stdout} = ends(t, await cli(`stats --org Ab12 --link ${linkId} --csv`), 0);
 	t.is(requests[0]?.url, `${path}/stats?linkId=${linkId}`);
 	t.is(requests.length, 1);
 	t.is(
@@ -125,25 +123,23 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 2026-03-03T22:00:00.000Z,4,0,0
 `,
 	);
-	const both = await runCli(['stats', '--org', 'Ab12', '--csv', '--json'], {env});
-	t.is(both.exitCode, 2);
-	t.regex(both.stderr, /--csv and --json cannot be combined/);
+	ends(t, await runCli('stats --org Ab12 --csv --json', {}), 2, {stderr: /--csv and --json cannot be combined/});
 });
 
 test('--by prints more of each breakdown, and as CSV every value', async (t) => {
 	const named = Array.from({length: 29}, (_, index) => ({key: `campaign ${index}`, count: 100 - index}));
 	const utmCampaign = [...named, {key: '=HYPERLINK("https://evil.example")', count: 1}];
 	const breakdowns = {utmCampaign, link: stats.breakdowns.link};
-	const {env, requests} = await startRecordingServer(t, {
+	const {cli, requests} = await startRecordingServer(t, {
 		...answers,
 		[`GET ${path}/stats`]: () => ({body: {...stats, guesses: undefined, breakdowns}}),
 	});
 	const by = ['stats', '--org', 'Ab12', '--by', 'utmCampaign,link', '--tag', 'spring', '--channel', 'email'];
-	const {stdout} = await runCli(by, {env});
+	const {stdout} = await cli(by);
 	t.is(requests[0]?.url, `${path}/stats?by=utmCampaign%2Clink&tag=spring&channel=email`);
 	t.is(stdout.match(/^utmCampaign /gm)?.length, 20);
 	t.regex(stdout, /^link +spring +10/m);
-	const csv = await runCli([...by, '--csv'], {env});
+	const csv = await cli([...by, '--csv']);
 	const lines = csv.stdout.trimEnd().split('\n');
 	t.is(lines.length, 1 + 30 + 2);
 	t.deepEqual(lines.slice(0, 2), ['by,value,count', 'utmCampaign,campaign 0,100']);
@@ -187,18 +183,18 @@ spring          900      300       40      54    1222  ████████�
 });
 
 test('stats takes the only organization, and --json prints the answer', async (t) => {
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
 		'GET /admin/organizations/only-one/stats': () => ({body: stats}),
 	});
-	const {stdout} = await runCli(['stats', '--json'], {env});
+	const {stdout} = await cli('stats --json');
 	t.deepEqual(JSON.parse(stdout), stats);
 });
 
 test('without any click there are totals and no chart', async (t) => {
 	const quiet = {...stats, series: stats.series.map((part) => ({...part, clicks: 0, matches: 0})), breakdowns: {}};
-	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body: quiet})});
-	const {stdout} = await runCli(['stats', '--org', 'Ab12'], {env});
+	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body: quiet})});
+	const {stdout} = await cli('stats --org Ab12');
 	t.notRegex(stdout, /DAY/);
 });
 

@@ -1,5 +1,4 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
@@ -14,8 +13,9 @@ import {styled, terminalText} from '../../src/cli/terminal/printable.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 import {progressText} from '../../src/cli/terminal/progress-text.ts';
 import {messageText, wrapped} from '../../src/cli/terminal/wrapped.ts';
+import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, runCli} from './_run-cli.ts';
+import {createSink, ends, runCli} from './_run-cli.ts';
 
 /** A terminal on which `keys` have been typed: what ink needs of a stdin, and a stderr that keeps its text. */
 const createTerminal = (keys = '') => {
@@ -48,11 +48,9 @@ const deleted = {
 
 for (const keys of ['y\r', 'yes\n', ' Y\r\n']) {
 	test(`a destructive command shows on a terminal what it deletes, and ${JSON.stringify(keys)} confirms`, async (t) => {
-		const {env, requests} = await startRecordingServer(t, deleted);
+		const {cli, requests} = await startRecordingServer(t, deleted);
 		const terminal = createTerminal(keys);
-		const {exitCode, stdout} = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
-		t.is(exitCode, 0);
-		t.is(stdout, 'Deleted organization Ab12\n');
+		ends(t, await cli('orgs delete Ab12', {io: terminal.io}), 0, {stdout: 'Deleted organization Ab12\n'});
 		t.true(
 			terminal.text().includes(`Delete Acme [2J (Ab12): 9,998 links, 3 keys, 1 click? [y/N] ${keys.trimEnd()}`),
 			terminal.text(),
@@ -71,25 +69,24 @@ for (const [name, keys, exitCode, says] of [
 	['Ctrl-C', '\u0003', 130, /Interrupted/],
 ] as const) {
 	test(`${name} at the question changes nothing and ends with ${exitCode}`, async (t) => {
-		const {env, requests} = await startRecordingServer(t, deleted);
+		const {cli, requests} = await startRecordingServer(t, deleted);
 		const terminal = createTerminal(keys);
-		const result = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
-		t.is(result.exitCode, exitCode);
+		ends(t, await cli('orgs delete Ab12', {io: terminal.io}), exitCode);
 		t.regex(terminal.text(), says);
 		t.true(requests.every(({method}) => method === 'GET'));
 	});
 }
 
 test('--yes asks nothing on a terminal either', async (t) => {
-	const {env, requests} = await startRecordingServer(t, deleted);
+	const {cli, requests} = await startRecordingServer(t, deleted);
 	const terminal = createTerminal();
-	t.is((await runCli(['orgs', 'delete', 'Ab12', '--yes'], {env, io: terminal.io})).exitCode, 0);
+	t.is((await cli('orgs delete Ab12 --yes', {io: terminal.io})).exitCode, 0);
 	t.is(requests.length, 1);
 	t.is(terminal.raw(), '');
 });
 
 test('a link and a suspension are asked for by name', async (t) => {
-	const {env} = await startRecordingServer(t, deleted);
+	const {cli} = await startRecordingServer(t, deleted);
 	for (const [argv, question] of [
 		[
 			['links', 'delete', '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11', '--org', 'Ab12'],
@@ -98,9 +95,9 @@ test('a link and a suspension are asked for by name', async (t) => {
 		[['orgs', 'suspend', 'Ab12'], 'Suspend Acme [2J (Ab12): its links answer 410 and its keys 401'],
 	] as const) {
 		const terminal = createTerminal('\r');
-		t.is((await runCli([...argv], {env, io: terminal.io})).exitCode, 1);
+		t.is((await cli([...argv], {io: terminal.io})).exitCode, 1);
 		t.true(terminal.text().includes(question), terminal.text());
-		t.is((await runCli([...argv], {env})).exitCode, 2);
+		t.is((await cli([...argv])).exitCode, 2);
 	}
 });
 
@@ -129,15 +126,14 @@ const importing = {
 };
 
 test('an import draws its bar on stderr, full at the end, and the summary on stdout', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-terminal-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	await writeFile(path.join(folder, 'links.csv'), 'path\n/a\n/b\n');
-	const {env} = await startRecordingServer(t, importing);
+	const {cli} = await startRecordingServer(t, importing);
 	const terminal = createTerminal();
 	const argv = ['links', 'import', 'links.csv', '--org', 'Ab12'];
-	const {exitCode, stdout} = await runCli(argv, {env, io: {...terminal.io, cwd: folder}});
-	t.is(exitCode, 0);
-	t.is(stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+	ends(t, await cli(argv, {io: {...terminal.io, cwd: folder}}), 0, {
+		stdout: '2 created, 0 updated, 0 skipped, 0 failed\n',
+	});
 	t.true(terminal.text().includes(`${'█'.repeat(30)} 2 rows, 100 %`));
 });
 
@@ -146,8 +142,7 @@ test('with NO_COLOR there is no bar and no escape code on a terminal', async (t)
 	const terminal = createTerminal('{"path":"/a"}\n');
 	terminal.io.stdin.end();
 	const argv = ['links', 'import', '-', '--format', 'ndjson', '--org', 'Ab12'];
-	const {exitCode} = await runCli(argv, {env: {...env, NO_COLOR: '1'}, io: terminal.io});
-	t.is(exitCode, 0);
+	ends(t, await runCli(argv, {env: {...env, NO_COLOR: '1'}, io: terminal.io}), 0);
 	t.is(terminal.raw(), '');
 });
 
@@ -160,7 +155,7 @@ test('a table has a bold heading on a terminal, a plain one with NO_COLOR', asyn
 	] as const) {
 		const sink = createSink();
 		const stdout = Object.assign(sink.stream, {isTTY: true, columns: 100});
-		await runCli(['orgs', 'list'], {env: {...env, ...colour}, io: {stdout}});
+		await runCli('orgs list', {env: {...env, ...colour}, io: {stdout}});
 		t.is(sink.text().includes('\u001B[1mID'), escapes);
 	}
 });
@@ -249,9 +244,9 @@ test('a message is wrapped at words on a terminal, continues indented, and stays
 
 test('on a terminal of 80 columns no line of an error is longer, except a command to be copied', async (t) => {
 	const body = {statusCode: 402, message: 'The plan allows no more links', code: 'QUOTA_EXCEEDED'};
-	const {env} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 402, body})});
+	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 402, body})});
 	const terminal = createTerminal();
-	await runCli(['orgs', 'create', '--name', 'Acme'], {env, io: terminal.io});
+	await cli('orgs create --name Acme', {io: terminal.io});
 	t.deepEqual(terminal.raw().split('\n'), [
 		'Error: The plan allows no more links',
 		'Next: A larger plan lifts the limit; with the admin token:',
