@@ -7,9 +7,9 @@ import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 
-/** The candidates for the last word, with descriptions if `isDescribed`. */
-const complete = async (words: string[], env: Record<string, string> = {}, isDescribed = false): Promise<string[]> => {
-	const {exitCode, stdout, stderr} = await runCli(['__complete', ...words], {env});
+/** The candidates for the last word of a line, with descriptions if `isDescribed`; after a space it is empty. */
+const complete = async (line: string, env: Record<string, string> = {}, isDescribed = false): Promise<string[]> => {
+	const {exitCode, stdout, stderr} = await runCli(['__complete', ...line.split(' ')], {env});
 	if (exitCode !== 0 || stderr !== '') {
 		throw new Error(`__complete ended with ${exitCode}: ${stderr}`);
 	}
@@ -43,80 +43,70 @@ const server = (t: ExecutionContext) =>
 	});
 
 test('commands and groups are completed, with what they do', async (t) => {
-	const all = await complete([''], {}, true);
+	const all = await complete('', {}, true);
 	t.true(all.includes('serve\tRun the server until Ctrl-C or SIGTERM'));
 	t.false(all.some((line) => line.startsWith('__complete')));
-	t.deepEqual(await complete(['orgs', 'a']), ['activate']);
-	t.deepEqual(await complete(['nothing', '']), []);
-	t.deepEqual(await complete(['orgs', 'list', '']), []);
+	t.deepEqual(await complete('orgs a'), ['activate']);
+	t.deepEqual(await complete('nothing '), []);
+	t.deepEqual(await complete('orgs list '), []);
 });
 
 test('options are completed after a hyphen: those of the command and of the program, each once', async (t) => {
-	t.deepEqual(await complete(['orgs', 'list', '--p']), ['--page', '--profile']);
-	t.deepEqual(await complete(['orgs', 'list', '--all', '--json', '--a']), ['--api-key']);
-	t.deepEqual(await complete(['orgs', 'list', '--', '--']), []);
-	t.true((await complete(['links', 'create', '--tag', 'x', '--t'])).includes('--tag'));
+	t.deepEqual(await complete('orgs list --p'), ['--page', '--profile']);
+	t.deepEqual(await complete('orgs list --all --json --a'), ['--api-key']);
+	t.deepEqual(await complete('orgs list -- --'), []);
+	t.true((await complete('links create --tag x --t')).includes('--tag'));
 });
 
-test('choices, plans, tiers, shells and topics are completed', async (t) => {
-	t.deepEqual(await complete(['qr', 'export', 'x', '--ecc', '']), ['L', 'M', 'Q', 'H']);
-	t.deepEqual(await complete(['qr', 'export', 'x', '--format=s']), ['--format=svg']);
-	t.deepEqual(await complete(['orgs', 'create', '--plan', 'G']), ['GROWTH']);
-	t.deepEqual(await complete(['keys', 'regenerate', '--org', 'Ab12', '']), ['CLIENT', 'SERVER']);
-	t.deepEqual(await complete(['completion', '']), ['bash', 'zsh', 'fish']);
-	t.deepEqual(await complete(['links', 'create', '--destination', 'i']), ['ios=', 'ipad=']);
-	t.deepEqual(await complete(['app-config', 'set', '--org', 'Ab12', '--minimum-version', '']), ['ios=', 'android=']);
-	t.true((await complete(['help', ''])).includes('environment'));
-	t.true((await complete(['help', ''])).includes('orgs'));
-});
+test('choices, plans, tiers, shells and topics are completed, and files are left to the shell', async (t) => {
+	for (const [line, ...expected] of [
+		['qr export x --ecc ', 'L', 'M', 'Q', 'H'],
+		['qr export x --format=s', '--format=svg'],
+		['orgs create --plan G', 'GROWTH'],
+		['keys regenerate --org Ab12 ', 'CLIENT', 'SERVER'],
+		['completion ', 'bash', 'zsh', 'fish'],
+		['links create --destination i', 'ios=', 'ipad='],
+		['app-config set --org Ab12 --minimum-version ', 'ios=', 'android='],
+		['app-config set --org Ab12 --file ', ':files'],
+		['links import ', 'verify', ':files'],
+		['login --token-file=./x', ':files'],
+	] satisfies Array<[string, ...string[]]>) {
+		t.deepEqual(await complete(line), expected, line);
+	}
 
-test('files are left to the shell', async (t) => {
-	t.deepEqual(await complete(['app-config', 'set', '--org', 'Ab12', '--file', '']), [':files']);
-	t.deepEqual(await complete(['links', 'import', '']), ['verify', ':files']);
-	t.deepEqual(await complete(['login', '--token-file=./x']), [':files']);
+	const topics = await complete('help ');
+	t.true(topics.includes('environment') && topics.includes('orgs'));
 });
 
 test('ids come from the server, with descriptions', async (t) => {
 	const {env} = await server(t);
-	t.deepEqual(await complete(['orgs', 'show', ''], env, true), ['Ab12\tAcme and Sons', 'Cd34\tBeta']);
-	t.deepEqual(await complete(['orgs', 'show', 'C'], env), ['Cd34']);
-	for (const [words, expected] of [
-		[
-			['stats', '--interval', 'day', '--org', ''],
-			['Ab12', 'Cd34'],
-		],
-		[
-			['links', 'list', '--org', ''],
-			['Ab12', 'Cd34'],
-		],
-		[['links', 'list', '--org=C'], ['--org=Cd34']],
-		[
-			['links', 'list', '--org', '=', ''],
-			['Ab12', 'Cd34'],
-		],
-		[
-			['links', 'list', '--org', '='],
-			['Ab12', 'Cd34'],
-		],
-		[['links', 'show', '--org', 'Ab12', ''], ['spring']],
-		[['links', 'show', '--org=Ab12', 's'], ['spring']],
-		[['stats', '--org', 'Ab12', '--link', ''], ['spring']],
-		[['billing', 'show', ''], []],
-		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['spring']],
-		[['domains', 'verify', '--org', 'Ab12', ''], ['go.acme.example']],
-		[['domains', 'default', '--org', 'Ab12', ''], ['go.acme.example']],
-		[['links', 'create', '--org', 'Ab12', '--channel', ''], ['email']],
-		[['links', 'create', '--org', 'Ab12', '--template', ''], ['Sale']],
-		[['links', 'create', '--org', 'Ab12', '--domain', ''], ['go.acme.example']],
-		[['match', 'explain', '--org', 'Ab12', ''], ['attempt-1']],
-	] as const) {
-		t.deepEqual(await complete([...words], env), [...expected], words.join(' '));
+	t.deepEqual(await complete('orgs show ', env, true), ['Ab12\tAcme and Sons', 'Cd34\tBeta']);
+	t.deepEqual(await complete('orgs show C', env), ['Cd34']);
+	for (const [line, ...expected] of [
+		['stats --interval day --org ', 'Ab12', 'Cd34'],
+		['links list --org ', 'Ab12', 'Cd34'],
+		['links list --org=C', '--org=Cd34'],
+		['links list --org = ', 'Ab12', 'Cd34'],
+		['links list --org =', 'Ab12', 'Cd34'],
+		['links show --org Ab12 ', 'spring'],
+		['links show --org=Ab12 s', 'spring'],
+		['stats --org Ab12 --link ', 'spring'],
+		['billing show '],
+		['qr export other link --org Ab12 ', 'spring'],
+		['domains verify --org Ab12 ', 'go.acme.example'],
+		['domains default --org Ab12 ', 'go.acme.example'],
+		['links create --org Ab12 --channel ', 'email'],
+		['links create --org Ab12 --template ', 'Sale'],
+		['links create --org Ab12 --domain ', 'go.acme.example'],
+		['match explain --org Ab12 ', 'attempt-1'],
+	] satisfies Array<[string, ...string[]]>) {
+		t.deepEqual(await complete(line, env), expected, line);
 	}
 });
 
 test('with a SERVER key links are completed too', async (t) => {
 	const {url} = await server(t);
-	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['x']);
+	t.deepEqual(await complete('links show ', {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['x']);
 });
 
 test('profiles are completed, and the named one is queried', async (t) => {
@@ -124,16 +114,16 @@ test('profiles are completed, and the named one is queried', async (t) => {
 	const {env} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
 	t.is((await runCli(`login --name other --url ${other.url} --token x`, {env})).exitCode, 0);
-	t.deepEqual(await complete(['orgs', 'list', '--profile', ''], env, true), [`other\t${other.url}`]);
-	t.deepEqual(await complete(['profiles', 'use', ''], env), ['other']);
-	t.deepEqual(await complete(['orgs', 'show', '--url', url, '--token', 'mine', ''], env), ['Ab12', 'Cd34']);
+	t.deepEqual(await complete('orgs list --profile ', env, true), [`other\t${other.url}`]);
+	t.deepEqual(await complete('profiles use ', env), ['other']);
+	t.deepEqual(await complete(`orgs show --url ${url} --token mine `, env), ['Ab12', 'Cd34']);
 	t.is(requests.at(-1)?.authorization, 'Bearer mine');
 });
 
 test('an unreachable or refusing server is ignored silently', async (t) => {
-	t.deepEqual(await complete(['orgs', 'show', ''], {OPLINK_URL: 'http://127.0.0.1:1', OPLINK_ADMIN_TOKEN: 'x'}), []);
-	t.deepEqual(await complete(['orgs', 'show', '']), []);
-	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: 'no url', OPLINK_ADMIN_TOKEN: 'x'}), []);
+	t.deepEqual(await complete('orgs show ', {OPLINK_URL: 'http://127.0.0.1:1', OPLINK_ADMIN_TOKEN: 'x'}), []);
+	t.deepEqual(await complete('orgs show '), []);
+	t.deepEqual(await complete('links show ', {OPLINK_URL: 'no url', OPLINK_ADMIN_TOKEN: 'x'}), []);
 });
 
 test('a slow server is not waited for, and its partial answer is used', async (t) => {
@@ -174,7 +164,7 @@ test('the script of a shell that is unknown is a usage error', async (t) => {
 	t.is((await runCli('completion tcsh')).exitCode, 2);
 });
 
-/** Bash's candidates for the last of `words`, with a program that answers `answer` and records its arguments. */
+/** Bash's candidates for the last word of a line, with a program that answers `answer` and records its arguments. */
 const bashOffers = async (t: ExecutionContext, words: string[], answer: string, type = 9) => {
 	const folder = await folderOf(t);
 	await writeFile(path.join(folder, 'answer'), answer);
@@ -184,7 +174,7 @@ const bashOffers = async (t: ExecutionContext, words: string[], answer: string, 
 	const {stdout: script} = await runCli('completion bash');
 	const call = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=${type}; COLUMNS=40
 		_oplink oplink "$COMP_CWORD" ''; printf '%s\\n' "\${COMPREPLY[@]}"; echo '--'; cat asked; complete -p oplink`;
-	const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `${script}\n${call}`, 'bash', ...words], {
+	const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `${script}\n${call}`, 'bash', 'oplink', ...words], {
 		cwd: folder,
 		env: {PATH: `${folder}:${process.env['PATH']}`},
 		encoding: 'utf8',
@@ -197,43 +187,32 @@ const bash = has('bash') ? test : test.skip;
 
 bash('bash hands over the words up to the cursor, and shows what the values are', async (t) => {
 	const answer = `Ab12\tAcme\nCd34\t${'x'.repeat(60)}\n`;
-	const {offers, rest, stderr} = await bashOffers(t, ['oplink', 'orgs', 'show', ''], answer);
+	const {offers, rest, stderr} = await bashOffers(t, ['orgs', 'show', ''], answer);
 	t.deepEqual(offers, ['Ab12  (Acme)', `Cd34  (${'x'.repeat(31)}`]);
 	t.is(rest, '__complete\norgs\nshow\n\ncomplete -F _oplink oplink\n');
 	t.is(stderr, '');
 });
 
 bash('bash inserts a value without what it is', async (t) => {
-	t.deepEqual((await bashOffers(t, ['oplink', 'orgs', 'show', 'A'], 'Ab12\tAcme\n')).offers, ['Ab12']);
-	const inserting = await bashOffers(t, ['oplink', 'orgs', 'show', ''], 'Ab12\tAcme\nCd34\tBeta\n', 37);
+	t.deepEqual((await bashOffers(t, ['orgs', 'show', 'A'], 'Ab12\tAcme\n')).offers, ['Ab12']);
+	const inserting = await bashOffers(t, ['orgs', 'show', ''], 'Ab12\tAcme\nCd34\tBeta\n', 37);
 	t.deepEqual(inserting.offers, ['Ab12', 'Cd34']);
-	t.deepEqual((await bashOffers(t, ['oplink', 'x', ''], '')).offers, []);
+	t.deepEqual((await bashOffers(t, ['x', ''], '')).offers, []);
 });
 
 bash('bash adds the names of files where they belong', async (t) => {
-	t.deepEqual((await bashOffers(t, ['oplink', 'links', 'import', 'li'], ':files\n')).offers, ['links.csv']);
-	const both = await bashOffers(t, ['oplink', 'links', 'import', 'l'], 'later\tA command\n:files\n');
+	t.deepEqual((await bashOffers(t, ['links', 'import', 'li'], ':files\n')).offers, ['links.csv']);
+	const both = await bashOffers(t, ['links', 'import', 'l'], 'later\tA command\n:files\n');
 	t.deepEqual(both.offers, ['later', 'links.csv']);
 });
 
 test('a tenant’s value that is unsafe as a word is not offered', async (t) => {
-	const names = [
-		'fine',
-		'two words',
-		'x\n:files',
-		'a\u001B[2Jb',
-		'c\u009B1m',
-		'd\u202Ee',
-		'--yes',
-		':files',
-		'',
-		'fine',
-	];
+	const unsafe = ['x\n:files', 'a\u001B[2Jb', 'c\u009B1m', 'd\u202Ee', '--yes', ':files', ''];
+	const data = ['fine', 'two words', ...unsafe, 'fine'].map((name) => ({id: name, name}));
 	const {env} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf(names.map((name) => ({id: name, name})))}),
+		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf(data)}),
 	});
-	const offered = await complete(['links', 'create', '--org', 'Ab12', '--channel', ''], env);
-	t.deepEqual(offered, ['fine', 'two words']);
+	t.deepEqual(await complete('links create --org Ab12 --channel ', env), ['fine', 'two words']);
 });
 
 /** The program's arguments after the shell completed a word of a line. */
@@ -241,22 +220,21 @@ const hostile = ['x;touch y #', 'a b', '$(touch y)', '`touch y`', "q'q", '~/x', 
 
 bash('bash inserts a value as one word, whatever is in it', async (t) => {
 	for (const value of hostile) {
-		const {offers} = await bashOffers(t, ['oplink', 'orgs', 'show', ''], `${value}\n`);
+		const {offers} = await bashOffers(t, ['orgs', 'show', ''], `${value}\n`);
 		t.is(offers.length, 1);
-		const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `printf '<%s>' ${offers[0]}`], {
-			encoding: 'utf8',
-		});
+		const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `printf '<%s>' ${offers[0]}`], {encoding: 'utf8'});
 		t.is(stdout, `<${value}>`, stderr);
 		// A part that several have in common is inserted, too.
-		const two = await bashOffers(t, ['oplink', 'orgs', 'show', ''], `${value}1\tOne\n${value}2\tTwo\n`);
-		t.true(
-			two.offers.every((offer) => offer.startsWith((offers[0] ?? '').replace(/'$/, ''))),
-			two.offers.join(),
+		const two = await bashOffers(t, ['orgs', 'show', ''], `${value}1\tOne\n${value}2\tTwo\n`);
+		const common = (offers[0] ?? '').replace(/'$/, '');
+		t.deepEqual(
+			two.offers.filter((offer) => !offer.startsWith(common)),
+			[],
 		);
 	}
 });
 
 bash('bash hands over what it has quoted as it was', async (t) => {
-	const {rest} = await bashOffers(t, ['oplink', 'orgs', 'show', 'Social\\ M'], '');
+	const {rest} = await bashOffers(t, ['orgs', 'show', 'Social\\ M'], '');
 	t.true(rest.startsWith('__complete\norgs\nshow\nSocial M\n'));
 });

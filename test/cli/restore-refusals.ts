@@ -16,69 +16,46 @@ test.serial.before(async () => {
 test.after.always(() => service?.stop());
 
 /** A backup that is whole by its checksums, with these rows in a table in place of its own. */
-const forged = (whole: Buffer, table: string, rows: (own: string[]) => Iterable<string>): Buffer => {
-	const archive = createArchiveWriter();
-	let own: string[] = [];
-	let text = '';
-	for (const line of gunzipSync(whole).toString().trimEnd().split('\n')) {
-		const [word, first, second] = line.startsWith('[') ? JSON.parse(line) : [''];
-		if (word === 'oplink backup') {
-			text += archive.head(second);
-		} else if (word === 'table') {
-			own = [];
-			text += archive.table(first, second);
-		} else if (word === 'end of table') {
-			text += archive.rows(first === table ? [...rows(own)] : own) + archive.endOfTable();
-		} else if (word === '') {
-			own.push(line);
+const forged =
+	(table: string, rows: (own: string[]) => Iterable<string>) =>
+	(whole: Buffer): Buffer => {
+		const archive = createArchiveWriter();
+		let own: string[] = [];
+		let text = '';
+		for (const line of gunzipSync(whole).toString().trimEnd().split('\n')) {
+			const [word, first, second] = line.startsWith('[') ? JSON.parse(line) : [''];
+			if (word === 'oplink backup') {
+				text += archive.head(second);
+			} else if (word === 'table') {
+				own = [];
+				text += archive.table(first, second);
+			} else if (word === 'end of table') {
+				text += archive.rows(first === table ? [...rows(own)] : own) + archive.endOfTable();
+			} else if (word === '') {
+				own.push(line);
+			}
 		}
-	}
 
-	return gzipSync(text + archive.end().text);
-};
+		return gzipSync(text + archive.end().text);
+	};
 
 const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
 
+/** A backup with its text changed. */
+const edited =
+	(change: (text: string) => string) =>
+	(whole: Buffer): Buffer =>
+		gzipSync(change(gunzipSync(whole).toString()));
+
+const noRows = `["end of table","clicks",{"rows":0,"sha256":"${createHash('sha256').digest('hex')}"}]`;
+
 for (const [what, spoil, message] of [
 	['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 40), 'is incomplete'],
-	[
-		'without its last line',
-		(whole: Buffer) =>
-			gzipSync(
-				gunzipSync(whole)
-					.toString()
-					.replace(/\["end of backup".*\n/, ''),
-			),
-		'is incomplete',
-	],
-	[
-		'with a title changed',
-		(whole: Buffer) => gzipSync(gunzipSync(whole).toString().replace('/item/7', '/item/8')),
-		'the table',
-	],
-	[
-		'with a row less',
-		(whole: Buffer) => {
-			const text = gunzipSync(whole).toString();
-			return gzipSync(text.replace(`${lineOf(text, '"/item/7"')}\n`, ''));
-		},
-		'the table',
-	],
-	[
-		'with a value that is none',
-		(whole: Buffer) =>
-			gzipSync(
-				gunzipSync(whole)
-					.toString()
-					.replace(/"link_id":"/g, '"link_id":"x'),
-			),
-		'damaged',
-	],
-	[
-		'with something behind its end',
-		(whole: Buffer) => gzipSync(Buffer.concat([gunzipSync(whole), Buffer.from('["table","links",[]]\n')])),
-		'damaged',
-	],
+	['without its last line', edited((text) => text.replace(/\["end of backup".*\n/, '')), 'is incomplete'],
+	['with a title changed', edited((text) => text.replace('/item/7', '/item/8')), 'the table'],
+	['with a row less', edited((text) => text.replace(`${lineOf(text, '"/item/7"')}\n`, '')), 'the table'],
+	['with a value that is none', edited((text) => text.replace(/"link_id":"/g, '"link_id":"x')), 'damaged'],
+	['with something behind its end', edited((text) => `${text}["table","links",[]]\n`), 'damaged'],
 	[
 		// In the checksum of the compressed data. Elsewhere a turned byte may read as another column, which is refused as such.
 		'with bytes turned',
@@ -88,62 +65,50 @@ for (const [what, spoil, message] of [
 	['that is another file', () => Buffer.from('{"links": []}'), 'not an Oplink backup'],
 	[
 		'of a newer program',
-		(whole: Buffer) =>
-			gzipSync(gunzipSync(whole).toString().replace('"migrations":[', '"migrations":["20260101000000_unknown",')),
+		edited((text) => text.replace('"migrations":[', '"migrations":["20260101000000_unknown",')),
 		'newer version',
 	],
 	[
 		'with clicks of more months than there can be',
-		(whole: Buffer) =>
-			forged(whole, 'clicks', ([click = '{}']) =>
-				Array.from({length: 9000}, (_, index) => {
-					const at = new Date(Date.UTC(1000, index)).toISOString();
-					return JSON.stringify({...JSON.parse(click), id: randomUUID(), occurred_at: at});
-				}),
-			),
+		forged('clicks', ([click = '{}']) =>
+			Array.from({length: 9000}, (_, index) => {
+				const at = new Date(Date.UTC(1000, index)).toISOString();
+				return JSON.stringify({...JSON.parse(click), id: randomUUID(), occurred_at: at});
+			}),
+		),
 		'the time of clicks',
 	],
-	[
-		'with a click without a time',
-		(whole: Buffer) => forged(whole, 'clicks', () => ['{"occurred_at": "infinity"}']),
-		'a row is invalid',
-	],
+	['with a click without a time', forged('clicks', () => ['{"occurred_at": "infinity"}']), 'a row is invalid'],
 	[
 		'with a line of 50 MB',
-		(whole: Buffer) => forged(whole, 'links', () => [`{"id": "${randomBytes(25_000_000).toString('hex')}"}`]),
+		forged('links', () => [`{"id": "${randomBytes(25_000_000).toString('hex')}"}`]),
 		'line \\d+ is invalid',
 	],
 	[
 		'that is far larger than it looks',
-		(whole: Buffer) =>
-			forged(whole, 'settings', () =>
-				Array.from({length: 150}, (_, index) => `{"name": "${index}", "value": "${'x'.repeat(1e6)}"}`),
-			),
+		forged('settings', () =>
+			Array.from({length: 150}, (_, index) => `{"name": "${index}", "value": "${'x'.repeat(1e6)}"}`),
+		),
 		'compression ratio is higher',
 	],
 	[
 		'with a table twice',
-		(whole: Buffer) =>
-			gzipSync(
-				gunzipSync(whole)
-					.toString()
-					.replace(
-						/(\["table","clicks".*\n)/,
-						'$1["end of table","clicks",{"rows":0,"sha256":"'.concat(createHash('sha256').digest('hex'), '"}]\n$1'),
-					),
-			),
+		edited((text) => text.replace(/(\["table","clicks".*\n)/, `$1${noRows}\n$1`)),
 		'the table clicks',
 	],
 	[
 		'with a head that is none',
-		(whole: Buffer) => gzipSync(gunzipSync(whole).toString().replace(/^.*\n/, '["oplink backup",1,null]\n')),
+		edited((text) => text.replace(/^.*\n/, '["oplink backup",1,null]\n')),
 		'line 1 is invalid',
 	],
 ] as const) {
 	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
 		const {db, restore} = await setUpRestore(t, spoil(backup));
 		const before = await contents(db);
-		ends(t, await restore(), 1, {stdout: '', stderr: [new RegExp(`^Error: .*(${message})`), /Nothing was changed/]});
+		ends(t, await restore(), 1, {
+			stdout: '',
+			stderr: [new RegExp(`^Error: .*(${message})`), /Nothing was changed/],
+		});
 		t.is(await contents(db), before);
 	});
 }
