@@ -15,21 +15,13 @@ const spring = link('link-1', 'spring', 'Spring sale');
 const wide = link('link-2', 'ja', '春のセール 全品半額、今週末まで限定のお知らせ');
 const family = link('link-3', 'fire', '👩‍👩‍👧 Hot\u001B[31m deals');
 
-export const clickOf = (id: string, at: string, more: object = {}): LiveEvent =>
-	({
-		type: 'click',
-		data: {
-			id,
-			at,
-			organization: acme,
-			link: spring,
-			platform: 'ios',
-			browser: 'Safari',
-			country: 'DE',
-			botClass: null,
-			...more,
-		},
-	}) as LiveEvent;
+export const clickOf = (id: string, at: string, more: object = {}): LiveEvent => {
+	const where = {platform: 'ios', browser: 'Safari', country: 'DE', botClass: null};
+	return {type: 'click', data: {id, at, organization: acme, link: spring, ...where, ...more}} as LiveEvent;
+};
+
+const matchOf = (id: string, at: string, more: object): LiveEvent =>
+	({type: 'match', data: {id, at, organization: acme, ...more}}) as LiveEvent;
 
 /** The last hour of a server at 12:00:05 UTC. */
 export const recent: RecentAnswer = {
@@ -57,34 +49,22 @@ export const recent: RecentAnswer = {
 		clickOf('c1', '2026-03-10T12:00:04.000Z'),
 		clickOf('c2', '2026-03-10T12:00:03.000Z', {link: wide, platform: 'android', browser: 'Chrome', country: null}),
 		clickOf('c3', '2026-03-10T12:00:03.000Z', {botClass: 'preview-crawler'}),
-		{
-			type: 'match',
-			data: {
-				id: 'm1',
-				at: '2026-03-10T12:00:02.000Z',
-				organization: acme,
-				link: spring,
-				matched: true,
-				method: 'CLIPBOARD',
-				confidence: 'exact',
-				score: 100,
-				reason: null,
-			},
-		},
-		{
-			type: 'match',
-			data: {
-				id: 'm2',
-				at: '2026-03-10T12:00:01.000Z',
-				organization: acme,
-				link: null,
-				matched: false,
-				method: 'NONE',
-				confidence: null,
-				score: null,
-				reason: 'no_click',
-			},
-		},
+		matchOf('m1', '2026-03-10T12:00:02.000Z', {
+			link: spring,
+			matched: true,
+			method: 'CLIPBOARD',
+			confidence: 'exact',
+			score: 100,
+			reason: null,
+		}),
+		matchOf('m2', '2026-03-10T12:00:01.000Z', {
+			link: null,
+			matched: false,
+			method: 'NONE',
+			confidence: null,
+			score: null,
+			reason: 'no_click',
+		}),
 		{
 			type: 'event',
 			data: {

@@ -18,10 +18,6 @@ test('the program succeeds with help and ends with 2 for an unknown command', as
 	t.regex(unknown.stderr, /Did you mean orgs\?/);
 });
 
-test('an unreachable server ends the program with 7', async (t) => {
-	ends(t, await finish(start(t, `status --url ${closedAddress} --token x`)), 7, {stdout: ''});
-});
-
 test('a closed pipe ends the program quietly', async (t) => {
 	const lines = `${JSON.stringify({path: '/x'.repeat(500)})}\n`.repeat(5000);
 	const {env} = await startRecordingServer(t, {

@@ -21,38 +21,27 @@ const answerOf = ({status, code, message}: HttpError) => ({
 	body: {statusCode: status, message},
 });
 
-type Failure = {status: number; code?: string; exitCode: number; next?: RegExp};
-
-for (const {status, code, exitCode, next} of [
-	{status: 400, exitCode: 1},
-	{status: 401, exitCode: 3, next: /OPLINK_ADMIN_TOKEN/},
-	{status: 402, code: 'PLAN_NOT_SELECTED', exitCode: 6, next: /oplink plan set/},
-	{status: 402, code: 'QUOTA_EXCEEDED', exitCode: 6, next: /oplink plan set/},
-	{status: 403, exitCode: 3, next: /SERVER key/},
-	{status: 403, code: 'FEATURE_NOT_AVAILABLE', exitCode: 6, next: /oplink plan set/},
-	{status: 404, exitCode: 4},
-	{status: 409, exitCode: 5},
-	{status: 422, code: 'USE_BILLING_FLOW', exitCode: 6},
-	{status: 428, code: 'APP_CONFIG_REQUIRED', exitCode: 6, next: /oplink app-config set/},
-	{status: 429, exitCode: 1},
-	{status: 500, exitCode: 1},
-] satisfies Failure[] as Failure[]) {
-	test(`${status} ${code ?? 'without a code'} ends with ${exitCode} and one clear line`, async (t) => {
-		const {cli} = await startRecordingServer(t, {
-			'GET /admin/organizations/Ab12': () => ({
-				status,
-				body: {statusCode: status, message: 'It is refused', requestId: 'request-7', ...(code ? {code} : {})},
-			}),
-		});
-		const result = ends(t, await cli('orgs show Ab12 --json'), exitCode, {stdout: ''});
-		const [first, second, third] = result.stderr.split('\n');
-		t.is(first, 'Error: It is refused');
-		t.is(second, 'Request id: request-7');
-		if (next) {
-			t.regex(third ?? '', next);
-		} else {
-			t.is(third, '');
-		}
+for (const [status, code, exitCode, next] of [
+	[400, '', 1],
+	[401, '', 3, /OPLINK_ADMIN_TOKEN/],
+	[402, 'PLAN_NOT_SELECTED', 6, /oplink plan set/],
+	[402, 'QUOTA_EXCEEDED', 6, /oplink plan set/],
+	[403, '', 3, /SERVER key/],
+	[403, 'FEATURE_NOT_AVAILABLE', 6, /oplink plan set/],
+	[404, '', 4],
+	[409, '', 5],
+	[422, 'USE_BILLING_FLOW', 6],
+	[428, 'APP_CONFIG_REQUIRED', 6, /oplink app-config set/],
+	[429, '', 1],
+	[500, '', 1],
+] satisfies Array<[number, string, number, RegExp?]>) {
+	test(`${status} ${code || 'without a code'} ends with ${exitCode} and one clear line`, async (t) => {
+		const body = {statusCode: status, message: 'It is refused', requestId: 'request-7', ...(code ? {code} : {})};
+		const {cli} = await startRecordingServer(t, {'GET /admin/organizations/Ab12': () => ({status, body})});
+		const {stderr} = ends(t, await cli('orgs show Ab12 --json'), exitCode, {stdout: ''});
+		const [first, second, third] = stderr.split('\n');
+		t.deepEqual([first, second], ['Error: It is refused', 'Request id: request-7']);
+		t.regex(third ?? '', next ?? /^$/);
 	});
 }
 
@@ -65,18 +54,18 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'POST /admin/organizations/Ab12/domains/d/verify': () => answerOf(domainRecordMissing('_oplink.x', 'y', [])),
 		'POST /admin/organizations/Ab12/domains/d/default': () => answerOf(domainNotVerified()),
 	});
-	const stderrOf = async (...argv: string[]) => (await cli(argv)).stderr;
-	t.regex(await stderrOf('domains', 'verify', 'Ab12', 'go.acme.example'), /\nNext: Set that TXT record .* dig \+short/);
-	t.regex(await stderrOf('domains', 'default', 'Ab12', 'go.acme.example'), /\nNext: oplink domains verify DOMAIN/);
-	t.regex(await stderrOf('keys', 'show', '--org', 'Acme'), /\nNext: .*oplink orgs list --search/);
-	t.regex(
-		await stderrOf('orgs', 'delete', 'Ab12', '--yes'),
-		/\nNext: Cancel it at once, .* with oplink plan set --org ORG none/,
-	);
-	t.regex(
-		await stderrOf('plan', 'set', '--org', 'Ab12', 'BOGUS'),
-		/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
-	);
+	for (const [line, next] of [
+		['domains verify Ab12 go.acme.example', /\nNext: Set that TXT record .* dig \+short/],
+		['domains default Ab12 go.acme.example', /\nNext: oplink domains verify DOMAIN/],
+		['keys show --org Acme', /\nNext: .*oplink orgs list --search/],
+		['orgs delete Ab12 --yes', /\nNext: Cancel it at once, .* with oplink plan set --org ORG none/],
+		[
+			'plan set --org Ab12 BOGUS',
+			/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
+		],
+	] as const) {
+		t.regex((await cli(line)).stderr, next, line);
+	}
 });
 
 test("without the header of the code, as behind a proxy that removes it, a refusal's status has the next step", async (t) => {
@@ -105,39 +94,24 @@ test('a taken name has a next step, and a page of another program says that it i
 test('if no plan of the server is larger, the next step says so', async (t) => {
 	const quotas = {links: 10, clicks: 10, members: 10, domains: 1};
 	const plan = (name: string, domains: number) => ({plan: name, features: {}, quotas: {...quotas, domains}});
+	const path = '/admin/organizations/Ab12/domains';
+	const refusal = {message: "You've reached your domains limit.", code: 'QUOTA_EXCEEDED', quota: 'domains', path};
 	const {cli} = await startRecordingServer(t, {
-		'POST /admin/organizations/Ab12/domains': () => ({
-			status: 402,
-			body: {
-				statusCode: 402,
-				message: "You've reached your domains limit.",
-				code: 'QUOTA_EXCEEDED',
-				quota: 'domains',
-				path: '/admin/organizations/Ab12/domains',
-			},
-		}),
+		[`POST ${path}`]: () => ({status: 402, body: {statusCode: 402, ...refusal}}),
 		'GET /admin/organizations/Ab12': () => ({body: {plan: 'WIDE'}}),
 		'GET /portal/billing/pricing': () => ({body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]}),
 	});
-	ends(t, await cli('domains add --org Ab12 go.example.com'), 6, {
-		stderr: /\nNext: No plan has more domains than WIDE/,
-	});
+	const stderr = /\nNext: No plan has more domains than WIDE/;
+	ends(t, await cli('domains add --org Ab12 go.example.com'), 6, {stderr});
 });
 
 test('bad fields are listed one per line, each named once', async (t) => {
-	const {cli} = await startRecordingServer(t, {
-		'POST /admin/organizations': () => ({
-			status: 400,
-			body: {
-				statusCode: 400,
-				message: 'Validation failed',
-				details: [
-					{field: 'name', message: 'name is required'},
-					{field: 'contactEmail', message: 'must be an address'},
-				],
-			},
-		}),
-	});
+	const details = [
+		{field: 'name', message: 'name is required'},
+		{field: 'contactEmail', message: 'must be an address'},
+	];
+	const body = {statusCode: 400, message: 'Validation failed', details};
+	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 400, body})});
 	const {stderr} = await cli(['orgs', 'create', '--name', '']);
 	t.is(stderr, 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n');
 });
@@ -158,36 +132,28 @@ test('no text of a server, a file or the command line steers the terminal by an 
 	}
 });
 
-test('an answer that is not valid JSON fails with its status', async (t) => {
-	const {cli} = await startRecordingServer(t, {
-		'GET /admin/status': () => ({status: 502, body: Buffer.from('<html>Bad gateway</html>')}),
-	});
-	ends(t, await cli('status'), 1, {stderr: /^Error: request failed with status 502\n/});
-});
-
-test('a page of another server is not an answer', async (t) => {
-	const {cli} = await startRecordingServer(t, {'GET /admin/status': () => ({body: Buffer.from('<html>Hello</html>')})});
-	ends(t, await cli('status'), 1, {stderr: /is this the address of an Oplink server/});
+test('an answer that is not valid JSON, and a page of another server, are failures that say so', async (t) => {
+	for (const [status, stderr] of [
+		[502, /^Error: request failed with status 502\n/],
+		[200, /is this the address of an Oplink server/],
+	] as const) {
+		const body = Buffer.from('<html>Hello</html>');
+		const {cli} = await startRecordingServer(t, {'GET /admin/status': () => ({status, body})});
+		ends(t, await cli('status'), 1, {stderr});
+	}
 });
 
 test('an unreachable server ends with 7, its address and the next step', async (t) => {
-	const url = closedAddress;
-	const {stderr} = ends(t, await runCli(`status --url ${url} --token x`), 7, {stdout: ''});
-	t.true(stderr.startsWith(`Error: Cannot reach ${url}: connect ECONNREFUSED`));
-	t.regex(stderr, /\nNext: Start the server with oplink serve/);
+	const {stderr} = ends(t, await runCli(`status --url ${closedAddress} --token x`), 7, {
+		stdout: '',
+		stderr: /\nNext: Start the server with oplink serve/,
+	});
+	t.true(stderr.startsWith(`Error: Cannot reach ${closedAddress}: connect ECONNREFUSED`));
 });
 
 test('a wrong configuration ends with 78 and one line per fault', async (t) => {
-	const {stderr} = ends(t, await runCli('migrate status', {env: {PORT: 'many', REDIS_URL: 'nowhere'}}), 78);
-	t.deepEqual(stderr.trim().split('\n').length, 2);
-	t.regex(stderr, /^PORT /m);
-	t.regex(stderr, /^REDIS_URL /m);
-});
-
-test('Ctrl-C during a request ends with 130', async (t) => {
-	const interruption = new AbortController();
-	const {cli} = await startRecordingServer(t, {'GET /admin/status': {raw: () => interruption.abort()}});
-	ends(t, await cli('status', {io: {interruption: interruption.signal}}), 130, {stderr: 'Interrupted\n'});
+	const env = {PORT: 'many', REDIS_URL: 'nowhere'};
+	ends(t, await runCli('migrate status', {env}), 78, {stderr: /^PORT .*\nREDIS_URL .*\n$/});
 });
 
 test('a failed system call is reported in a sentence', async (t) => {
@@ -208,16 +174,16 @@ test('a server whose certificate is not trusted is said to be up', (t) => {
 	t.regex(lines[1] ?? '', /server is up, but its certificate is not trusted/);
 });
 
-for (const argv of [
-	['orgs', 'delete', 'Ab12'],
-	['links', 'delete', 'some-id'],
-	['keys', 'regenerate', '--org', 'Ab12', 'SERVER'],
-	['domains', 'remove', '--org', 'Ab12', 'go.acme.example'],
-	['migrate', 'down'],
+for (const line of [
+	'orgs delete Ab12',
+	'links delete some-id',
+	'keys regenerate --org Ab12 SERVER',
+	'domains remove --org Ab12 go.acme.example',
+	'migrate down',
 ]) {
-	test(`${argv.slice(0, 2).join(' ')} off a terminal does nothing without --yes`, async (t) => {
+	test(`${line} off a terminal does nothing without --yes`, async (t) => {
 		const {cli, requests} = await startRecordingServer(t, {});
-		ends(t, await cli(argv), 2, {stderr: /Add --yes/});
+		ends(t, await cli(line), 2, {stderr: /Add --yes/});
 		t.deepEqual(requests, []);
 	});
 }
