@@ -21,6 +21,7 @@ export const deepOnly = {
 	'test/visits/clicks/exactness.ts': 'exactness of counts',
 	'test/visits/clicks/journal-life.ts': 'journals of processes that end',
 	'test/visits/export/duckdb.ts': 'exports in DuckDB',
+	'test/visits/page/api-page.ts': 'the page of the API in Chromium',
 	'test/visits/page/clipboard.ts': 'the clipboard in Chromium',
 	'test/visits/page/leaving.ts': 'leaving the page in Chromium',
 	'test/visits/page/looks.ts': 'the looks of pages in Chromium',
