@@ -8,9 +8,10 @@ import {createDb} from '../../../../src/platform/db/db.ts';
 import {createServices, type Services} from '../../../../src/services.ts';
 import type {DirectFetch} from '../../../fakes/gateway/http-server.ts';
 import {startFakePaymob} from '../../../fakes/paymob/paymob.ts';
-import {type FakeStripe, startFakeStripe} from '../../../fakes/stripe/stripe.ts';
+import {startFakeStripe} from '../../../fakes/stripe/stripe.ts';
 import {createTestDatabase} from '../../../helpers/database.ts';
 import {createFakeClock} from '../../../helpers/service.ts';
+import {libraryFor} from '../_official-stripe.ts';
 import {watchConnections} from './_connections.ts';
 import {prepareDeath} from './_death.ts';
 
@@ -39,20 +40,10 @@ const RETURN_URL = 'https://portal.example.com/billing';
 const BEGIN = new Date('2026-01-31T12:00:00.000Z');
 
 /** What jobs and receivers look at without naming an organization. */
-const FORGET = [
-	...['gateway_events', 'billing_invoices', 'billing_attempts', 'payment_methods', 'payment_reversals'],
-	...['subscriptions', 'leases'],
-]
+const FORGET = 'gateway_events billing_invoices billing_attempts payment_methods payment_reversals subscriptions leases'
+	.split(' ')
 	.map((table) => `DELETE FROM ${table}`)
 	.join('; ');
-
-/** The service's library, which does not repeat a call by itself: so every fault is seen. */
-const createLibrary = ({env, fetch}: FakeStripe): Stripe => {
-	const {hostname: host, port} = new URL(env.STRIPE_API_URL);
-	const httpClient = Stripe.createFetchHttpClient(fetch);
-	const settings = {host, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false, httpClient} as const;
-	return new Stripe(env.STRIPE_SECRET_KEY, settings);
-};
 
 export const startWorld = async () => {
 	const clock = createFakeClock(BEGIN);
@@ -76,7 +67,9 @@ export const startWorld = async () => {
 	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
 	const db = createDb(database.url, {poolSize: 6});
 	const made = createServices({config, port: 3000, db, clock, log, adminToken});
-	const gatewayA = createStripeGateway({stripe: createLibrary(stripe), plans: config.plans, returnUrl: RETURN_URL});
+	// The library does not repeat a call by itself: so every fault is seen.
+	const library = libraryFor(stripe, {maxNetworkRetries: 0, httpClient: Stripe.createFetchHttpClient(stripe.fetch)});
+	const gatewayA = createStripeGateway({stripe: library, plans: config.plans, returnUrl: RETURN_URL});
 	const services: Services = {...made, gateways: {...made.gateways, GATEWAY_A: gatewayA}};
 	const connections = watchConnections(db);
 	const death = prepareDeath(db, connections, [stripe, paymob]);
