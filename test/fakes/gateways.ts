@@ -1,5 +1,5 @@
 import {startDevelopment} from './gateway/development.ts';
-import {environmentLines, helpText} from './gateway/development-routes.ts';
+import {environmentLines} from './shared/development.ts';
 
 const {
 	GATEWAY_A_PORT = '4401',
@@ -9,16 +9,14 @@ const {
 	CLOCK_OFFSET = '0',
 } = process.env;
 
-const {stripe, paymob, stop} = await startDevelopment({
+const {stripe, paymob, help, stop} = await startDevelopment({
 	ports: {stripe: Number(GATEWAY_A_PORT), paymob: Number(GATEWAY_B_PORT)},
 	serviceUrl: SERVICE_URL,
 	folder: DATA_DIR,
 	clockOffset: Number(CLOCK_OFFSET),
 	say: (line) => console.error(line),
 });
-console.log(helpText('Stripe', stripe.url, `${SERVICE_URL}/webhook/gateway-a`));
-console.log(helpText('Paymob', paymob.url, `${SERVICE_URL}/webhook/gateway-b`));
-console.log(`The service's variables:\n${environmentLines({...stripe.env, ...paymob.env})}`);
+console.log(`${help}\nThe service's variables:\n${environmentLines({...stripe.env, ...paymob.env})}`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 	process.once(signal, stop);
 }

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {ExecutionContext} from 'ava';
 import type {Delivery} from '../../fakes/identity-provider/identity-provider.ts';
-import type {MembershipRecord} from '../../fakes/identity-provider/records.ts';
-import type {WebhookEvent} from '../../fakes/identity-provider/webhooks.ts';
+import type {MembershipRecord} from '../../fakes/identity-provider/present.ts';
+import type {WebhookEvent} from '../../fakes/shared/webhook-queue.ts';
 import type {Portal} from '../../helpers/portal.ts';
 
 /** The service's records of an organization, without the parts that differ between runs. */

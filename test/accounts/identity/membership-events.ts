@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {MembershipRecord} from '../../fakes/identity-provider/records.ts';
+import type {MembershipRecord} from '../../fakes/identity-provider/present.ts';
 import {admin} from '../../helpers/callers.ts';
 import {portalOf, session} from '../../helpers/portal.ts';
 import {address, deliverAbout, membershipEvent, mirrored, mirroredUser, taken} from './_mirror.ts';

@@ -2,7 +2,7 @@ import test from 'ava';
 import {systemCaller} from '../../../src/accounts/audit/audit-log.ts';
 import {fetchOnDemand} from '../../../src/accounts/identity/fetch-on-demand.ts';
 import {createProviderClient, type ProviderClient} from '../../../src/accounts/identity/provider-client.ts';
-import type {Call, FaultInput} from '../../fakes/identity-provider/faults.ts';
+import type {Call, FaultInput} from '../../fakes/shared/faults.ts';
 import {portalOf} from '../../helpers/portal.ts';
 import {address, membershipEvent, mirrored, taken} from './_mirror.ts';
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import {forgetDeliveries} from '../../../src/accounts/identity/forget-deliveries.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {finish, start} from '../../cli/_spawn-cli.ts';
-import type {WebhookEvent} from '../../fakes/identity-provider/webhooks.ts';
+import type {WebhookEvent} from '../../fakes/shared/webhook-queue.ts';
 import {admin} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {portalOf, startPortal} from '../../helpers/portal.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {FaultInput} from '../../fakes/identity-provider/faults.ts';
+import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {portalOf} from '../../helpers/portal.ts';
 import {createOrganization, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
 

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import type {FaultInput} from '../../fakes/identity-provider/faults.ts';
+import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {auditOf} from '../../helpers/audit.ts';
 import {organization} from '../../helpers/builders.ts';
 import {ops, portalOf, startPortal} from '../../helpers/portal.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import type {FaultInput} from '../../fakes/identity-provider/faults.ts';
+import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {auditOf} from '../../helpers/audit.ts';
 import {type Member, member, ops, portalOf} from '../../helpers/portal.ts';
 import {rolesOf, team} from './_team.ts';

@@ -1,5 +1,5 @@
-import type {Call} from '../identity-provider/faults.ts';
-import type {Reply} from './http-server.ts';
+import type {Call} from '../shared/faults.ts';
+import type {Reply} from '../shared/http-server.ts';
 
 const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 

@@ -1,17 +1,16 @@
 import {acmeId, roles} from './development-seed.ts';
-import {findUserByEmail, membershipsWhere} from './directory.ts';
+import {findUser, findUserByEmail, membershipsWhere} from './directory.ts';
 import type {IdentityProvider} from './identity-provider.ts';
 import {notFound, paramValue} from './provider-errors.ts';
 import type {UserRecord} from './records.ts';
 
 /** A user by id or address; an unknown address signs up. */
-const userOf = (idp: IdentityProvider, given: string): UserRecord => {
-	const found = idp.directory.users.get(given) ?? findUserByEmail(idp.directory, given);
-	if (found === null && !given.includes('@')) {
-		throw notFound('User');
+export const userOf = (idp: IdentityProvider, given: string): UserRecord => {
+	if (!given.includes('@')) {
+		return findUser(idp.directory, given);
 	}
 
-	return found ?? idp.user({email: given, firstName: given.split('@')[0] ?? null});
+	return findUserByEmail(idp.directory, given) ?? idp.user({email: given, firstName: given.split('@')[0] ?? null});
 };
 
 /** An organization by id or name, `ops` for the operator's, `none` for no organization. */
@@ -20,10 +19,8 @@ export const organizationOf = (idp: IdentityProvider, given: string): string | n
 		return null;
 	}
 
-	const found =
-		given === 'ops'
-			? idp.opsOrganization
-			: [...idp.directory.organizations.values()].find(({id, name}) => id === given || name === given);
+	const all = [...idp.directory.organizations.values()];
+	const found = given === 'ops' ? idp.opsOrganization : all.find(({id, name}) => id === given || name === given);
 	if (found === undefined) {
 		throw notFound('Organization');
 	}
@@ -40,15 +37,6 @@ const defaultAddress = (query: URLSearchParams): string => {
 	return roles.some((known) => known === role) ? `${role}@acme.test` : 'viewer@acme.test';
 };
 
-const secondsOf = (given: string | null): number | undefined => {
-	const ttl = given === null ? undefined : Number(given);
-	if (ttl !== undefined && !Number.isInteger(ttl)) {
-		throw paramValue('ttl', 'must be seconds');
-	}
-
-	return ttl;
-};
-
 /**
  * The session token that `user`, `org`, `role` and `ttl` ask for. Without a user it is Acme's member of that role;
  * without an organization it is the one that the user joined last.
@@ -59,12 +47,16 @@ export const developmentToken = (idp: IdentityProvider, query: URLSearchParams):
 	const joined = membershipsWhere(idp.directory, {userId: user.id}).at(-1)?.organizationId ?? null;
 	const organization = asked === null ? joined : organizationOf(idp, asked);
 	const role = query.get('role');
-	const ttl = secondsOf(query.get('ttl'));
+	const ttl = query.has('ttl') ? Number(query.get('ttl')) : 60;
+	if (!Number.isInteger(ttl)) {
+		throw paramValue('ttl', 'must be seconds');
+	}
+
 	return idp.token({
 		user,
 		organization: query.has('user') || asked !== null ? organization : acmeId,
+		ttl,
 		...(role === null ? {} : {role}),
-		...(ttl === undefined ? {} : {ttl}),
 		...(query.get('version') === '1' ? {version: 1} : {}),
 	});
 };

@@ -3,10 +3,11 @@ import {notFound} from './provider-errors.ts';
 import {
 	type InvitationRecord,
 	idOf,
-	type MembershipRecord,
 	type Metadata,
-	type OrganizationRecord,
 	type Ref,
+	type StoredMembership,
+	type StoredOrganization,
+	type SystemRole,
 	type UserRecord,
 } from './records.ts';
 
@@ -14,66 +15,55 @@ import {
 export type Settings = {
 	/** Off by default, as on instances made after October 2025: a slug is then refused with 403. */
 	slugsEnabled: boolean;
-	/** The role of an organization's creator. */
-	creatorRole: MembershipRecord['role'];
 	/** Seats of an organization that was made without saying how many; 0: any number. */
 	maxAllowedMemberships: number;
 	/** Whether deleting an organization also sends events of its memberships, which is not documented. */
 	sendsMembershipsOfDeleted: boolean;
 };
 
-/** A stored membership; organization and user are added when it is sent. */
-export type StoredMembership = Omit<MembershipRecord, 'organization' | 'public_user_data'> & {
-	organizationId: string;
-	userId: string;
-};
-export type StoredOrganization = Omit<OrganizationRecord, 'members_count' | 'pending_invitations_count'>;
-
-/** All that the provider knows. The operations on it are in organizations.ts, users.ts, memberships.ts, invitations.ts. */
-export type Directory = {
-	clock: Clock;
-	settings: Settings;
-	/** Creates a webhook event. */
-	emit: (type: string, data: unknown) => void;
-	organizations: Map<string, StoredOrganization>;
-	users: Map<string, UserRecord>;
-	memberships: Map<string, StoredMembership>;
-	invitations: Map<string, InvitationRecord>;
-};
-
 export const defaultSettings: Settings = {
 	slugsEnabled: false,
-	creatorRole: 'org:admin',
 	maxAllowedMemberships: 5,
 	sendsMembershipsOfDeleted: false,
 };
 
-export const createDirectory = (given: Pick<Directory, 'clock' | 'settings' | 'emit'>): Directory => ({
+/** The role of an organization's creator. */
+export const creatorRole: SystemRole = 'org:admin';
+
+/** All that the provider knows. The operations on it are in organizations.ts, users.ts, memberships.ts, invitations.ts. */
+export const createDirectory = (given: {
+	clock: Clock;
+	settings: Settings;
+	/** Creates a webhook event. */
+	emit(type: string, data: unknown): void;
+}) => ({
 	...given,
-	organizations: new Map(),
-	users: new Map(),
-	memberships: new Map(),
-	invitations: new Map(),
+	organizations: new Map<string, StoredOrganization>(),
+	users: new Map<string, UserRecord>(),
+	memberships: new Map<string, StoredMembership>(),
+	invitations: new Map<string, InvitationRecord>(),
 });
+
+export type Directory = ReturnType<typeof createDirectory>;
+
+const foundOr404 = <T>(found: T | undefined, what: string): T => {
+	if (found === undefined) {
+		throw notFound(what);
+	}
+
+	return found;
+};
 
 export const findOrganization = ({organizations}: Directory, ref: Ref): StoredOrganization => {
 	const id = idOf(ref);
-	const found = organizations.get(id) ?? [...organizations.values()].find(({slug}) => slug !== null && slug === id);
-	if (found === undefined) {
-		throw notFound('Organization');
-	}
-
-	return found;
+	const bySlug = () => [...organizations.values()].find(({slug}) => slug !== null && slug === id);
+	return foundOr404(organizations.get(id) ?? bySlug(), 'Organization');
 };
 
-export const findUser = ({users}: Directory, ref: Ref): UserRecord => {
-	const found = users.get(idOf(ref));
-	if (found === undefined) {
-		throw notFound('User');
-	}
+export const findUser = ({users}: Directory, ref: Ref): UserRecord => foundOr404(users.get(idOf(ref)), 'User');
 
-	return found;
-};
+export const findInvitation = ({invitations}: Directory, ref: Ref): InvitationRecord =>
+	foundOr404(invitations.get(idOf(ref)), 'Organization invitation');
 
 export const findUserByEmail = ({users}: Directory, email: string): UserRecord | null =>
 	[...users.values()].find((user) =>
@@ -93,18 +83,14 @@ export const membershipsWhere = (
 export const findMembership = (directory: Directory, organization: Ref, user: Ref): StoredMembership => {
 	const organizationId = findOrganization(directory, organization).id;
 	const [found] = membershipsWhere(directory, {organizationId, userId: findUser(directory, user).id});
-	if (found === undefined) {
-		throw notFound('Organization membership');
-	}
-
-	return found;
+	return foundOr404(found, 'Organization membership');
 };
 
 /** The current time, but later than a record's last change, so that two changes at a frozen clock have an order. */
 export const changedAt = ({clock}: Directory, record: {updated_at: number}): number =>
 	Math.max(clock.now().getTime(), record.updated_at + 1);
 
-const isObject = (value: unknown): value is Metadata =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Deep merge as the provider does it: null deletes a key. */

@@ -1,6 +1,8 @@
 import {
 	changedAt,
+	creatorRole,
 	type Directory,
+	findInvitation,
 	findMembership,
 	findOrganization,
 	findUser,
@@ -8,25 +10,15 @@ import {
 	membershipsWhere,
 } from './directory.ts';
 import {createMembership} from './memberships.ts';
-import {invitationNow, pendingInvitations} from './present.ts';
+import {invitationNow, type MembershipRecord, pendingInvitations} from './present.ts';
 import {
 	alreadyMember,
 	invitationNotPending,
 	invitationNotUnique,
 	membershipQuotaExceeded,
 	notAllowed,
-	notFound,
 } from './provider-errors.ts';
-import {
-	type InvitationRecord,
-	idOf,
-	type MembershipRecord,
-	type Metadata,
-	newId,
-	type Ref,
-	roleNames,
-	type SystemRole,
-} from './records.ts';
+import {type InvitationRecord, type Metadata, newId, newInvitation, type Ref, type SystemRole} from './records.ts';
 import {createUser} from './users.ts';
 
 export type InvitationInput = {
@@ -66,23 +58,20 @@ export const createInvitation = (directory: Directory, input: InvitationInput): 
 
 	const now = directory.clock.now().getTime();
 	const id = newId('orginv');
-	const invitation: InvitationRecord = {
-		object: 'organization_invitation',
-		id,
-		email_address: email,
-		role: systemRole,
-		role_name: roleNames[systemRole],
-		organization_id: organization.id,
-		status: 'pending',
-		public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
-		private_metadata: input.privateMetadata ?? {},
-		url: redirectUrl === null ? null : `${redirectUrl}?__clerk_ticket=${id}`,
-		expires_at: now + expiresInDays * day,
-		inviter_id: input.inviterUserId ?? null,
-		public_inviter_data: null,
-		created_at: now,
-		updated_at: now,
-	};
+	const invitation = newInvitation(
+		{
+			id,
+			email_address: email,
+			role: systemRole,
+			organization_id: organization.id,
+			public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
+			private_metadata: input.privateMetadata ?? {},
+			url: redirectUrl === null ? null : `${redirectUrl}?__clerk_ticket=${id}`,
+			expires_at: now + expiresInDays * day,
+			inviter_id: input.inviterUserId ?? null,
+		},
+		now,
+	);
 	directory.invitations.set(id, invitation);
 	directory.emit('organizationInvitation.created', invitation);
 	return structuredClone(invitation);
@@ -90,17 +79,13 @@ export const createInvitation = (directory: Directory, input: InvitationInput): 
 
 /** An acting member needs the permission to manage members, which the creator's system role has. */
 export const requireManager = (directory: Directory, organization: Ref, userId: string | undefined): void => {
-	if (userId !== undefined && findMembership(directory, organization, userId).role !== directory.settings.creatorRole) {
+	if (userId !== undefined && findMembership(directory, organization, userId).role !== creatorRole) {
 		throw notAllowed();
 	}
 };
 
 const findPending = (directory: Directory, ref: Ref): InvitationRecord => {
-	const invitation = directory.invitations.get(idOf(ref));
-	if (invitation === undefined) {
-		throw notFound('Organization invitation');
-	}
-
+	const invitation = findInvitation(directory, ref);
 	if (invitationNow(directory, invitation).status !== 'pending') {
 		throw invitationNotPending();
 	}
@@ -128,10 +113,8 @@ export const revokeInvitation = (directory: Directory, ref: Ref): InvitationReco
 export const acceptInvitation = (directory: Directory, ref: Ref, user?: Ref): MembershipRecord => {
 	const invitation = findPending(directory, ref);
 	const {email_address: email} = invitation;
-	const accepting =
-		user === undefined
-			? (findUserByEmail(directory, email) ?? createUser(directory, {email}))
-			: findUser(directory, user);
+	const owner = () => findUserByEmail(directory, email) ?? createUser(directory, {email});
+	const accepting = user === undefined ? owner() : findUser(directory, user);
 	settle(directory, invitation, 'accepted');
 	return createMembership(directory, {
 		organization: invitation.organization_id,

@@ -1,15 +1,23 @@
 import {
 	changedAt,
+	creatorRole,
 	type Directory,
 	findOrganization,
 	findUser,
 	membershipsWhere,
 	mergeMetadata,
-	type StoredMembership,
 } from './directory.ts';
-import {membershipRecord, primaryEmailOf} from './present.ts';
+import {type MembershipRecord, membershipRecord, primaryEmailOf} from './present.ts';
 import {alreadyMember, minimumPermissionsNeeded} from './provider-errors.ts';
-import {type MembershipRecord, type Metadata, newId, type Ref, roleNames, type SystemRole} from './records.ts';
+import {
+	type Metadata,
+	newId,
+	newMembership,
+	type Ref,
+	roleNames,
+	type StoredMembership,
+	type SystemRole,
+} from './records.ts';
 
 export type MembershipInput = {
 	id?: string;
@@ -29,20 +37,16 @@ export const createMembership = (directory: Directory, input: MembershipInput): 
 	}
 
 	const now = directory.clock.now().getTime();
-	const role = input.systemRole ?? 'org:member';
-	const membership: StoredMembership = {
-		object: 'organization_membership',
-		id: input.id ?? newId('orgmem'),
-		role,
-		role_name: roleNames[role],
-		permissions: [],
-		public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
-		private_metadata: {},
-		organizationId: organization.id,
-		userId: user.id,
-		created_at: now,
-		updated_at: now,
-	};
+	const membership = newMembership(
+		{
+			id: input.id ?? newId('orgmem'),
+			role: input.systemRole ?? 'org:member',
+			public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
+			organizationId: organization.id,
+			userId: user.id,
+		},
+		now,
+	);
 	directory.memberships.set(membership.id, membership);
 	const record = membershipRecord(directory, membership);
 	directory.emit('organizationMembership.created', record);
@@ -68,7 +72,6 @@ export const updateMembershipMetadata = (
 
 /** The provider keeps one member with the creator's permissions in every organization that has one. */
 const refuseLossOfLastPrivileged = (directory: Directory, membership: StoredMembership): void => {
-	const {creatorRole} = directory.settings;
 	const privileged = membershipsWhere(directory, {organizationId: membership.organizationId}).filter(
 		({role}) => role === creatorRole,
 	);
@@ -82,7 +85,7 @@ export const updateSystemRole = (
 	membership: StoredMembership,
 	role: SystemRole,
 ): MembershipRecord => {
-	if (role !== directory.settings.creatorRole) {
+	if (role !== creatorRole) {
 		refuseLossOfLastPrivileged(directory, membership);
 	}
 

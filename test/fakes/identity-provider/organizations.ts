@@ -1,15 +1,15 @@
 import {
 	changedAt,
+	creatorRole,
 	type Directory,
 	findOrganization,
 	membershipsWhere,
 	mergeMetadata,
-	type StoredOrganization,
 } from './directory.ts';
 import {createMembership} from './memberships.ts';
-import {membershipRecord, organizationRecord} from './present.ts';
+import {membershipRecord, type OrganizationRecord, organizationRecord} from './present.ts';
 import {creatorNotFound, paramMissing, paramValue, slugsDisabled, slugTaken} from './provider-errors.ts';
-import {idOf, imageUrl, type Metadata, newId, type OrganizationRecord, type Ref} from './records.ts';
+import {idOf, type Metadata, newId, newOrganization, type Ref} from './records.ts';
 
 export type OrganizationInput = {
 	id?: string;
@@ -57,25 +57,22 @@ export const createOrganization = (directory: Directory, input: OrganizationInpu
 		throw creatorNotFound(createdBy);
 	}
 
-	const organization: StoredOrganization = {
-		object: 'organization',
-		id,
-		name: checkName(input.name ?? `Acme ${id.slice(-8)}`),
-		slug: slug === undefined ? null : checkSlug(directory, slug, id),
-		image_url: imageUrl,
-		has_image: false,
-		max_allowed_memberships: input.maxAllowedMemberships ?? directory.settings.maxAllowedMemberships,
-		admin_delete_enabled: true,
-		public_metadata: input.publicMetadata ?? {},
-		private_metadata: input.privateMetadata ?? {},
-		created_by: createdBy,
-		created_at: now,
-		updated_at: now,
-	};
+	const organization = newOrganization(
+		{
+			id,
+			name: checkName(input.name ?? `Acme ${id.slice(-8)}`),
+			slug: slug === undefined ? null : checkSlug(directory, slug, id),
+			max_allowed_memberships: input.maxAllowedMemberships ?? directory.settings.maxAllowedMemberships,
+			public_metadata: input.publicMetadata ?? {},
+			private_metadata: input.privateMetadata ?? {},
+			created_by: createdBy,
+		},
+		now,
+	);
 	directory.organizations.set(id, organization);
 	directory.emit('organization.created', organizationRecord(directory, organization));
 	if (createdBy !== null) {
-		createMembership(directory, {organization: id, user: createdBy, systemRole: directory.settings.creatorRole});
+		createMembership(directory, {organization: id, user: createdBy, systemRole: creatorRole});
 	}
 
 	return organizationRecord(directory, organization);

@@ -1,27 +1,34 @@
-import {bodyInvalid, paramFormat, paramMissing, paramUnknown, paramValue} from './provider-errors.ts';
+import {isObject} from './directory.ts';
+import {paramFormat, paramMissing, paramUnknown, paramValue} from './provider-errors.ts';
 import {isSystemRole, type Metadata, type SystemRole} from './records.ts';
 
-export type Body = Record<string, unknown>;
+/** Reads a value of a body; undefined where it is missing and may be. @throws where it is not right. */
+type Reader<T> = (value: unknown, name: string) => T;
 
-const isObject = (value: unknown): value is Body =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
+type Readers = Record<string, Reader<unknown>>;
+type OptionalName<R extends Readers> = {[K in keyof R]: undefined extends ReturnType<R[K]> ? K : never}[keyof R];
+type Read<R extends Readers> = {[K in Exclude<keyof R, OptionalName<R>>]: ReturnType<R[K]>} & {
+	[K in OptionalName<R>]?: Exclude<ReturnType<R[K]>, undefined>;
+};
 
-/** A body with none but these fields; no body counts as an empty one. */
-export const readBody = (body: unknown, allowed: readonly string[]): Body => {
-	if (body !== undefined && !isObject(body)) {
-		throw bodyInvalid();
-	}
-
-	const unknown = Object.keys(body ?? {}).find((name) => !allowed.includes(name));
+/** The fields of a body, which has none but these; `publicMetadata` is `public_metadata` there. Null counts as missing. */
+export const readBody = <R extends Readers>(body: Record<string, unknown>, readers: R): Read<R> => {
+	const fields = Object.entries(readers).map(([key, read]) => {
+		const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+		return {key, name, read};
+	});
+	const unknown = Object.keys(body).find((given) => !fields.some(({name}) => name === given));
 	if (unknown !== undefined) {
 		throw paramUnknown(unknown);
 	}
 
-	return body ?? {};
+	const values = fields.map(({key, name, read}) => [key, read(body[name] ?? undefined, name)]);
+	return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 };
 
-export const text = (body: Body, name: string): string | undefined => {
-	const value = body[name] ?? undefined;
+export const anything: Reader<unknown> = (value) => value;
+
+export const text: Reader<string | undefined> = (value, name) => {
 	if (value !== undefined && typeof value !== 'string') {
 		throw paramFormat(name, 'must be a string');
 	}
@@ -29,8 +36,8 @@ export const text = (body: Body, name: string): string | undefined => {
 	return value;
 };
 
-export const requiredText = (body: Body, name: string): string => {
-	const value = text(body, name);
+export const requiredText: Reader<string> = (given, name) => {
+	const value = text(given, name);
 	if (value === undefined || value.trim() === '') {
 		throw paramMissing(name);
 	}
@@ -38,8 +45,8 @@ export const requiredText = (body: Body, name: string): string => {
 	return value;
 };
 
-export const emailAddress = (body: Body, name: string): string => {
-	const value = requiredText(body, name);
+export const emailAddress: Reader<string> = (given, name) => {
+	const value = requiredText(given, name);
 	if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
 		throw paramFormat(name, 'must be a valid email address');
 	}
@@ -47,8 +54,7 @@ export const emailAddress = (body: Body, name: string): string => {
 	return value;
 };
 
-export const metadata = (body: Body, name: string): Metadata | undefined => {
-	const value = body[name] ?? undefined;
+export const metadata: Reader<Metadata | undefined> = (value, name) => {
 	if (value !== undefined && !isObject(value)) {
 		throw paramFormat(name, 'must be an object');
 	}
@@ -56,17 +62,18 @@ export const metadata = (body: Body, name: string): Metadata | undefined => {
 	return value;
 };
 
-export const integer = (body: Body, name: string, min: number, max: number): number | undefined => {
-	const value = body[name] ?? undefined;
-	if (value !== undefined && (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)) {
-		throw paramValue(name, `must be an integer from ${min} to ${max}`);
-	}
+export const integer =
+	(min: number, max: number): Reader<number | undefined> =>
+	(value, name) => {
+		if (value !== undefined && !(Number.isInteger(value) && Number(value) >= min && Number(value) <= max)) {
+			throw paramValue(name, `must be an integer from ${min} to ${max}`);
+		}
 
-	return value as number | undefined;
-};
+		return value as number | undefined;
+	};
 
-export const systemRole = (body: Body, name: string): SystemRole => {
-	const value = requiredText(body, name);
+export const systemRole: Reader<SystemRole> = (given, name) => {
+	const value = requiredText(given, name);
 	if (!isSystemRole(value)) {
 		throw paramValue(name, 'must be the key of a role of the instance');
 	}
@@ -79,12 +86,7 @@ const defaultLimit = 10;
 
 const count = (query: URLSearchParams, name: string, fallback: number, min: number, max: number): number => {
 	const given = query.get(name);
-	const value = given === null ? fallback : Number(given);
-	if (given === '' || !Number.isInteger(value) || value < min || value > max) {
-		throw paramValue(name, `must be an integer from ${min} to ${max}`);
-	}
-
-	return value;
+	return integer(min, max)(given === '' ? Number.NaN : Number(given ?? fallback), name) ?? fallback;
 };
 
 /** One page of a list as `limit` and `offset` ask for it, with how many there are. */

@@ -1,20 +1,12 @@
-import {
-	type Directory,
-	findOrganization,
-	findUser,
-	membershipsWhere,
-	type StoredMembership,
-	type StoredOrganization,
-} from './directory.ts';
-import type {InvitationRecord, MembershipRecord, OrganizationRecord, UserRecord} from './records.ts';
+import {type Directory, findOrganization, findUser, membershipsWhere} from './directory.ts';
+import type {InvitationRecord, StoredMembership, StoredOrganization, UserRecord} from './records.ts';
 
 export const primaryEmailOf = (user: UserRecord): string | null =>
 	user.email_addresses.find(({id}) => id === user.primary_email_address_id)?.email_address ?? null;
 
 /** An invitation as it is now: what is past its time has expired, without an event. */
 export const invitationNow = ({clock}: Directory, invitation: InvitationRecord): InvitationRecord => {
-	const {status, expires_at: expiresAt} = invitation;
-	const isOver = status === 'pending' && expiresAt !== null && expiresAt <= clock.now().getTime();
+	const isOver = invitation.status === 'pending' && invitation.expires_at <= clock.now().getTime();
 	return structuredClone(isOver ? {...invitation, status: 'expired' as const} : invitation);
 };
 
@@ -26,15 +18,17 @@ export const invitationsOf = (directory: Directory, organizationId: string): Inv
 export const pendingInvitations = (directory: Directory, organizationId: string): InvitationRecord[] =>
 	invitationsOf(directory, organizationId).filter(({status}) => status === 'pending');
 
-export const organizationRecord = (directory: Directory, organization: StoredOrganization): OrganizationRecord =>
+export const organizationRecord = (directory: Directory, organization: StoredOrganization) =>
 	structuredClone({
 		...organization,
 		members_count: membershipsWhere(directory, {organizationId: organization.id}).length,
 		pending_invitations_count: pendingInvitations(directory, organization.id).length,
 	});
 
+export type OrganizationRecord = ReturnType<typeof organizationRecord>;
+
 /** A membership as the provider sends it: with its organization and its user's public fields. */
-export const membershipRecord = (directory: Directory, stored: StoredMembership): MembershipRecord => {
+export const membershipRecord = (directory: Directory, stored: StoredMembership) => {
 	const {organizationId, userId, ...membership} = stored;
 	const user = findUser(directory, userId);
 	return structuredClone({
@@ -51,3 +45,5 @@ export const membershipRecord = (directory: Directory, stored: StoredMembership)
 		},
 	});
 };
+
+export type MembershipRecord = ReturnType<typeof membershipRecord>;

@@ -6,7 +6,6 @@ export class ProviderError extends Error {
 		message: string,
 		readonly longMessage = message,
 		readonly meta?: Record<string, unknown>,
-		readonly headers: Record<string, string> = {},
 	) {
 		super(message);
 	}
@@ -28,16 +27,13 @@ export const bodyInvalid = () =>
 export const unsupportedContentType = () =>
 	new ProviderError(415, 'unsupported_content_type', 'Content-Type is unsupported', 'Send application/json.');
 
-export const paramMissing = (name: string) =>
-	new ProviderError(422, 'form_param_missing', 'is missing', `${name} must be included.`, {param_name: name});
+const wrongParam = (code: string, message: string, name: string, what: string) =>
+	new ProviderError(422, `form_param_${code}`, message, `${name} ${what}.`, {param_name: name});
+export const paramMissing = (name: string) => wrongParam('missing', 'is missing', name, 'must be included');
 export const paramUnknown = (name: string) =>
-	new ProviderError(422, 'form_param_unknown', 'is unknown', `${name} is not a valid parameter for this request.`, {
-		param_name: name,
-	});
-export const paramFormat = (name: string, what: string) =>
-	new ProviderError(422, 'form_param_format_invalid', 'is invalid', `${name} ${what}.`, {param_name: name});
-export const paramValue = (name: string, what: string) =>
-	new ProviderError(422, 'form_param_value_invalid', 'is invalid', `${name} ${what}.`, {param_name: name});
+	wrongParam('unknown', 'is unknown', name, 'is not a valid parameter for this request');
+export const paramFormat = (name: string, what: string) => wrongParam('format_invalid', 'is invalid', name, what);
+export const paramValue = (name: string, what: string) => wrongParam('value_invalid', 'is invalid', name, what);
 
 export const creatorNotFound = (userId: string) =>
 	new ProviderError(400, 'organization_creator_not_found', 'creator not found', `No users found with id ${userId}.`);

@@ -2,124 +2,17 @@ import {randomBytes} from 'node:crypto';
 
 /**
  * What the provider says of its own things, as its API and its events spell it (contract/identity 8,
- * contract/identity 10).
+ * contract/identity 10). Times are Unix milliseconds, as all but those of tokens.
  */
 export type Metadata = Record<string, unknown>;
 
-export type OrganizationRecord = {
-	object: 'organization';
-	id: string;
-	name: string;
-	/** Null on an instance that has slugs switched off, which is the default. */
-	slug: string | null;
-	image_url: string;
-	has_image: boolean;
-	members_count: number;
-	pending_invitations_count: number;
-	/** Members and open invitations that it may have; 0: any number. */
-	max_allowed_memberships: number;
-	admin_delete_enabled: boolean;
-	public_metadata: Metadata;
-	private_metadata: Metadata;
-	created_by: string | null;
-	/** Unix milliseconds, as every time but those of tokens. */
-	created_at: number;
-	updated_at: number;
-};
-
-export type EmailAddressRecord = {
-	id: string;
-	object: 'email_address';
-	email_address: string;
-	reserved: boolean;
-	verification: {status: 'verified' | 'unverified'; strategy: string; attempts: number; expire_at: number} | null;
-	linked_to: unknown[];
-	created_at: number;
-	updated_at: number;
-};
-
-export type UserRecord = {
-	object: 'user';
-	id: string;
-	external_id: string | null;
-	username: string | null;
-	first_name: string | null;
-	last_name: string | null;
-	primary_email_address_id: string | null;
-	primary_phone_number_id: string | null;
-	primary_web3_wallet_id: string | null;
-	email_addresses: EmailAddressRecord[];
-	phone_numbers: unknown[];
-	web3_wallets: unknown[];
-	external_accounts: unknown[];
-	image_url: string;
-	has_image: boolean;
-	public_metadata: Metadata;
-	private_metadata: Metadata;
-	unsafe_metadata: Metadata;
-	password_enabled: boolean;
-	two_factor_enabled: boolean;
-	banned: boolean;
-	locked: boolean;
-	last_sign_in_at: number | null;
-	last_active_at: number | null;
-	created_at: number;
-	updated_at: number;
-};
-
+export const roleNames = {'org:member': 'Member', 'org:admin': 'Admin'};
 /** The provider's own role, not the application's. */
-export type SystemRole = 'org:member' | 'org:admin';
-
-export type MembershipRecord = {
-	object: 'organization_membership';
-	id: string;
-	role: SystemRole;
-	role_name: string;
-	permissions: string[];
-	/** The application's role lies in `role`. */
-	public_metadata: Metadata;
-	private_metadata: Metadata;
-	organization: OrganizationRecord;
-	public_user_data: {
-		user_id: string;
-		/** An e-mail address, a user name, a phone number, or nothing. */
-		identifier: string | null;
-		first_name: string | null;
-		last_name: string | null;
-		image_url: string;
-		profile_image_url: string;
-		has_image: boolean;
-	};
-	created_at: number;
-	updated_at: number;
-};
-
-export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
-export type InvitationStatus = (typeof invitationStatuses)[number];
-
-export type InvitationRecord = {
-	object: 'organization_invitation';
-	id: string;
-	email_address: string;
-	role: SystemRole;
-	role_name: string;
-	organization_id: string;
-	status: InvitationStatus;
-	public_metadata: Metadata;
-	private_metadata: Metadata;
-	url: string | null;
-	expires_at: number | null;
-	inviter_id: string | null;
-	public_inviter_data: null;
-	created_at: number;
-	updated_at: number;
-};
-
-export const roleNames: Record<SystemRole, string> = {'org:member': 'Member', 'org:admin': 'Admin'};
+export type SystemRole = keyof typeof roleNames;
 export const isSystemRole = (role: unknown): role is SystemRole => typeof role === 'string' && role in roleNames;
 
 /** Where every picture lies; nobody has one. */
-export const imageUrl = 'https://img.clerk.com/x';
+const noImage = {image_url: 'https://img.clerk.com/x', has_image: false};
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789';
 
@@ -130,3 +23,127 @@ export const newId = (prefix: 'org' | 'user' | 'orgmem' | 'orginv' | 'idn' | 'se
 /** Somebody or something by its id, or the record itself. */
 export type Ref = string | {id: string};
 export const idOf = (ref: Ref): string => (typeof ref === 'string' ? ref : ref.id);
+
+type OrganizationFields = {
+	id: string;
+	name: string;
+	/** Null on an instance that has slugs switched off, which is the default. */
+	slug: string | null;
+	/** Members and open invitations that it may have; 0: any number. */
+	max_allowed_memberships: number;
+	public_metadata: Metadata;
+	private_metadata: Metadata;
+	created_by: string | null;
+};
+
+/** An organization as it is stored; the numbers of its members and invitations are added when it is sent. */
+export const newOrganization = (fields: OrganizationFields, now: number) => ({
+	object: 'organization' as const,
+	...fields,
+	...noImage,
+	admin_delete_enabled: true,
+	created_at: now,
+	updated_at: now,
+});
+
+export type StoredOrganization = ReturnType<typeof newOrganization>;
+
+const verificationLifetime = 10 * 60 * 1000;
+
+export const newEmailAddress = (email: string, isVerified: boolean, now: number) => ({
+	id: newId('idn'),
+	object: 'email_address' as const,
+	email_address: email,
+	reserved: false,
+	verification: {
+		status: isVerified ? 'verified' : 'unverified',
+		strategy: 'email_code',
+		attempts: 1,
+		expire_at: now + verificationLifetime,
+	},
+	linked_to: [],
+	created_at: now,
+	updated_at: now,
+});
+
+type UserFields = {
+	id: string;
+	username: string | null;
+	first_name: string | null;
+	last_name: string | null;
+	email_addresses: Array<ReturnType<typeof newEmailAddress>>;
+};
+
+export const newUser = (fields: UserFields, now: number) => ({
+	object: 'user' as const,
+	...fields,
+	external_id: null,
+	primary_email_address_id: fields.email_addresses[0]?.id ?? null,
+	primary_phone_number_id: null,
+	primary_web3_wallet_id: null,
+	phone_numbers: [],
+	web3_wallets: [],
+	external_accounts: [],
+	...noImage,
+	public_metadata: {},
+	private_metadata: {},
+	unsafe_metadata: {},
+	password_enabled: true,
+	two_factor_enabled: false,
+	banned: false,
+	locked: false,
+	last_sign_in_at: now,
+	last_active_at: now,
+	created_at: now,
+	updated_at: now,
+});
+
+export type UserRecord = ReturnType<typeof newUser>;
+
+type MembershipFields = {
+	id: string;
+	role: SystemRole;
+	/** The application's role lies in `role`. */
+	public_metadata: Metadata;
+	organizationId: string;
+	userId: string;
+};
+
+/** A membership as it is stored; organization and user are added when it is sent. */
+export const newMembership = (fields: MembershipFields, now: number) => ({
+	object: 'organization_membership' as const,
+	...fields,
+	role_name: roleNames[fields.role],
+	permissions: [],
+	private_metadata: {} as Metadata,
+	created_at: now,
+	updated_at: now,
+});
+
+export type StoredMembership = ReturnType<typeof newMembership>;
+
+export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
+
+type InvitationFields = {
+	id: string;
+	email_address: string;
+	role: SystemRole;
+	organization_id: string;
+	public_metadata: Metadata;
+	private_metadata: Metadata;
+	url: string | null;
+	expires_at: number;
+	inviter_id: string | null;
+};
+
+export const newInvitation = (fields: InvitationFields, now: number) => ({
+	object: 'organization_invitation' as const,
+	...fields,
+	role_name: roleNames[fields.role],
+	status: 'pending' as (typeof invitationStatuses)[number],
+	public_inviter_data: null,
+	created_at: now,
+	updated_at: now,
+});
+
+export type InvitationRecord = ReturnType<typeof newInvitation>;

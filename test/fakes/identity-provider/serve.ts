@@ -1,6 +1,6 @@
 import path from 'node:path';
+import {environmentLines} from '../shared/development.ts';
 import {startDevelopment} from './development.ts';
-import {environmentLines, helpText} from './development-routes.ts';
 
 const defaultPort = 4400;
 const {
@@ -9,13 +9,13 @@ const {
 	DATA_DIR = './data',
 } = process.env;
 
-const {idp, stop} = await startDevelopment({
+const {idp, help, stop} = await startDevelopment({
 	port: Number(PORT),
 	webhookUrl: WEBHOOK_URL,
 	stateFile: path.join(DATA_DIR, 'development-identity-provider.json'),
 	say: (line) => console.error(line),
 });
-console.log(`${helpText(idp, WEBHOOK_URL)}\nThe service's variables:\n${environmentLines(idp)}`);
+console.log(`${help}\nThe service's variables:\n${environmentLines(idp.env)}`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 	process.once(signal, stop);
 }

@@ -10,30 +10,24 @@ const createKey = async (): Promise<SigningKey> => {
 	return {kid, privateKey, jwk, publicPem: await exportSPKI(publicKey)};
 };
 
-export type SigningKeys = {
-	current(): SigningKey;
-	/** What signed before the last rotation; the current one where there was none. */
-	previous(): SigningKey;
-	/** A key of somebody else that claims the current key's id. */
-	foreign(): Promise<SigningKey>;
-	/** Signs with a new key from now on; `keepOld` leaves the others in the key set (the default). */
-	rotate(options?: {keepOld?: boolean}): Promise<void>;
-	keySet(): {keys: JWK[]};
-};
+export type SigningKeys = Awaited<ReturnType<typeof createSigningKeys>>;
 
-export const createSigningKeys = async (): Promise<SigningKeys> => {
+export const createSigningKeys = async () => {
 	let current = await createKey();
 	let previous = current;
 	let published = [current];
 	let foreign: Promise<SigningKey> | null = null;
 	return {
 		current: () => current,
+		/** What signed before the last rotation; the current one where there was none. */
 		previous: () => previous,
-		foreign: async () => {
+		/** A key of somebody else that claims the current key's id. */
+		foreign: async (): Promise<SigningKey> => {
 			foreign ??= createKey();
 			return {...(await foreign), kid: current.kid};
 		},
-		rotate: async ({keepOld = true} = {}) => {
+		/** Signs with a new key from now on; `keepOld` leaves the others in the key set (the default). */
+		rotate: async ({keepOld = true} = {}): Promise<void> => {
 			const next = await createKey();
 			previous = current;
 			current = next;

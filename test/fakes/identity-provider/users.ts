@@ -1,7 +1,7 @@
 import {changedAt, type Directory, findUser, membershipsWhere} from './directory.ts';
 import {deleteMembership} from './memberships.ts';
 import {primaryEmailOf} from './present.ts';
-import {type EmailAddressRecord, imageUrl, newId, type Ref, type UserRecord} from './records.ts';
+import {newEmailAddress, newId, newUser, type Ref, type UserRecord} from './records.ts';
 
 export type UserInput = {
 	id?: string;
@@ -13,58 +13,13 @@ export type UserInput = {
 	username?: string | null;
 };
 
-const verificationLifetime = 10 * 60 * 1000;
-
-const emailRecord = (email: string, isVerified: boolean, now: number): EmailAddressRecord => ({
-	id: newId('idn'),
-	object: 'email_address',
-	email_address: email,
-	reserved: false,
-	verification: {
-		status: isVerified ? 'verified' : 'unverified',
-		strategy: 'email_code',
-		attempts: 1,
-		expire_at: now + verificationLifetime,
-	},
-	linked_to: [],
-	created_at: now,
-	updated_at: now,
-});
-
 /** Somebody signs up; without an address given, one of example.test that nobody else has. */
 export const createUser = (directory: Directory, input: UserInput = {}): UserRecord => {
 	const {id = newId('user'), firstName = 'Mona', lastName = null, username = null} = input;
-	const email = input.email === undefined ? `${id.slice(-10).toLowerCase()}@example.test` : input.email;
+	const {email = `${id.slice(-10).toLowerCase()}@example.test`} = input;
 	const now = directory.clock.now().getTime();
-	const addresses = email === null ? [] : [emailRecord(email, input.emailVerified ?? true, now)];
-	const user: UserRecord = {
-		object: 'user',
-		id,
-		external_id: null,
-		username,
-		first_name: firstName,
-		last_name: lastName,
-		primary_email_address_id: addresses[0]?.id ?? null,
-		primary_phone_number_id: null,
-		primary_web3_wallet_id: null,
-		email_addresses: addresses,
-		phone_numbers: [],
-		web3_wallets: [],
-		external_accounts: [],
-		image_url: imageUrl,
-		has_image: false,
-		public_metadata: {},
-		private_metadata: {},
-		unsafe_metadata: {},
-		password_enabled: true,
-		two_factor_enabled: false,
-		banned: false,
-		locked: false,
-		last_sign_in_at: now,
-		last_active_at: now,
-		created_at: now,
-		updated_at: now,
-	};
+	const email_addresses = email === null ? [] : [newEmailAddress(email, input.emailVerified ?? true, now)];
+	const user = newUser({id, username, first_name: firstName, last_name: lastName, email_addresses}, now);
 	directory.users.set(id, user);
 	directory.emit('user.created', user);
 	return structuredClone(user);
@@ -74,12 +29,11 @@ export const createUser = (directory: Directory, input: UserInput = {}): UserRec
 export const updateUser = (directory: Directory, ref: Ref, input: Omit<UserInput, 'id'>): UserRecord => {
 	const user = findUser(directory, ref);
 	user.updated_at = changedAt(directory, user);
-	user.first_name = input.firstName === undefined ? user.first_name : input.firstName;
-	user.last_name = input.lastName === undefined ? user.last_name : input.lastName;
-	user.username = input.username === undefined ? user.username : input.username;
+	const {firstName = user.first_name, lastName = user.last_name, username = user.username} = input;
+	Object.assign(user, {first_name: firstName, last_name: lastName, username});
 	if (input.email !== undefined || input.emailVerified !== undefined) {
-		const email = input.email === undefined ? primaryEmailOf(user) : input.email;
-		user.email_addresses = email === null ? [] : [emailRecord(email, input.emailVerified ?? true, user.updated_at)];
+		const {email = primaryEmailOf(user)} = input;
+		user.email_addresses = email === null ? [] : [newEmailAddress(email, input.emailVerified ?? true, user.updated_at)];
 		user.primary_email_address_id = user.email_addresses[0]?.id ?? null;
 	}
 

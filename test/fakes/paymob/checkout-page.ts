@@ -1,11 +1,11 @@
-import type {Reply} from '../gateway/http-server.ts';
 import {button, goTo, isScript, money, page, readPosted} from '../gateway/page.ts';
-import type {Call} from '../identity-provider/faults.ts';
+import type {Call} from '../shared/faults.ts';
+import type {Reply} from '../shared/http-server.ts';
 import {hmacOf} from './hmac.ts';
 import {findIntention} from './intentions.ts';
-import type {Intention, Merchant, Transaction} from './merchant.ts';
+import type {Intention, Merchant} from './merchant.ts';
 import {notFound, PaymobError} from './paymob-errors.ts';
-import {newTransaction, saveCard, TEST_CARD} from './transactions.ts';
+import {newTransaction, saveCard, TEST_CARD, type Transaction} from './transactions.ts';
 
 /** Where the browser goes after a try: flat fields for display, signed like the callback. */
 const returnUrl = ({keys}: Merchant, {redirectionUrl}: Intention, transaction: Transaction): string | null => {
@@ -63,9 +63,9 @@ const post = (merchant: Merchant, intention: Intention, call: Call): Reply => {
 /** The hosted checkout, `?publicKey=…&clientSecret=…`. */
 export const answerPage = (merchant: Merchant, call: Call): Reply => {
 	try {
-		const intention = findIntention(merchant, call.query.get('clientSecret') ?? '');
+		const intention = findIntention(merchant, call.query.get('clientSecret'));
 		const isOurs = call.query.get('publicKey') === merchant.keys.publicKey;
-		if (!call.path.startsWith('/unifiedcheckout') || intention === undefined || !isOurs) {
+		if (!call.path.startsWith('/unifiedcheckout') || !isOurs) {
 			throw notFound();
 		}
 

@@ -1,3 +1,4 @@
+import Joi from 'joi';
 import {notJson, wrongFields} from './paymob-errors.ts';
 
 export type Fields = Record<string, unknown>;
@@ -7,12 +8,8 @@ export const isFields = (value: unknown): value is Fields =>
 
 /** A JSON object. @throws 400 for anything else. */
 export const readFields = (body: unknown, contentType: unknown): Fields => {
-	if (typeof body !== 'string' || !String(contentType).startsWith('application/json')) {
-		throw notJson();
-	}
-
 	try {
-		const parsed: unknown = JSON.parse(body);
+		const parsed: unknown = String(contentType).startsWith('application/json') && JSON.parse(String(body));
 		if (isFields(parsed)) {
 			return parsed;
 		}
@@ -23,55 +20,42 @@ export const readFields = (body: unknown, contentType: unknown): Fields => {
 	throw notJson();
 };
 
-const REQUIRED = ['This field is required.'];
-
-/** Text of at most `limit` characters, null where it is missing and may be. Faults are noted by name. */
-export const textIn = (
-	fields: Fields,
-	name: string,
-	faults: Fields,
-	{required = false, limit = 2000}: {required?: boolean; limit?: number} = {},
-): string | null => {
-	const value = fields[name] ?? null;
-	if (value === null) {
-		if (required) {
-			faults[name] = REQUIRED;
-		}
-
-		return null;
-	}
-
-	if (typeof value !== 'string' || (required && value === '')) {
-		faults[name] = [value === '' ? 'This field may not be blank.' : 'Not a valid string.'];
-		return null;
-	}
-
-	if (value.length > limit) {
-		faults[name] = [`Ensure this field has no more than ${limit} characters.`];
-	}
-
-	return value;
+const messages = {
+	'any.required': 'This field is required.',
+	'object.base': 'This field is required.',
+	'string.base': 'Not a valid string.',
+	'string.empty': 'This field may not be blank.',
+	'string.max': 'Ensure this field has no more than {#limit} characters.',
+	'number.base': 'A valid integer is required.',
+	'number.integer': 'A valid integer is required.',
 };
 
-/** A whole number from `min` to `max`, 0 where there is a fault. */
-export const integerIn = (fields: Fields, name: string, faults: Fields, [min, max]: [number, number]): number => {
-	const value = fields[name];
-	if (value === undefined || value === null) {
-		faults[name] = REQUIRED;
-	} else if (typeof value !== 'number' || !Number.isInteger(value)) {
-		faults[name] = ['A valid integer is required.'];
-	} else if (value < min || value > max) {
-		faults[name] = [`Ensure this value is from ${min} to ${max}.`];
-	} else {
+/** Text that has to be there, of at most `limit` characters. */
+export const requiredText = (limit = 2000) => Joi.string().empty(null).max(limit).required();
+
+/** Text, null where it is missing. */
+export const text = Joi.string().allow('').empty(null).max(2000).default(null);
+
+export const integer = (min: number, max: number) => {
+	const message = `Ensure this value is from ${min} to ${max}.`;
+	return Joi.number().integer().min(min).max(max).messages({'number.min': message, 'number.max': message});
+};
+
+export const requiredInteger = (min: number, max: number) => integer(min, max).empty(null).required();
+
+/** The fields as the schema knows them. @throws 400 with what is wrong, by field. */
+export const check = <T>(schema: Joi.ObjectSchema<T>, body: Fields): T => {
+	const {value, error} = schema.validate(body, {abortEarly: false, convert: false, allowUnknown: true, messages});
+	if (error === undefined) {
 		return value;
 	}
 
-	return 0;
-};
-
-/** @throws 400 where anything was noted. */
-export const refuseFaults = (faults: Fields): void => {
-	if (Object.keys(faults).length > 0) {
-		throw wrongFields(faults);
+	const faults: Record<string, unknown> = {};
+	for (const {path, message} of error.details) {
+		const [field = '', inner] = path.filter((name) => typeof name === 'string');
+		const others = isFields(faults[field]) ? faults[field] : {};
+		faults[field] = inner === undefined ? [message] : {...others, [inner]: [message]};
 	}
+
+	throw wrongFields(faults);
 };

@@ -1,88 +1,62 @@
-import {type Fields, integerIn, isFields, refuseFaults, textIn} from './fields.ts';
+import Joi from 'joi';
+import {check, type Fields, integer, isFields, requiredInteger, requiredText, text} from './fields.ts';
 import {type Intention, type Merchant, randomToken} from './merchant.ts';
-import {duplicateReference, noIntegration, notPossible, wrongSum} from './paymob-errors.ts';
+import {duplicateReference, noIntegration, notFound, notPossible, wrongSum} from './paymob-errors.ts';
 
 /** 36 days, which is also what counts where nothing is said. */
 const MAX_EXPIRATION = 3_110_400;
 const MAX_AMOUNT = 1_000_000_000;
 
-const checkPerson = (body: Fields, faults: Fields): Fields => {
-	const given = body['billing_data'];
-	if (!isFields(given)) {
-		faults['billing_data'] = ['This field is required.'];
-		return {};
-	}
+/** A body of `POST /v1/intention/` (contract/billing 20). */
+const bodySchema = ({savedCards}: Merchant) =>
+	Joi.object<{
+		amount: number;
+		currency: string;
+		payment_methods: number[];
+		items: Fields[];
+		billing_data: Fields;
+		card_tokens: string[];
+		expiration: number;
+		special_reference: string | null;
+		notification_url: string | null;
+		redirection_url: string | null;
+	}>({
+		amount: requiredInteger(1, MAX_AMOUNT),
+		currency: requiredText(),
+		payment_methods: Joi.array()
+			.items(Joi.number())
+			.min(1)
+			.required()
+			.messages({'*': 'A list of integration ids, as integers, is required.'}),
+		items: Joi.array()
+			.items(Joi.object({name: requiredText(50), amount: requiredInteger(0, MAX_AMOUNT)}))
+			.default([]),
+		billing_data: Joi.object({
+			first_name: requiredText(50),
+			last_name: requiredText(50),
+			email: requiredText(),
+			phone_number: requiredText(),
+		}).required(),
+		card_tokens: Joi.array()
+			.items(Joi.valid(...savedCards.keys()).messages({'any.only': 'Invalid card token.'}))
+			.max(3)
+			.default([])
+			.messages({'array.max': 'Ensure this field has no more than 3 elements.'}),
+		expiration: integer(1, MAX_EXPIRATION).default(MAX_EXPIRATION),
+		special_reference: text,
+		notification_url: text,
+		redirection_url: text,
+	});
 
-	const inner: Fields = {};
-	textIn(given, 'first_name', inner, {required: true, limit: 50});
-	textIn(given, 'last_name', inner, {required: true, limit: 50});
-	textIn(given, 'email', inner, {required: true});
-	textIn(given, 'phone_number', inner, {required: true});
-	if (Object.keys(inner).length > 0) {
-		faults['billing_data'] = inner;
-	}
-
-	return given;
-};
-
-const checkItems = (body: Fields, faults: Fields): Fields[] => {
-	const items = Array.isArray(body['items']) ? body['items'].filter(isFields) : [];
-	const inner: Fields = {};
-	for (const item of items) {
-		textIn(item, 'name', inner, {required: true, limit: 50});
-		integerIn(item, 'amount', inner, [0, MAX_AMOUNT]);
-	}
-
-	if (Object.keys(inner).length > 0) {
-		faults['items'] = inner;
-	}
-
-	return items;
-};
-
-const checkIntegrations = ({integrations}: Merchant, body: Fields, faults: Fields): number[] => {
-	const given: unknown[] = Array.isArray(body['payment_methods']) ? body['payment_methods'] : [];
-	const ids = given.filter((id) => typeof id === 'number');
-	if (ids.length === 0 || ids.length < given.length) {
-		faults['payment_methods'] = ['A list of integration ids, as integers, is required.'];
-	}
-
-	const foreign = ids.find((id) => id !== integrations.card && id !== integrations.moto);
+/** `POST /v1/intention/`. @throws 400 with the faulty fields, 404, 406, 422. */
+export const createIntention = (merchant: Merchant, body: Fields): Intention => {
+	const given = check(bodySchema(merchant), body);
+	const {amount, currency, items, payment_methods: integrations, special_reference: specialReference} = given;
+	const foreign = integrations.find((id) => !Object.values(merchant.integrations).includes(id));
 	if (foreign !== undefined) {
 		throw noIntegration(foreign);
 	}
 
-	return ids;
-};
-
-const checkCards = ({savedCards}: Merchant, body: Fields, faults: Fields): string[] => {
-	const tokens = Array.isArray(body['card_tokens']) ? body['card_tokens'].map(String) : [];
-	if (tokens.length > 3) {
-		faults['card_tokens'] = ['Ensure this field has no more than 3 elements.'];
-	}
-
-	if (tokens.some((token) => !savedCards.has(token))) {
-		faults['card_tokens'] = ['Invalid card token.'];
-	}
-
-	return tokens;
-};
-
-/** `POST /v1/intention/` (contract/billing 20). @throws 400 with the faulty fields, 404, 406, 422. */
-export const createIntention = (merchant: Merchant, body: Fields): Intention => {
-	const faults: Fields = {};
-	const amount = integerIn(body, 'amount', faults, [1, MAX_AMOUNT]);
-	const currency = textIn(body, 'currency', faults, {required: true});
-	const billingData = checkPerson(body, faults);
-	const items = checkItems(body, faults);
-	const cardTokens = checkCards(merchant, body, faults);
-	const expiration =
-		body['expiration'] === undefined ? MAX_EXPIRATION : integerIn(body, 'expiration', faults, [1, MAX_EXPIRATION]);
-	const specialReference = textIn(body, 'special_reference', faults);
-	const notificationUrl = textIn(body, 'notification_url', faults);
-	const redirectionUrl = textIn(body, 'redirection_url', faults);
-	const integrations = checkIntegrations(merchant, body, faults);
-	refuseFaults(faults);
 	if (currency !== 'EGP') {
 		throw notPossible(`The integrations of this merchant take EGP, not ${currency}`);
 	}
@@ -92,7 +66,7 @@ export const createIntention = (merchant: Merchant, body: Fields): Intention => 
 	}
 
 	const isUsed = [...merchant.intentions.values()].some((one) => one.specialReference === specialReference);
-	if (merchant.settings.duplicateReferences === 'refused' && specialReference !== null && isUsed) {
+	if (specialReference !== null && isUsed) {
 		throw duplicateReference();
 	}
 
@@ -105,25 +79,34 @@ export const createIntention = (merchant: Merchant, body: Fields): Intention => 
 		integrations,
 		paymentKeys: new Map(integrations.map((id) => [id, randomToken('ZXlK')])),
 		items,
-		billingData,
+		billingData: given.billing_data,
 		specialReference,
 		extras: isFields(body['extras']) ? body['extras'] : {},
-		cardTokens,
-		notificationUrl,
-		redirectionUrl,
+		cardTokens: given.card_tokens,
+		notificationUrl: given.notification_url,
+		redirectionUrl: given.redirection_url,
 		createdAt: merchant.timestamp(),
-		expiresAt: new Date(merchant.now().getTime() + expiration * 1000),
+		expiresAt: new Date(merchant.now().getTime() + given.expiration * 1000),
 		paid: 0,
 	};
 	merchant.intentions.set(intention.orderId, intention);
 	return intention;
 };
 
-/** What the customer and the service call it: order id, reference, intention id or client secret. */
-export const findIntention = ({intentions}: Merchant, name: string | number): Intention | undefined =>
-	[...intentions.values()].find(({orderId, specialReference, id, clientSecret}) =>
+/**
+ * An intention by what the customer and the service call it: order id, reference, intention id or client secret.
+ * @throws 404 where there is none.
+ */
+export const findIntention = ({intentions}: Merchant, name: unknown): Intention => {
+	const found = [...intentions.values()].find(({orderId, specialReference, id, clientSecret}) =>
 		[String(orderId), specialReference, id, clientSecret].includes(String(name)),
 	);
+	if (found === undefined) {
+		throw notFound();
+	}
+
+	return found;
+};
 
 /** @throws 400 where the intention can not be paid any more because of its age. */
 export const requireFresh = (merchant: Merchant, {expiresAt}: Intention): void => {

@@ -1,7 +1,6 @@
 import type {Clock} from '../../../src/platform/clock.ts';
-import {type DirectFetch, type Reply, startGatewayServer} from '../gateway/http-server.ts';
-import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
-import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
+import {startServer} from '../shared/http-server.ts';
+import {createWebhookQueue, type WebhookEvent} from '../shared/webhook-queue.ts';
 import {answerApi, failureReply} from './api.ts';
 import {answerPage} from './checkout-page.ts';
 import {hmacOf} from './hmac.ts';
@@ -11,22 +10,26 @@ import {
 	type Charge,
 	createMerchant,
 	defaultSettings,
-	type Intention,
 	type Keys,
-	type Merchant,
 	randomToken,
 	type SavedCard,
 	type Settings,
-	type Transaction,
 } from './merchant.ts';
-import {notFound} from './paymob-errors.ts';
 import {refund, voidPayment} from './refunds.ts';
-import {type Card, newTransaction, type Outcome, saveCard, settleTransaction, TEST_CARD} from './transactions.ts';
+import {
+	type Card,
+	newTransaction,
+	type Outcome,
+	saveCard,
+	settleTransaction,
+	TEST_CARD,
+	type Transaction,
+} from './transactions.ts';
 
 export type {Charge, SavedCard, Transaction};
 
 /** A callback; `object` is `obj` of its body, as it was when it happened. */
-export type PaymobEvent = GatewayEvent & {object: Transaction | SavedCard};
+export type PaymobEvent = WebhookEvent & {object: Transaction | SavedCard};
 
 export type FakePaymobOptions = {
 	/** The one of the service under test. */
@@ -37,97 +40,17 @@ export type FakePaymobOptions = {
 	/** Whether charges of saved cards are enabled for the account: then `env` names the integration. */
 	hasMoto?: boolean;
 	settings?: Partial<Settings>;
-	/** More paths, as the development server has; null: none of them. */
-	more?: (call: Call) => Reply | null;
 };
 
 /** An order by its id, reference, intention or client secret. */
 export type OrderRef = string | number;
 
-export type PayOptions = {
-	card?: Card;
-	/** The customer ticks "save card"; a token: of a card that was saved before; its event is sent again. */
-	saveCard?: boolean | string;
-};
-
-export type FakePaymob = Pick<
-	WebhookQueue<PaymobEvent>,
-	'events' | 'history' | 'sign' | 'send' | 'deliver' | 'deliverTogether' | 'onEvent'
-> & {
-	url: string;
-	/** Calls it without a socket, for a test that makes very many calls. */
-	fetch: DirectFetch;
-	/** The variables that make a service use it. */
-	env: Record<string, string>;
-	/** The customer pays at the hosted checkout. An order that is paid already can be paid again. */
-	pay(order: OrderRef, options?: PayOptions): Transaction;
-	/** The card is refused there; the order stays payable. */
-	decline(order: OrderRef, card?: Card): Transaction;
-	/** The customer is at the bank's page; `settle` says what became of it. */
-	startPaying(order: OrderRef, card?: Card): Transaction;
-	/** What became of a transaction that is pending. */
-	settle(transactionId: number, succeeded: boolean): Transaction;
-	/** What a saved card does when it is charged next. */
-	setCard(token: string, behavior: CardBehavior): void;
-	/** In the dashboard: gives a payment back, whole unless an amount is given. */
-	refund(transactionId: number, amount?: number): Transaction;
-	void(transactionId: number): Transaction;
-	/**
-	 * A callback of the test's making, signed like the others when it is sent; for tampered ones, pass on a changed
-	 * `object` of another event.
-	 */
-	event(type: 'TRANSACTION' | 'TOKEN', object: Transaction | SavedCard): PaymobEvent;
-	/** The collected callbacks of an order, oldest first. */
-	eventsAbout(order: OrderRef): PaymobEvent[];
-	/** Makes next calls fail. With `hang` or `drop` and `afterwards` a charge happens, and only its callback reports it. */
-	fail(fault: FaultInput): Fault;
-	clearFaults(): void;
-	/** Every request so far, oldest first. */
-	calls: Call[];
-	/** All money that was taken, oldest first, with what was given back. */
-	charges: Charge[];
-	/** What it knows, for reading, and `settings` for writing. */
-	merchant: Merchant;
-	stop(): Promise<void>;
-};
+export type FakePaymob = Awaited<ReturnType<typeof startFakePaymob>>;
 
 const newCallback = (type: string, object: Transaction | SavedCard, receiver: string | null): PaymobEvent => {
 	const obj = structuredClone(object);
 	const more = type === 'TRANSACTION' ? {issuer_bank: null, transaction_processed_callback_responses: ''} : {};
 	return {id: randomToken('cb_'), type, body: JSON.stringify({type, obj, ...more}), object: obj, receiver};
-};
-
-/** What the customer does, and the dashboard. */
-const peopleOf = (merchant: Merchant) => {
-	const find = (ref: OrderRef): Intention => {
-		const intention = findIntention(merchant, ref);
-		if (intention === undefined) {
-			throw notFound();
-		}
-
-		return intention;
-	};
-	const attempt = (ref: OrderRef, outcome: Outcome, card = TEST_CARD): Transaction =>
-		newTransaction(merchant, find(ref), {integration: merchant.integrations.card, card, outcome});
-	return {
-		find,
-		pay: (ref: OrderRef, {card = TEST_CARD, saveCard: save = false}: PayOptions = {}) => {
-			const transaction = attempt(ref, 'works', card);
-			if (save !== false) {
-				saveCard(merchant, find(ref), card, save === true ? undefined : save);
-			}
-
-			return transaction;
-		},
-		decline: (ref: OrderRef, card?: Card) => attempt(ref, 'declines', card),
-		startPaying: (ref: OrderRef, card?: Card) => attempt(ref, 'pending', card),
-		settle: (id: number, succeeded: boolean) => settleTransaction(merchant, id, succeeded),
-		refund: (id: number, amount?: number) => {
-			const {amount_cents: all = 0, refunded_amount_cents: before = 0} = merchant.transactions.get(id) ?? {};
-			return refund(merchant, id, amount ?? all - before);
-		},
-		void: (id: number) => voidPayment(merchant, id),
-	};
 };
 
 /**
@@ -140,8 +63,7 @@ export const startFakePaymob = async ({
 	keys: givenKeys = {},
 	hasMoto = true,
 	settings = {},
-	more = () => null,
-}: FakePaymobOptions): Promise<FakePaymob> => {
+}: FakePaymobOptions) => {
 	const keys: Keys = {
 		secretKey: randomToken('egy_sk_test_'),
 		publicKey: randomToken('egy_pk_test_'),
@@ -149,60 +71,83 @@ export const startFakePaymob = async ({
 		hmacSecret: randomToken(''),
 		...givenKeys,
 	};
-	const {events, history, sign, send, deliver, deliverTogether, onEvent, add} = createWebhookQueue<PaymobEvent>({
-		path: '/webhook/gateway-b',
-		sign: ({object}, {secret = keys.hmacSecret} = {}) => ({query: {hmac: hmacOf(object, secret)}}),
-	});
+	const queue = createWebhookQueue<PaymobEvent>('/webhook/gateway-b', ({object}, {secret = keys.hmacSecret} = {}) => ({
+		query: {hmac: hmacOf(object, secret)},
+	}));
 	const merchant = createMerchant({
 		clock,
 		keys,
 		settings: {...defaultSettings, ...settings},
-		integrations: {card: 4_000_001, moto: 4_000_002},
-		emit: (type, object, receiver) => add(newCallback(type, object, receiver)),
+		emit: (type, object, receiver) => queue.add(newCallback(type, object, receiver)),
 	});
-	const faults = createFaults();
-	const calls: Call[] = [];
-	const server = await startGatewayServer({
-		answer: (call) =>
-			/^\/(?:v1|api)\//.test(call.path) ? answerApi(merchant, call) : (more(call) ?? answerPage(merchant, call)),
-		failure: (_, fault) => failureReply(fault),
-		faults,
-		calls,
+	const server = await startServer({
+		answer: (call) => (/^\/(?:v1|api)\//.test(call.path) ? answerApi(merchant, call) : answerPage(merchant, call)),
+		failure: failureReply,
 		port,
 	});
 	merchant.url = server.url;
-	const {find, ...people} = peopleOf(merchant);
+	const attempt = (ref: OrderRef, outcome: Outcome, card = TEST_CARD): Transaction =>
+		newTransaction(merchant, findIntention(merchant, ref), {integration: merchant.integrations.card, card, outcome});
+	const env: Record<string, string> = {
+		PAYMOB_SECRET_KEY: keys.secretKey,
+		PAYMOB_PUBLIC_KEY: keys.publicKey,
+		PAYMOB_API_KEY: keys.apiKey,
+		PAYMOB_HMAC_SECRET: keys.hmacSecret,
+		PAYMOB_CARD_INTEGRATION_ID: String(merchant.integrations.card),
+		...(hasMoto ? {PAYMOB_MOTO_INTEGRATION_ID: String(merchant.integrations.moto)} : {}),
+		PAYMOB_API_URL: server.url,
+		PAYMOB_CHECKOUT_URL: `${server.url}/unifiedcheckout/`,
+	};
 
 	return {
-		...{events, history, sign, send, deliver, deliverTogether, onEvent},
-		...people,
-		url: server.url,
-		fetch: server.fetch,
-		env: {
-			PAYMOB_SECRET_KEY: keys.secretKey,
-			PAYMOB_PUBLIC_KEY: keys.publicKey,
-			PAYMOB_API_KEY: keys.apiKey,
-			PAYMOB_HMAC_SECRET: keys.hmacSecret,
-			PAYMOB_CARD_INTEGRATION_ID: String(merchant.integrations.card),
-			...(hasMoto ? {PAYMOB_MOTO_INTEGRATION_ID: String(merchant.integrations.moto)} : {}),
-			PAYMOB_API_URL: server.url,
-			PAYMOB_CHECKOUT_URL: `${server.url}/unifiedcheckout/`,
+		...queue,
+		...server,
+		/** The variables that make a service use it. */
+		env,
+		/**
+		 * The customer pays at the hosted checkout. An order that is paid already can be paid again.
+		 * @param options `saveCard`: the customer ticks "save card"; a token: of a card that was saved before, whose event
+		 *   is sent again.
+		 */
+		pay: (order: OrderRef, options: {card?: Card; saveCard?: boolean | string} = {}): Transaction => {
+			const {card = TEST_CARD, saveCard: save = false} = options;
+			const transaction = attempt(order, 'works', card);
+			if (save !== false) {
+				saveCard(merchant, findIntention(merchant, order), card, save === true ? undefined : save);
+			}
+
+			return transaction;
 		},
-		setCard: (token, behavior) => {
-			merchant.cards.set(token, behavior);
+		/** The card is refused there; the order stays payable. */
+		decline: (order: OrderRef, card?: Card): Transaction => attempt(order, 'declines', card),
+		/** The customer is at the bank's page; `settle` says what became of it. */
+		startPaying: (order: OrderRef, card?: Card): Transaction => attempt(order, 'pending', card),
+		/** What became of a transaction that is pending. */
+		settle: (transactionId: number, succeeded: boolean): Transaction =>
+			settleTransaction(merchant, transactionId, succeeded),
+		/** In the dashboard: gives a payment back, whole unless an amount is given. */
+		refund: (id: number, amount?: number): Transaction => {
+			const {amount_cents: all = 0, refunded_amount_cents: before = 0} = merchant.transactions.get(id) ?? {};
+			return refund(merchant, id, amount ?? all - before);
 		},
-		event: (type, object) => newCallback(type, object, null),
-		eventsAbout: (ref) => {
-			const {orderId} = find(ref);
-			return events.filter(({object}) =>
+		void: (transactionId: number): Transaction => voidPayment(merchant, transactionId),
+		/** What a saved card does when it is charged next. */
+		setCard: (token: string, behavior: CardBehavior): void => void merchant.cards.set(token, behavior),
+		/**
+		 * A callback of the test's making, signed like the others when it is sent; for tampered ones, pass on a changed
+		 * `object` of another event.
+		 */
+		event: (type: 'TRANSACTION' | 'TOKEN', object: Transaction | SavedCard) => newCallback(type, object, null),
+		/** The collected callbacks of an order, oldest first. */
+		eventsAbout: (order: OrderRef): PaymobEvent[] => {
+			const {orderId} = findIntention(merchant, order);
+			return queue.events.filter(({object}) =>
 				'token' in object ? object.order_id === String(orderId) : object.order.id === orderId,
 			);
 		},
-		fail: faults.add,
-		clearFaults: faults.clear,
-		calls,
+		/** All money that was taken, oldest first, with what was given back. */
 		charges: merchant.charges,
+		/** What it knows, for reading, and `settings` for writing. */
 		merchant,
-		stop: server.stop,
 	};
 };

@@ -1,6 +1,6 @@
-import type {Merchant, Transaction} from './merchant.ts';
+import type {Merchant} from './merchant.ts';
 import {notPossible} from './paymob-errors.ts';
-import {readTransaction} from './transactions.ts';
+import {readTransaction, type Transaction} from './transactions.ts';
 
 const isPayment = ({success, is_refund, is_void}: Transaction): boolean => success && !is_refund && !is_void;
 

@@ -1,5 +1,5 @@
 import {extrasOf, requireFresh} from './intentions.ts';
-import {type Intention, type Merchant, randomToken, type SavedCard, type Transaction} from './merchant.ts';
+import {type Intention, type Merchant, randomToken, type SavedCard} from './merchant.ts';
 import {notFound, notPossible} from './paymob-errors.ts';
 
 /** What becomes of a payment. */
@@ -58,19 +58,19 @@ const conclude = (merchant: Merchant, intention: Intention, transaction: Transac
 	merchant.emit('TRANSACTION', transaction, intention.notificationUrl);
 };
 
-/** One try to pay an intention. Its callback is on its way when this returns. */
-export const newTransaction = (
-	merchant: Merchant,
+type Attempt = {integration: number; card: Card; outcome: Outcome};
+
+/** A transaction as callbacks and answers show it (contract/billing 22), before its outcome is known. */
+const pendingTransaction = (
 	intention: Intention,
-	{integration, card, outcome}: {integration: number; card: Card; outcome: Outcome},
-): Transaction => {
-	requireFresh(merchant, intention);
-	const {amount, currency, orderId} = intention;
-	const isMoto = integration === merchant.integrations.moto;
-	const transaction: Transaction = {
-		id: merchant.nextId(),
+	{integration, card}: Attempt,
+	{id, createdAt, profileId, isMoto}: {id: number; createdAt: string; profileId: number; isMoto: boolean},
+) => {
+	const {amount: amount_cents, currency, orderId, specialReference} = intention;
+	return {
+		id,
 		pending: true,
-		amount_cents: amount,
+		amount_cents,
 		success: false,
 		is_auth: false,
 		is_capture: false,
@@ -79,34 +79,34 @@ export const newTransaction = (
 		is_refunded: false,
 		is_3d_secure: !isMoto,
 		integration_id: integration,
-		profile_id: merchant.profileId,
+		profile_id: profileId,
 		has_parent_transaction: false,
-		parent_transaction: null,
+		parent_transaction: null as number | null,
 		is_refund: false,
 		is_void: false,
 		refunded_amount_cents: 0,
 		order: {
 			id: orderId,
 			created_at: intention.createdAt,
-			merchant_order_id: intention.specialReference,
-			amount_cents: amount,
+			merchant_order_id: specialReference,
+			amount_cents,
 			currency,
 			paid_amount_cents: intention.paid,
-			merchant: {id: merchant.profileId, company_name: 'Oplink'},
+			merchant: {id: profileId, company_name: 'Oplink'},
 			items: intention.items,
 		},
-		created_at: merchant.timestamp(),
+		created_at: createdAt,
 		currency,
 		error_occured: false,
 		is_live: false,
-		owner: merchant.profileId + 200_000,
+		owner: profileId + 200_000,
 		api_source: isMoto ? 'OTHER' : 'IFRAME',
 		terminal_id: null,
 		source_data: {pan: card.pan, type: 'card', sub_type: card.brand},
 		data: wordsOf.pending,
 		txn_response_code: wordsOf.pending.txn_response_code,
 		payment_key_claims: {
-			amount_cents: amount,
+			amount_cents,
 			currency,
 			order_id: orderId,
 			integration_id: integration,
@@ -114,8 +114,21 @@ export const newTransaction = (
 			extra: extrasOf(intention),
 		},
 	};
+};
+
+export type Transaction = ReturnType<typeof pendingTransaction>;
+
+/** One try to pay an intention. Its callback is on its way when this returns. */
+export const newTransaction = (merchant: Merchant, intention: Intention, attempt: Attempt): Transaction => {
+	requireFresh(merchant, intention);
+	const transaction = pendingTransaction(intention, attempt, {
+		id: merchant.nextId(),
+		createdAt: merchant.timestamp(),
+		profileId: merchant.profileId,
+		isMoto: attempt.integration === merchant.integrations.moto,
+	});
 	merchant.transactions.set(transaction.id, transaction);
-	conclude(merchant, intention, transaction, outcome);
+	conclude(merchant, intention, transaction, attempt.outcome);
 	return transaction;
 };
 

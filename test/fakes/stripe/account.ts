@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type Stripe from 'stripe';
 import type {Clock} from '../../../src/platform/clock.ts';
+import {noSuch, noSuchReference} from './stripe-errors.ts';
 
 export const API_VERSION = '2026-10-28.endive';
 
@@ -53,48 +54,12 @@ export type Settings = {
 	hasPortalConfiguration: boolean;
 	/** Seconds that a renewal's invoice stays a draft before it is charged; the real one waits about an hour. */
 	draftSeconds: number;
-	/** Days from one failed renewal payment to the next try. */
-	retryDays: number[];
-	/** What becomes of a subscription when its retries are used up. */
-	whenExhausted: 'canceled' | 'unpaid';
 };
 
 export const defaultSettings: Settings = {
 	portalCancelsBy: 'cancel_at',
 	hasPortalConfiguration: true,
 	draftSeconds: 0,
-	retryDays: [3, 5, 7],
-	whenExhausted: 'canceled',
-};
-
-/** All that the fake knows. Maps keep the order of creation. */
-export type Account = {
-	/** Of this server; hosted pages lie below. */
-	url: string;
-	/** Unix seconds. */
-	now(): number;
-	/** Lets `work` happen at a time that has passed since: what was due, in its order. */
-	at<T>(seconds: number, work: () => T): T;
-	settings: Settings;
-	prices: Map<string, Stripe.Price>;
-	customers: Map<string, Customer>;
-	sessions: Map<string, Session>;
-	orders: Map<string, Order>;
-	subscriptions: Map<string, Subscription>;
-	schedules: Map<string, Schedule>;
-	invoices: Map<string, Invoice>;
-	payments: Map<string, InvoicePayment>;
-	portals: Map<string, Stripe.BillingPortal.Session>;
-	refunds: Map<string, Refund>;
-	/** By customer; a card that is not named works. */
-	cards: Map<string, CardBehavior>;
-	charges: Charge[];
-	/** Prorations that the next invoice of a subscription takes along. */
-	pendingLines: Map<string, Stripe.InvoiceLineItem[]>;
-	/** Of the request that is being answered. */
-	request: RequestSource;
-	/** Something happened to an object, which had these values before. */
-	emit(type: string, object: {id: string}, previous?: object): void;
 };
 
 export const NO_REQUEST: RequestSource = {id: null, idempotency_key: null};
@@ -112,7 +77,39 @@ export const known = <T>(map: Map<string, T>, id: string | null): T => {
 	return found;
 };
 
-/** The account before anything happened. */
+/** The object that a path names. @throws 404 where there is none. */
+export const found = <T>(map: Map<string, T>, what: string, id: string): T => {
+	const object = map.get(id);
+	if (object === undefined) {
+		throw noSuch(what, id);
+	}
+
+	return object;
+};
+
+/** The object that a parameter names. @throws 400 where there is none. */
+export const named = <T>(map: Map<string, T>, what: string, id: string, param = what): T => {
+	const object = map.get(id);
+	if (object === undefined) {
+		throw noSuchReference(what, id, param);
+	}
+
+	return object;
+};
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+
+/** Members that the fake leaves null, by their names. */
+export const nulls = <Names extends string>(names: Names) =>
+	Object.fromEntries(names.split(' ').map((name) => [name, null])) as Record<Words<Names>, null>;
+
+/** Why a subscription ends; null while it does not. */
+export const endingBy = (reason: Stripe.Subscription.CancellationDetails.Reason | null) => ({
+	...nulls('comment feedback feedback_option'),
+	reason,
+});
+
+/** All that the fake knows, before anything happened. Maps keep the order of creation. */
 export const createAccount = ({
 	clock,
 	settings,
@@ -120,13 +117,17 @@ export const createAccount = ({
 }: {
 	clock: Clock;
 	settings: Settings;
-	emit(account: Account, type: string, object: {id: string}, previous?: object): void;
-}): Account => {
+	/** Something happened to an object, which had these values before. */
+	emit(type: string, object: {id: string}, previous?: object): void;
+}) => {
 	let past: number | null = null;
-	const account: Account = {
+	return {
+		/** Of this server; hosted pages lie below. */
 		url: '',
-		now: () => past ?? Math.floor(clock.now().getTime() / 1000),
-		at: (seconds, work) => {
+		/** Unix seconds. */
+		now: (): number => past ?? Math.floor(clock.now().getTime() / 1000),
+		/** Lets `work` happen at a time that has passed since: what was due, in its order. */
+		at: <T>(seconds: number, work: () => T): T => {
 			const before = past;
 			past = seconds;
 			try {
@@ -136,21 +137,25 @@ export const createAccount = ({
 			}
 		},
 		settings,
-		prices: new Map(),
-		customers: new Map(),
-		sessions: new Map(),
-		orders: new Map(),
-		subscriptions: new Map(),
-		schedules: new Map(),
-		invoices: new Map(),
-		payments: new Map(),
-		portals: new Map(),
-		refunds: new Map(),
-		cards: new Map(),
-		charges: [],
-		pendingLines: new Map(),
+		emit,
+		prices: new Map<string, Stripe.Price>(),
+		customers: new Map<string, Customer>(),
+		sessions: new Map<string, Session>(),
+		orders: new Map<string, Order>(),
+		subscriptions: new Map<string, Subscription>(),
+		schedules: new Map<string, Schedule>(),
+		invoices: new Map<string, Invoice>(),
+		payments: new Map<string, InvoicePayment>(),
+		portals: new Map<string, Stripe.BillingPortal.Session>(),
+		refunds: new Map<string, Refund>(),
+		/** By customer; a card that is not named works. */
+		cards: new Map<string, CardBehavior>(),
+		charges: [] as Charge[],
+		/** Prorations that the next invoice of a subscription takes along. */
+		pendingLines: new Map<string, Stripe.InvoiceLineItem[]>(),
+		/** Of the request that is being answered. */
 		request: NO_REQUEST,
-		emit: (type, object, previous) => emit(account, type, object, previous),
 	};
-	return account;
 };
+
+export type Account = ReturnType<typeof createAccount>;

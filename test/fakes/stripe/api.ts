@@ -1,6 +1,6 @@
-import type {Reply} from '../gateway/http-server.ts';
-import type {Call, FaultInput} from '../identity-provider/faults.ts';
-import {matchPath} from '../identity-provider/match-path.ts';
+import type {Call, FaultInput} from '../shared/faults.ts';
+import type {Reply} from '../shared/http-server.ts';
+import {findRoute} from '../shared/routes.ts';
 import {type Account, API_VERSION, NO_REQUEST, newId} from './account.ts';
 import {expand} from './expand.ts';
 import {type Params, readForm} from './form.ts';
@@ -51,15 +51,13 @@ const paramsOf = (call: Call): Params => {
 	return readForm(new URLSearchParams(call.body));
 };
 
-const execute = (account: Account, {method, path}: Call, params: Params): object => {
-	for (const resource of resources) {
-		const found = resource.method === method ? matchPath(resource.path, path) : null;
-		if (found !== null) {
-			return expand(account, resource.handle(account, params, found['id'] ?? ''), params['expand']);
-		}
+const execute = (account: Account, call: Call, params: Params): object => {
+	const route = findRoute(resources, call);
+	if (route === null) {
+		throw unknownUrl(call.method, call.path);
 	}
 
-	throw unknownUrl(method, path);
+	return expand(account, route.handle(account, params, route.params['id'] ?? ''), params['expand']);
 };
 
 const outcomeOf = (error: unknown): Outcome => {
@@ -71,19 +69,26 @@ const outcomeOf = (error: unknown): Outcome => {
 export const createApi = (account: Account, secretKey: string) => {
 	const keys = createIdempotencyKeys(account);
 
-	const perform = (call: Call, params: Params, key: string | null, requestId: string): Outcome => {
+	const perform = (call: Call, params: Params, key: string | null, requestId: string): Reply => {
 		const request = `${call.method} ${call.path} ${JSON.stringify(params)}`;
+		const kept = key === null ? null : keys.replay(key, request);
+		if (kept !== null) {
+			return {...kept.outcome, headers: {'idempotent-replayed': 'true', 'original-request': kept.requestId}};
+		}
+
 		account.request = {id: requestId, idempotency_key: key};
-		try {
-			const outcome = {status: 200, json: execute(account, call, params)};
+		const keep = (outcome: Outcome): void => {
 			if (key !== null) {
 				keys.keep(key, request, requestId, outcome);
 			}
-
+		};
+		try {
+			const outcome = {status: 200, json: execute(account, call, params)};
+			keep(outcome);
 			return outcome;
 		} catch (error) {
-			if (key !== null && isKept(error)) {
-				keys.keep(key, request, requestId, outcomeOf(error));
+			if (isKept(error)) {
+				keep(outcomeOf(error));
 			}
 
 			throw error;
@@ -99,14 +104,8 @@ export const createApi = (account: Account, secretKey: string) => {
 		call.body = typeof call.body === 'string' ? params : call.body;
 		// On other methods the real one ignores the header.
 		const key = call.method === 'POST' ? header(call, 'idempotency-key') : null;
-		const echo = key === null ? {} : {'idempotency-key': key};
-		const replayed = key === null ? null : keys.replay(key, `${call.method} ${call.path} ${JSON.stringify(params)}`);
-		if (replayed !== null) {
-			const headers = {...echo, 'idempotent-replayed': 'true', 'original-request': replayed.requestId};
-			return {...replayed.outcome, headers};
-		}
-
-		return {...perform(call, params, key, requestId), headers: echo};
+		const {headers, ...reply} = perform(call, params, key, requestId);
+		return {...reply, headers: {...(key === null ? {} : {'idempotency-key': key}), ...headers}};
 	};
 
 	const finish = ({headers, ...reply}: Reply, requestId: string): Reply => ({
@@ -123,6 +122,6 @@ export const createApi = (account: Account, secretKey: string) => {
 				return finish(outcomeOf(error), requestId);
 			}
 		},
-		failure: (_call: Call, fault: FaultInput): Reply => finish(outcomeOf(failureOf(fault)), newId('req')),
+		failure: (fault: FaultInput): Reply => finish(outcomeOf(failureOf(fault)), newId('req')),
 	};
 };

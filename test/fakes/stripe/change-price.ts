@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import {type Account, known, type Subscription} from './account.ts';
+import {type Account, known, nulls, type Subscription} from './account.ts';
 import {newInvoice, newLine} from './new-invoice.ts';
 import {amountOf} from './new-price.ts';
 import {changeSubscription, itemOf, repriced, withItem} from './new-subscription.ts';
@@ -54,15 +54,9 @@ const prorationLines = (
 const hold = (account: Account, subscription: Subscription, items: Stripe.SubscriptionItem[]): void =>
 	changeSubscription(account, subscription, {
 		pending_update: {
-			billing_cycle_anchor: null,
-			cancel_at_period_end: null,
-			discount: null,
-			discounts: null,
+			...nulls('billing_cycle_anchor cancel_at_period_end discount discounts metadata trial_end trial_from_plan'),
 			expires_at: Math.min(account.now() + PENDING_SECONDS, itemOf(subscription).current_period_end),
-			metadata: null,
 			subscription_items: items,
-			trial_end: null,
-			trial_from_plan: null,
 		},
 	});
 

@@ -1,13 +1,11 @@
-import {type Account, known, type Order, type Session} from './account.ts';
-import {customerNamed} from './customers.ts';
+import {type Account, found, known, named, type Order, type Session} from './account.ts';
 import type {Params} from './form.ts';
 import {newInvoice, periodLine} from './new-invoice.ts';
-import {priceNamed} from './new-price.ts';
 import {newSession} from './new-session.ts';
 import {newSubscription} from './new-subscription.ts';
 import {allowOnly, hashOf, integerOf, listOf, mergeMetadata, requiredText, textOf, wordOf} from './params.ts';
 import {collect, finalizeInvoice} from './payments.ts';
-import {invalidParam, missingParam, noSuch, notAllowed} from './stripe-errors.ts';
+import {invalidParam, missingParam, notAllowed} from './stripe-errors.ts';
 import {endSubscription, recover} from './subscription-status.ts';
 
 const HALF_HOUR = 1800;
@@ -24,7 +22,7 @@ const orderOf = (account: Account, params: Params): Order => {
 	}
 
 	allowOnly(line, ['price', 'quantity'], 'line_items[0]');
-	const price = priceNamed(account, requiredText(line, 'price'), 'line_items[0][price]');
+	const price = named(account.prices, 'price', requiredText(line, 'price'), 'line_items[0][price]');
 	const data = hashOf(params, 'subscription_data') ?? {};
 	allowOnly(data, ['metadata', 'description'], 'subscription_data');
 	return {price: price.id, quantity: integerOf(line, 'quantity') ?? 1, metadata: mergeMetadata({}, data)};
@@ -63,7 +61,7 @@ export const createSession = (account: Account, params: Params): Session => {
 	wordOf(params, 'mode', ['subscription']);
 	const order = orderOf(account, params);
 	return newSession(account, {
-		customer: customerNamed(account, requiredText(params, 'customer')).id,
+		customer: named(account.customers, 'customer', requiredText(params, 'customer')).id,
 		order,
 		clientReferenceId: textOf(params, 'client_reference_id', 200),
 		metadata: mergeMetadata({}, params),
@@ -73,14 +71,7 @@ export const createSession = (account: Account, params: Params): Session => {
 	});
 };
 
-export const readSession = (account: Account, id: string): Session => {
-	const session = account.sessions.get(id);
-	if (session === undefined) {
-		throw noSuch('checkout.session', id);
-	}
-
-	return session;
-};
+export const readSession = (account: Account, id: string): Session => found(account.sessions, 'checkout.session', id);
 
 /** @throws 400 unless the session still waits. */
 export const expireSession = (account: Account, id: string): Session => {

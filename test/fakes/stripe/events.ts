@@ -1,9 +1,9 @@
 import {createHmac} from 'node:crypto';
 import type {Clock} from '../../../src/platform/clock.ts';
-import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
+import {createWebhookQueue, type WebhookEvent} from '../shared/webhook-queue.ts';
 import {API_VERSION, newId, type RequestSource} from './account.ts';
 
-export type StripeEvent = GatewayEvent & {
+export type StripeEvent = WebhookEvent & {
 	/** The object as it was when it happened. */
 	object: {id: string};
 };
@@ -47,17 +47,14 @@ export const newEvent = (
 		request,
 		type,
 	});
-	return {id, type, body, object: snapshot, receiver: null};
+	return {id, type, body, object: snapshot};
 };
 
 /** The endpoint's queue of events. */
-export const createEvents = (clock: Clock, secret: string): WebhookQueue<StripeEvent> =>
-	createWebhookQueue<StripeEvent>({
-		path: '/webhook/gateway-a',
-		sign: ({body}, options = {}) => ({
-			headers: {
-				'stripe-signature': signatureHeader(body, options.secret ?? secret, options.at ?? clock.now()),
-				'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
-			},
-		}),
-	});
+export const createEvents = (clock: Clock, secret: string) =>
+	createWebhookQueue<StripeEvent>('/webhook/gateway-a', ({body}, options = {}) => ({
+		headers: {
+			'stripe-signature': signatureHeader(body, options.secret ?? secret, options.at ?? clock.now()),
+			'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+		},
+	}));

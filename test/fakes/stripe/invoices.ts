@@ -1,27 +1,18 @@
-import {type Account, type CardBehavior, type Invoice, newId, type Refund} from './account.ts';
+import {type Account, type CardBehavior, found, newId, nulls, type Refund} from './account.ts';
 import {applyPendingUpdate} from './change-price.ts';
 import type {Params} from './form.ts';
 import {subscriptionOf} from './new-invoice.ts';
 import {allowOnly, integerOf, mergeMetadata, textOf, wordOf} from './params.ts';
 import {collect} from './payments.ts';
-import {cardDeclined, missingParam, noSuch, noSuchReference, notAllowed} from './stripe-errors.ts';
+import {missingParam, noSuchReference, notAllowed} from './stripe-errors.ts';
 import {recover} from './subscription-status.ts';
-
-export const readInvoice = (account: Account, id: string): Invoice => {
-	const invoice = account.invoices.get(id);
-	if (invoice === undefined) {
-		throw noSuch('invoice', id);
-	}
-
-	return invoice;
-};
 
 /**
  * Somebody tries to pay an open invoice: on its hosted page, or by request. A paid renewal or upgrade takes its effect.
  * @returns whether it is paid now.
  */
 export const tryInvoice = (account: Account, id: string, card?: CardBehavior): boolean => {
-	const invoice = readInvoice(account, id);
+	const invoice = found(account.invoices, 'invoice', id);
 	if (invoice.status === 'paid') {
 		throw notAllowed('Invoice is already paid', 'invoice_already_paid');
 	}
@@ -41,16 +32,6 @@ export const tryInvoice = (account: Account, id: string, card?: CardBehavior): b
 	}
 
 	return isPaid;
-};
-
-/** `POST /v1/invoices/:id/pay`, with the customer's card. @throws 402 where it is declined. */
-export const payInvoice = (account: Account, id: string, params: Params): Invoice => {
-	allowOnly(params, ['off_session', 'payment_method']);
-	if (!tryInvoice(account, id)) {
-		throw cardDeclined();
-	}
-
-	return readInvoice(account, id);
 };
 
 /** `POST /v1/refunds`, of a payment or a charge, whole unless an amount is given. */
@@ -83,20 +64,16 @@ export const createRefund = (account: Account, params: Params): Refund => {
 		id: newId('re'),
 		object: 'refund',
 		amount,
-		balance_transaction: null,
+		...nulls('balance_transaction customer_account payment_method receipt_number source_transfer_reversal'),
+		...nulls('transfer_reversal'),
 		charge: charge.id,
 		created: account.now(),
 		currency: charge.currency,
 		customer: charge.customer,
-		customer_account: null,
 		metadata: mergeMetadata({}, params),
 		payment_intent: charge.paymentIntent,
-		payment_method: null,
 		reason: wordOf(params, 'reason', ['duplicate', 'fraudulent', 'requested_by_customer']),
-		receipt_number: null,
-		source_transfer_reversal: null,
 		status: 'succeeded',
-		transfer_reversal: null,
 	};
 	account.refunds.set(refund.id, refund);
 	account.emit('refund.created', refund);

@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
-import {type Account, known} from './account.ts';
-import {noSuchReference} from './stripe-errors.ts';
+import {type Account, known, nulls} from './account.ts';
 
 export type PriceInput = {
 	/** Minor units. */
@@ -26,31 +25,17 @@ export const setPrice = (
 		billing_scheme: 'per_unit',
 		created: account.now(),
 		currency,
-		custom_unit_amount: null,
+		...nulls('custom_unit_amount lookup_key nickname tiers_mode transform_quantity'),
 		livemode: false,
-		lookup_key: null,
 		metadata: {},
-		nickname: null,
 		product: `prod_${id.replace(/^price_/, '')}`,
 		recurring: {interval, interval_count: 1, meter: null, trial_period_days: null, usage_type: 'licensed'},
 		tax_behavior: 'unspecified',
-		tiers_mode: null,
-		transform_quantity: null,
 		type: 'recurring',
 		unit_amount: amount,
 		unit_amount_decimal: decimal(amount),
 	};
 	account.prices.set(id, price);
-	return price;
-};
-
-/** The price that a body names. @throws 400 where there is none. */
-export const priceNamed = (account: Account, id: string, param: string): Stripe.Price => {
-	const price = account.prices.get(id);
-	if (price === undefined) {
-		throw noSuchReference('price', id, param);
-	}
-
 	return price;
 };
 
@@ -73,12 +58,8 @@ export const planOf = (account: Account, id: string): Stripe.Plan => {
 		interval_count: 1,
 		livemode: false,
 		metadata: {},
-		meter: null,
-		nickname: null,
+		...nulls('meter nickname tiers_mode transform_usage trial_period_days'),
 		product: typeof product === 'string' ? product : product.id,
-		tiers_mode: null,
-		transform_usage: null,
-		trial_period_days: null,
 		usage_type: 'licensed',
 	};
 };

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
-import {type Account, known, newId, type Order, type Subscription} from './account.ts';
+import {type Account, endingBy, known, newId, nulls, type Order, type Subscription} from './account.ts';
 import {planOf} from './new-price.ts';
 import {periodEndAfter} from './periods.ts';
 
-export const noTax = {disabled_reason: null, enabled: false, liability: null, provider: null, status: null};
+export const noTax = {...nulls('disabled_reason liability provider status'), enabled: false};
 
 const newItem = (
 	account: Account,
@@ -60,66 +60,37 @@ export const newSubscription = (account: Account, customer: string, order: Order
 	const subscription: Subscription = {
 		id,
 		object: 'subscription',
-		application: null,
-		application_fee_percent: null,
+		...nulls('application application_fee_percent billing_cycle_anchor_config billing_thresholds cancel_at'),
+		...nulls('canceled_at customer_account days_until_due default_source description ended_at latest_invoice'),
+		...nulls('next_pending_invoice_item_invoice on_behalf_of pause_collection pending_invoice_item_interval'),
+		...nulls('pending_setup_intent pending_update schedule test_clock transfer_data trial_end trial_start'),
 		automatic_tax: {disabled_reason: null, enabled: false, liability: null},
 		billing_cycle_anchor: now,
-		billing_cycle_anchor_config: null,
 		billing_mode: {flexible: {proration_discounts: 'included'}, type: 'flexible', updated_at: now},
 		billing_schedules: [],
-		billing_thresholds: null,
-		cancel_at: null,
 		cancel_at_period_end: false,
-		canceled_at: null,
-		cancellation_details: {comment: null, feedback: null, feedback_option: null, reason: null},
+		cancellation_details: endingBy(null),
 		collection_method: 'charge_automatically',
 		created: now,
 		currency: known(account.prices, order.price).currency,
 		customer,
-		customer_account: null,
-		days_until_due: null,
 		default_payment_method: newId('pm'),
-		default_source: null,
 		default_tax_rates: [],
-		description: null,
 		discounts: [],
-		ended_at: null,
-		invoice_settings: {
-			account_tax_ids: null,
-			custom_fields: null,
-			description: null,
-			footer: null,
-			issuer: {type: 'self'},
-		},
+		invoice_settings: {...nulls('account_tax_ids custom_fields description footer'), issuer: {type: 'self'}},
 		items: {
 			object: 'list',
 			data: [newItem(account, id, order, now)],
 			has_more: false,
 			url: `/v1/subscription_items?subscription=${id}`,
 		},
-		latest_invoice: null,
 		livemode: false,
 		managed_payments: {enabled: false},
 		metadata: {...order.metadata},
-		next_pending_invoice_item_invoice: null,
-		on_behalf_of: null,
-		pause_collection: null,
-		payment_settings: {
-			payment_method_options: null,
-			payment_method_types: null,
-			save_default_payment_method: 'off',
-		},
-		pending_invoice_item_interval: null,
-		pending_setup_intent: null,
-		pending_update: null,
-		schedule: null,
+		payment_settings: {...nulls('payment_method_options payment_method_types'), save_default_payment_method: 'off'},
 		start_date: now,
 		status: 'active',
-		test_clock: null,
-		transfer_data: null,
-		trial_end: null,
 		trial_settings: {end_behavior: {billing_cycle_anchor: null, missing_payment_method: 'create_invoice'}},
-		trial_start: null,
 	};
 	account.subscriptions.set(id, subscription);
 	return subscription;

@@ -1,10 +1,10 @@
-import type {Reply} from '../gateway/http-server.ts';
 import {button, escapeHtml, goTo, isScript, money, page, readPosted} from '../gateway/page.ts';
-import type {Call} from '../identity-provider/faults.ts';
-import {matchPath} from '../identity-provider/match-path.ts';
-import {type Account, type CardBehavior, known} from './account.ts';
+import type {Call} from '../shared/faults.ts';
+import type {Reply} from '../shared/http-server.ts';
+import {findRoute} from '../shared/routes.ts';
+import {type Account, found, known} from './account.ts';
 import {completeSession, readSession} from './checkout.ts';
-import {readInvoice, tryInvoice} from './invoices.ts';
+import {tryInvoice} from './invoices.ts';
 import {changeSubscription, itemOf} from './new-subscription.ts';
 import {noSuch} from './stripe-errors.ts';
 import {isLive} from './subscription-status.ts';
@@ -41,7 +41,7 @@ const postCheckout = (account: Account, call: Call, id: string): Reply => {
 };
 
 const invoicePage = (account: Account, id: string, note = ''): Reply => {
-	const {status, amount_due: due, currency, number} = readInvoice(account, id);
+	const {status, amount_due: due, currency, number} = found(account.invoices, 'invoice', id);
 	const buttons = status === 'open' ? button('pay', 'Pay') + button('decline', 'Decline') : `<p>It is ${status}.</p>`;
 	return page(`Invoice ${number ?? id}`, `${note}<p>${money(due, currency)}</p>${buttons}`);
 };
@@ -49,7 +49,7 @@ const invoicePage = (account: Account, id: string, note = ''): Reply => {
 const postInvoice = (account: Account, call: Call, id: string): Reply => {
 	const isPaid = tryInvoice(account, id, readPosted(call).get('action') === 'pay' ? 'works' : 'declines');
 	return isScript(call)
-		? {status: 200, json: {status: readInvoice(account, id).status}}
+		? {status: 200, json: {status: found(account.invoices, 'invoice', id).status}}
 		: invoicePage(account, id, isPaid ? '' : DECLINED);
 };
 
@@ -86,14 +86,11 @@ const postPortal = (account: Account, call: Call, id: string): Reply => {
 	const {customer} = known(account.portals, id);
 	const subscription = account.subscriptions.get(posted.get('subscription') ?? '');
 	if (action === 'card') {
-		account.cards.set(customer, card === 'declines' ? 'declines' : ('works' satisfies CardBehavior));
+		account.cards.set(customer, card === 'declines' ? 'declines' : 'works');
 	} else if (subscription?.customer === customer) {
 		if (action === 'resume') {
-			updateSubscription(
-				account,
-				subscription.id,
-				subscription.cancel_at_period_end ? {cancel_at_period_end: 'false'} : {cancel_at: ''},
-			);
+			const resumed = subscription.cancel_at_period_end ? {cancel_at_period_end: 'false'} : {cancel_at: ''};
+			updateSubscription(account, resumed, subscription.id);
 		} else {
 			cancelInPortal(account, subscription.id);
 		}
@@ -104,31 +101,33 @@ const postPortal = (account: Account, call: Call, id: string): Reply => {
 
 /** Lets a subscription end with its period as the portal does it. */
 export const cancelInPortal = (account: Account, id: string): void => {
-	const subscription = updateSubscription(account, id, {
-		cancel_at: String(itemOf(known(account.subscriptions, id)).current_period_end),
-	});
+	const end = itemOf(known(account.subscriptions, id)).current_period_end;
+	const subscription = updateSubscription(account, {cancel_at: String(end)}, id);
 	if (account.settings.portalCancelsBy === 'cancel_at_period_end') {
 		changeSubscription(account, subscription, {cancel_at_period_end: true});
 	}
 };
 
-type Pages = {show(account: Account, id: string): Reply; post(account: Account, call: Call, id: string): Reply};
+type Page = (account: Account, call: Call, id: string) => Reply;
+const showInvoice: Page = (account, _, id) => invoicePage(account, id);
 
-const pages: Record<string, Pages> = {
-	'/c/pay/:id': {show: checkoutPage, post: postCheckout},
-	'/i/:id': {show: invoicePage, post: postInvoice},
-	'/i/:id/pdf': {show: invoicePage, post: postInvoice},
-	'/p/session/:id': {show: portalPage, post: postPortal},
+const pages: Record<string, Page> = {
+	'GET /c/pay/:id': (account, _, id) => checkoutPage(account, id),
+	'POST /c/pay/:id': postCheckout,
+	'GET /i/:id': showInvoice,
+	'POST /i/:id': postInvoice,
+	'GET /i/:id/pdf': showInvoice,
+	'POST /i/:id/pdf': postInvoice,
+	'GET /p/session/:id': (account, _, id) => portalPage(account, id),
+	'POST /p/session/:id': postPortal,
 };
 
 /** What is hosted at the gateway: checkout, invoices, the billing portal. @throws for a path that is none of them. */
 export const answerPage = (account: Account, call: Call): Reply => {
-	for (const [path, {show, post}] of Object.entries(pages)) {
-		const id = matchPath(path, call.path)?.['id'];
-		if (id !== undefined) {
-			return call.method === 'POST' ? post(account, call, id) : show(account, id);
-		}
+	const route = findRoute(pages, call);
+	if (route === null) {
+		throw noSuch('page', call.path);
 	}
 
-	throw noSuch('page', call.path);
+	return route.handle(account, call, route.params['id'] ?? '');
 };

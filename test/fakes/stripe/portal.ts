@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
-import {type Account, newId} from './account.ts';
-import {customerNamed} from './customers.ts';
+import {type Account, named, newId, nulls} from './account.ts';
 import type {Params} from './form.ts';
 import {allowOnly, requiredText, textOf} from './params.ts';
 import {notAllowed} from './stripe-errors.ts';
@@ -8,7 +7,7 @@ import {notAllowed} from './stripe-errors.ts';
 /** `POST /v1/billing_portal/sessions`. @throws 400 where no configuration was saved in the dashboard. */
 export const createPortal = (account: Account, params: Params): Stripe.BillingPortal.Session => {
 	allowOnly(params, ['customer', 'return_url', 'configuration', 'locale', 'flow_data']);
-	const customer = customerNamed(account, requiredText(params, 'customer'));
+	const customer = named(account.customers, 'customer', requiredText(params, 'customer'));
 	if (!account.settings.hasPortalConfiguration) {
 		throw notAllowed(
 			'No configuration provided and your test mode default configuration has not been created. Provide a ' +
@@ -24,11 +23,8 @@ export const createPortal = (account: Account, params: Params): Stripe.BillingPo
 		configuration: 'bpc_default',
 		created: account.now(),
 		customer: customer.id,
-		customer_account: null,
-		flow: null,
+		...nulls('customer_account flow locale on_behalf_of'),
 		livemode: false,
-		locale: null,
-		on_behalf_of: null,
 		return_url: textOf(params, 'return_url'),
 		url: `${account.url}/p/session/${id}`,
 	};

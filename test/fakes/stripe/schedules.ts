@@ -1,7 +1,6 @@
 import type Stripe from 'stripe';
-import {type Account, known, newId, type Schedule, type Subscription} from './account.ts';
+import {type Account, found, known, named, newId, nulls, type Schedule, type Subscription} from './account.ts';
 import type {Params} from './form.ts';
-import {priceNamed} from './new-price.ts';
 import {itemOf, noTax} from './new-subscription.ts';
 import {
 	allowOnly,
@@ -15,38 +14,26 @@ import {
 	wordOf,
 } from './params.ts';
 import {durationAfter} from './periods.ts';
-import {invalidParam, missingParam, noSuch, noSuchReference, notAllowed} from './stripe-errors.ts';
+import {invalidParam, missingParam, notAllowed} from './stripe-errors.ts';
 
 type Phase = Stripe.SubscriptionSchedule.Phase;
 
 const newPhase = (price: Stripe.Price, quantity: number, start: number, end: number): Phase => ({
 	add_invoice_items: [],
-	application_fee_percent: null,
-	billing_cycle_anchor: null,
-	billing_thresholds: null,
-	collection_method: null,
+	...nulls('application_fee_percent billing_cycle_anchor billing_thresholds collection_method'),
+	...nulls('default_payment_method description invoice_settings on_behalf_of transfer_data trial_end'),
 	currency: price.currency,
-	default_payment_method: null,
 	default_tax_rates: [],
-	description: null,
 	discounts: [],
 	end_date: end,
-	invoice_settings: null,
 	items: [{billing_thresholds: null, discounts: [], metadata: {}, plan: price.id, price: price.id, quantity}],
 	metadata: {},
-	on_behalf_of: null,
 	proration_behavior: 'create_prorations',
 	start_date: start,
-	transfer_data: null,
-	trial_end: null,
 });
 
 const subscriptionFor = (account: Account, id: string): Subscription => {
-	const subscription = account.subscriptions.get(id);
-	if (subscription === undefined) {
-		throw noSuchReference('subscription', id, 'from_subscription');
-	}
-
+	const subscription = named(account.subscriptions, 'subscription', id, 'from_subscription');
 	if (subscription.status === 'canceled') {
 		throw notAllowed('You cannot migrate a subscription that is canceled to a subscription schedule.');
 	}
@@ -68,43 +55,29 @@ export const createSchedule = (account: Account, params: Params): Schedule => {
 	const schedule: Schedule = {
 		id: newId('sub_sched'),
 		object: 'subscription_schedule',
-		application: null,
+		...nulls('application canceled_at completed_at customer_account released_at released_subscription test_clock'),
 		billing_mode: {flexible: {proration_discounts: 'included'}, type: 'flexible', updated_at: account.now()},
-		canceled_at: null,
-		completed_at: null,
 		created: account.now(),
 		current_phase: {start_date: start, end_date: end},
 		customer: subscription.customer,
-		customer_account: null,
 		default_settings: {
-			application_fee_percent: null,
+			...nulls('application_fee_percent billing_thresholds default_payment_method description on_behalf_of'),
+			...nulls('transfer_data'),
 			automatic_tax: noTax,
 			billing_cycle_anchor: 'automatic',
-			billing_thresholds: null,
 			collection_method: 'charge_automatically',
-			default_payment_method: null,
-			description: null,
 			invoice_settings: {
-				account_tax_ids: null,
-				custom_fields: null,
-				days_until_due: null,
-				description: null,
-				footer: null,
+				...nulls('account_tax_ids custom_fields days_until_due description footer'),
 				issuer: {type: 'self'},
 			},
-			on_behalf_of: null,
-			transfer_data: null,
 		},
 		end_behavior: subscription.cancel_at_period_end ? 'cancel' : 'release',
 		livemode: false,
 		metadata: {},
 		pause_schedules: [],
 		phases: [newPhase(price, quantity, start, end)],
-		released_at: null,
-		released_subscription: null,
 		status: 'active',
 		subscription: subscription.id,
-		test_clock: null,
 	};
 	account.schedules.set(schedule.id, schedule);
 	subscription.schedule = schedule.id;
@@ -113,18 +86,9 @@ export const createSchedule = (account: Account, params: Params): Schedule => {
 	return schedule;
 };
 
-export const readSchedule = (account: Account, id: string): Schedule => {
-	const schedule = account.schedules.get(id);
-	if (schedule === undefined) {
-		throw noSuch('subscription_schedule', id);
-	}
-
-	return schedule;
-};
-
 /** A schedule that still rules. @throws 400 otherwise. */
 const readActive = (account: Account, id: string, verb: string): Schedule => {
-	const schedule = readSchedule(account, id);
+	const schedule = found(account.schedules, 'subscription_schedule', id);
 	if (schedule.status !== 'active') {
 		throw notAllowed(
 			`You cannot ${verb} a subscription schedule that is currently in the \`${schedule.status}\` status. ` +
@@ -161,7 +125,7 @@ const phaseOf = (account: Account, params: Params, index: number, startsAt: numb
 	}
 
 	allowOnly(item, ['price', 'quantity'], `${name}[items][0]`);
-	const price = priceNamed(account, requiredText(item, 'price'), `${name}[items][0][price]`);
+	const price = named(account.prices, 'price', requiredText(item, 'price'), `${name}[items][0][price]`);
 	const end = endOf(params, start, name);
 	if (end <= start) {
 		throw invalidParam(`${name}[end_date]`, 'A phase has to end after it starts');
@@ -175,7 +139,7 @@ const phaseOf = (account: Account, params: Params, index: number, startsAt: numb
 };
 
 /** `POST /v1/subscription_schedules/:id`. The phase that runs has to be repeated as it is. */
-export const updateSchedule = (account: Account, id: string, params: Params): Schedule => {
+export const updateSchedule = (account: Account, params: Params, id: string): Schedule => {
 	const schedule = readActive(account, id, 'update');
 	allowOnly(params, ['end_behavior', 'proration_behavior', 'phases', 'metadata']);
 	const phases: Phase[] = [];
@@ -217,7 +181,7 @@ export const detach = (account: Account, schedule: Schedule): void => {
 };
 
 /** `POST /v1/subscription_schedules/:id/release`. */
-export const releaseSchedule = (account: Account, id: string, params: Params): Schedule => {
+export const releaseSchedule = (account: Account, params: Params, id: string): Schedule => {
 	const schedule = readActive(account, id, 'release');
 	allowOnly(params, ['preserve_cancel_date']);
 	booleanOf(params, 'preserve_cancel_date');

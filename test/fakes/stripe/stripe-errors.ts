@@ -1,4 +1,4 @@
-import type {FaultInput} from '../identity-provider/faults.ts';
+import type {FaultInput} from '../shared/faults.ts';
 
 /** A refusal in the words of the gateway. */
 export class StripeError extends Error {

@@ -1,14 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import type Stripe from 'stripe';
 import type {Clock} from '../../../src/platform/clock.ts';
 import {readPlans} from '../../../src/platform/config/plans.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
-import {type DirectFetch, type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {page} from '../gateway/page.ts';
-import type {WebhookQueue} from '../gateway/webhook-queue.ts';
-import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
+import type {Call} from '../shared/faults.ts';
+import {startServer} from '../shared/http-server.ts';
 import {
 	type Account,
 	type CardBehavior,
@@ -39,59 +37,9 @@ export type FakeStripeOptions = {
 	/** Prices by id; by default those of the plans file as it is shipped, in USD a month. */
 	prices?: Record<string, PriceInput>;
 	settings?: Partial<Settings>;
-	/** Types of events that are collected; all that the endpoint needs unless given. */
-	enabledEvents?: string[];
-	/** More paths, as the development server has; null: none of them. */
-	more?: (call: Call) => Reply | null;
 };
 
-export type FakeStripe = Pick<
-	WebhookQueue<StripeEvent>,
-	'events' | 'history' | 'sign' | 'send' | 'deliver' | 'deliverTogether' | 'onEvent'
-> & {
-	url: string;
-	/** Calls it without a socket, for a test that makes very many calls. */
-	fetch: DirectFetch;
-	/** The variables that make a service use it. */
-	env: Record<'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_URL', string>;
-	/**
-	 * The customer pays: a checkout session, or an open invoice on its hosted page. From then on the card works.
-	 * @param how `delayed`: by a method that takes days, for a session; `settle` says what became of it.
-	 */
-	pay(id: string, how?: 'delayed'): void;
-	/** What became of a delayed payment. */
-	settle(sessionId: string, succeeded: boolean): void;
-	/** The card is refused at the checkout, which stays open, or for an open invoice. */
-	decline(id: string): void;
-	/** What the customer's card does from now on, when a renewal or an upgrade is charged. */
-	setCard(customer: string, behavior: CardBehavior): void;
-	/** The customer cancels a subscription in the hosted portal, as the settings say. */
-	cancelInPortal(subscription: string): void;
-	/** Sets or changes a price of the dashboard. */
-	setPrice(id: string, price: PriceInput): Stripe.Price;
-	/**
-	 * Lets happen what the clock passed: renewals, retries, expiries. Every request does that by itself, so this is for
-	 * a test that wants the events before anybody asked.
-	 */
-	advance(): void;
-	/** An event of the test's making, signed like the others when it is sent. */
-	event(type: string, object: {id: string}, previous?: object): StripeEvent;
-	/** The collected events that name any of these ids, oldest first. */
-	eventsAbout(...ids: string[]): StripeEvent[];
-	/**
-	 * Makes next calls fail. The official library repeats a call by itself: as often as its settings say, twice by
-	 * default, and once in any case where the connection breaks.
-	 */
-	fail(fault: FaultInput): Fault;
-	clearFaults(): void;
-	/** Every request so far, oldest first; form-encoded bodies as nested parameters. */
-	calls: Call[];
-	/** All money that was taken, oldest first, with what was given back. */
-	charges: Charge[];
-	/** What it knows, for reading, and `settings` for writing. */
-	account: Account;
-	stop(): Promise<void>;
-};
+export type FakeStripe = Awaited<ReturnType<typeof startFakeStripe>>;
 
 /**
  * The prices of the shipped plans, which name placeholders that are sent as they are (contract/operations 11, PLANS_FILE).
@@ -116,16 +64,16 @@ export const startFakeStripe = async ({
 	webhookSecret = `whsec_${randomBytes(16).toString('hex')}`,
 	prices = shippedPrices(),
 	settings = {},
-	enabledEvents = ENABLED_EVENTS,
-	more = () => null,
-}: FakeStripeOptions): Promise<FakeStripe> => {
+}: FakeStripeOptions) => {
 	const queue = createEvents(clock, webhookSecret);
-	const account = createAccount({
+	const event = (type: string, object: {id: string}, previous?: object) =>
+		newEvent(type, object, {created: account.now(), request: account.request, previous});
+	const account: Account = createAccount({
 		clock,
 		settings: {...defaultSettings, ...settings},
-		emit: (from, type, object, previous) => {
-			if (enabledEvents.includes(type)) {
-				queue.add(newEvent(type, object, {created: from.now(), request: from.request, previous}));
+		emit: (type, object, previous) => {
+			if (ENABLED_EVENTS.includes(type)) {
+				queue.add(event(type, object, previous));
 			}
 		},
 	});
@@ -142,58 +90,65 @@ export const startFakeStripe = async ({
 			return page('Not possible', String(error), error instanceof StripeError ? error.status : 500);
 		}
 	};
-	const faults = createFaults();
-	const calls: Call[] = [];
-	const server = await startGatewayServer({
-		answer: (call) => (call.path.startsWith('/v1/') ? api.answer(call) : (more(call) ?? answerPerson(call))),
+	const server = await startServer({
+		answer: (call) => (call.path.startsWith('/v1/') ? api.answer(call) : answerPerson(call)),
 		failure: api.failure,
-		faults,
-		calls,
 		port,
 	});
 	account.url = server.url;
-	const afterCatchingUp = (work: () => void): void => {
-		catchUp(account);
-		work();
-	};
-	const {events, history, sign, send, deliver, deliverTogether, onEvent} = queue;
 
 	return {
-		...{events, history, sign, send, deliver, deliverTogether, onEvent},
-		url: server.url,
-		fetch: server.fetch,
+		...queue,
+		...server,
+		/** The variables that make a service use it. */
 		env: {STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: server.url},
-		pay: (id, how) =>
-			afterCatchingUp(() => {
-				if (id.startsWith('cs_')) {
-					completeSession(account, id, how === 'delayed');
-				} else {
-					tryInvoice(account, id, 'works');
-				}
-			}),
-		settle: (id, succeeded) => afterCatchingUp(() => void settleSession(account, id, succeeded)),
-		decline: (id) =>
-			afterCatchingUp(() => {
-				if (id.startsWith('cs_')) {
-					readSession(account, id);
-				} else {
-					tryInvoice(account, id, 'declines');
-				}
-			}),
-		setCard: (customer, behavior) => {
+		/**
+		 * The customer pays: a checkout session, or an open invoice on its hosted page. From then on the card works.
+		 * @param how `delayed`: by a method that takes days, for a session; `settle` says what became of it.
+		 */
+		pay: (id: string, how?: 'delayed'): void => {
+			catchUp(account);
+			if (id.startsWith('cs_')) {
+				completeSession(account, id, how === 'delayed');
+			} else {
+				tryInvoice(account, id, 'works');
+			}
+		},
+		/** What became of a delayed payment. */
+		settle: (sessionId: string, succeeded: boolean): void => {
+			catchUp(account);
+			settleSession(account, sessionId, succeeded);
+		},
+		/** The card is refused at the checkout, which stays open, or for an open invoice. */
+		decline: (id: string): void => {
+			catchUp(account);
+			if (id.startsWith('cs_')) {
+				readSession(account, id);
+			} else {
+				tryInvoice(account, id, 'declines');
+			}
+		},
+		/** What the customer's card does from now on, when a renewal or an upgrade is charged. */
+		setCard: (customer: string, behavior: CardBehavior): void => {
 			account.cards.set(known(account.customers, customer).id, behavior);
 		},
-		cancelInPortal: (subscription) => afterCatchingUp(() => cancelInPortal(account, subscription)),
-		setPrice: (id, price) => setPrice(account, id, price),
-		advance: () => catchUp(account),
-		event: (type, object, previous) =>
-			newEvent(type, object, {created: account.now(), request: account.request, previous}),
-		eventsAbout: (...ids) => events.filter(({body}) => ids.some((id) => body.includes(`"${id}"`))),
-		fail: faults.add,
-		clearFaults: faults.clear,
-		calls,
+		/** The customer cancels a subscription in the hosted portal, as the settings say. */
+		cancelInPortal: (subscription: string): void => {
+			catchUp(account);
+			cancelInPortal(account, subscription);
+		},
+		/** Sets or changes a price of the dashboard. */
+		setPrice: (id: string, price: PriceInput) => setPrice(account, id, price),
+		/**
+		 * Lets happen what the clock passed: renewals, retries, expiries. Every request does that by itself, so this is
+		 * for a test that wants the events before anybody asked.
+		 */
+		advance: (): void => catchUp(account),
+		/** An event of the test's making, signed like the others when it is sent. */
+		event,
+		/** All money that was taken, oldest first, with what was given back. */
 		charges: account.charges,
+		/** What it knows, for reading, and `settings` for writing. */
 		account,
-		stop: server.stop,
 	};
 };

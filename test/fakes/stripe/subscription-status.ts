@@ -1,4 +1,4 @@
-import {type Account, type Invoice, known, type Subscription} from './account.ts';
+import {type Account, endingBy, type Invoice, known, type Subscription} from './account.ts';
 import {changeSubscription} from './new-subscription.ts';
 
 /** Whether a subscription runs, whatever is owed for it. */
@@ -6,10 +6,14 @@ export const isLive = ({status}: Subscription): boolean =>
 	['incomplete', 'trialing', 'active', 'past_due', 'unpaid', 'paused'].includes(status);
 
 /** Ends a subscription at once and for ever. */
-export const endSubscription = (account: Account, subscription: Subscription, reason: string): void => {
+export const endSubscription = (
+	account: Account,
+	subscription: Subscription,
+	reason: 'cancellation_requested' | 'payment_failed',
+): void => {
 	const now = account.now();
-	const schedule = subscription.schedule === null ? null : known(account.schedules, subscription.schedule);
-	if (schedule !== null) {
+	if (subscription.schedule !== null) {
+		const schedule = known(account.schedules, subscription.schedule);
 		Object.assign(schedule, {status: 'canceled', canceled_at: now, current_phase: null});
 		account.emit('subscription_schedule.canceled', schedule);
 	}
@@ -20,7 +24,7 @@ export const endSubscription = (account: Account, subscription: Subscription, re
 		ended_at: now,
 		pending_update: null,
 		schedule: null,
-		cancellation_details: {comment: null, feedback: null, feedback_option: null, reason},
+		cancellation_details: endingBy(reason),
 	});
 	for (const invoice of account.invoices.values()) {
 		if (invoice.parent?.subscription_details?.subscription === subscription.id && invoice.status !== 'paid') {
@@ -41,24 +45,17 @@ export const recover = (account: Account, subscription: Subscription, invoice: I
 	}
 };
 
-/** Days to the next try, null where none is left. */
-const daysToRetry = ({settings}: Account, {attempt_count: tried}: Invoice): number | null =>
-	settings.retryDays[tried - 1] ?? null;
+/** Days from one failed renewal payment to the next try. */
+const RETRY_DAYS = [3, 5, 7];
 
 /** A renewal was not paid: it is tried again, or that was the last time. */
 export const chaseRenewal = (account: Account, subscription: Subscription, invoice: Invoice): void => {
-	const days = daysToRetry(account, invoice);
-	if (days !== null) {
+	const days = RETRY_DAYS[invoice.attempt_count - 1];
+	if (days === undefined) {
+		Object.assign(invoice, {next_payment_attempt: null, auto_advance: false});
+		endSubscription(account, subscription, 'payment_failed');
+	} else {
 		invoice.next_payment_attempt = account.now() + days * 86_400;
 		changeSubscription(account, subscription, {status: 'past_due'});
-		return;
-	}
-
-	invoice.next_payment_attempt = null;
-	invoice.auto_advance = false;
-	if (account.settings.whenExhausted === 'unpaid') {
-		changeSubscription(account, subscription, {status: 'unpaid'});
-	} else {
-		endSubscription(account, subscription, 'payment_failed');
 	}
 };

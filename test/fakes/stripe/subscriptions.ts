@@ -1,8 +1,8 @@
-import type {Account, Subscription} from './account.ts';
+import {type Account, endingBy, found, named, type Subscription} from './account.ts';
 import {changePrice} from './change-price.ts';
 import type {Params} from './form.ts';
 import {newInvoice, newLine} from './new-invoice.ts';
-import {amountOf, priceNamed} from './new-price.ts';
+import {amountOf} from './new-price.ts';
 import {changeSubscription, itemOf} from './new-subscription.ts';
 import {allowOnly, booleanOf, hashOf, integerOf, listOf, mergeMetadata, textOf, wordOf} from './params.ts';
 import {finalizeInvoice} from './payments.ts';
@@ -12,14 +12,8 @@ import {endSubscription} from './subscription-status.ts';
 const PENDING_PARAMS = ['items', 'payment_behavior', 'proration_behavior', 'proration_date', 'expand', 'off_session'];
 const CANCELLATION = ['cancel_at_period_end', 'cancel_at'];
 
-export const readSubscription = (account: Account, id: string): Subscription => {
-	const subscription = account.subscriptions.get(id);
-	if (subscription === undefined) {
-		throw noSuch('subscription', id);
-	}
-
-	return subscription;
-};
+const readSubscription = ({subscriptions}: Account, id: string): Subscription =>
+	found(subscriptions, 'subscription', id);
 
 /** What an update may not say, by the state of the subscription and by what it says besides. */
 const checkUpdate = ({status, schedule}: Subscription, params: Params): void => {
@@ -69,12 +63,7 @@ const cancellationOf = (account: Account, subscription: Subscription, params: Pa
 		cancel_at_period_end: atPeriodEnd === true,
 		cancel_at: at,
 		canceled_at: at === null ? null : account.now(),
-		cancellation_details: {
-			comment: null,
-			feedback: null,
-			feedback_option: null,
-			reason: at === null ? null : 'cancellation_requested',
-		},
+		cancellation_details: endingBy(at === null ? null : 'cancellation_requested'),
 	};
 };
 
@@ -90,7 +79,7 @@ const changeItems = (account: Account, subscription: Subscription, params: Param
 		throw invalidParam('items[0][id]', 'This fake knows subscriptions of one item, which has to be named');
 	}
 
-	const price = priceNamed(account, textOf(given, 'price') ?? item.price.id, 'items[0][price]');
+	const price = named(account.prices, 'price', textOf(given, 'price') ?? item.price.id, 'items[0][price]');
 	const quantity = integerOf(given, 'quantity');
 	changePrice(account, subscription, {
 		price: price.id,
@@ -105,7 +94,7 @@ const changeItems = (account: Account, subscription: Subscription, params: Param
 };
 
 /** `POST /v1/subscriptions/:id`. */
-export const updateSubscription = (account: Account, id: string, params: Params): Subscription => {
+export const updateSubscription = (account: Account, params: Params, id: string): Subscription => {
 	const subscription = readSubscription(account, id);
 	allowOnly(params, [
 		...PENDING_PARAMS,
@@ -125,7 +114,7 @@ export const updateSubscription = (account: Account, id: string, params: Params)
 };
 
 /** `DELETE /v1/subscriptions/:id`. With `prorate` and `invoice_now` the unused time becomes the customer's balance. */
-export const cancelSubscription = (account: Account, id: string, params: Params): Subscription => {
+export const cancelSubscription = (account: Account, params: Params, id: string): Subscription => {
 	const subscription = readSubscription(account, id);
 	allowOnly(params, ['invoice_now', 'prorate', 'cancellation_details']);
 	hashOf(params, 'cancellation_details');

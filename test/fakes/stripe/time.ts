@@ -50,8 +50,8 @@ const followSchedule = (account: Account, subscription: Subscription, schedule: 
 /** A period ended: the next one starts at once, paid or not, and its invoice follows. */
 const renew = (account: Account, subscription: Subscription): void => {
 	const before = structuredClone(subscription.items);
-	const schedule = subscription.schedule === null ? null : known(account.schedules, subscription.schedule);
-	if (schedule !== null && !followSchedule(account, subscription, schedule)) {
+	const {schedule} = subscription;
+	if (schedule !== null && !followSchedule(account, subscription, known(account.schedules, schedule))) {
 		return;
 	}
 
@@ -64,11 +64,6 @@ const renew = (account: Account, subscription: Subscription): void => {
 	const proration = account.pendingLines.get(subscription.id) ?? [];
 	account.pendingLines.delete(subscription.id);
 	const invoice = newInvoice(account, subscription, 'subscription_cycle', [...proration, periodLine(subscription)]);
-	if (subscription.status === 'unpaid') {
-		invoice.auto_advance = false;
-		return;
-	}
-
 	invoice.automatically_finalizes_at = account.now() + account.settings.draftSeconds;
 };
 

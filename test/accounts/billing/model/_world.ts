@@ -6,8 +6,8 @@ import {createOrganizationStore, type Organization} from '../../../../src/accoun
 import {loadConfig} from '../../../../src/platform/config/config.ts';
 import {createDb} from '../../../../src/platform/db/db.ts';
 import {createServices, type Services} from '../../../../src/services.ts';
-import type {DirectFetch} from '../../../fakes/gateway/http-server.ts';
 import {startFakePaymob} from '../../../fakes/paymob/paymob.ts';
+import type {DirectFetch} from '../../../fakes/shared/http-server.ts';
 import {startFakeStripe} from '../../../fakes/stripe/stripe.ts';
 import {createTestDatabase} from '../../../helpers/database.ts';
 import {createFakeClock} from '../../../helpers/service.ts';

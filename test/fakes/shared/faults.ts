@@ -1,4 +1,4 @@
-import {matchPath} from './match-path.ts';
+import {matchPath} from './routes.ts';
 
 /** One request that came in, JWKS reads included. */
 export type Call = {
@@ -7,7 +7,7 @@ export type Call = {
 	path: string;
 	query: URLSearchParams;
 	headers: Record<string, string | string[] | undefined>;
-	/** The parsed JSON, or the text if it is invalid; undefined without a body. */
+	/** What was parsed, or the text if it is invalid; undefined without a body. */
 	body: unknown;
 	/** The answer; null without one, or before it. */
 	status: number | null;
@@ -26,7 +26,7 @@ export type FaultInput = {
 	message?: string;
 	/** Seconds, in the header `Retry-After`. */
 	retryAfter?: number;
-	/** A body that is not the provider's JSON, such as a proxy's page. */
+	/** A body that is not the API's JSON, such as a proxy's page. */
 	rawBody?: string;
 	/** Milliseconds before anything else happens; alone it only makes the call slow. */
 	delay?: number;
@@ -38,19 +38,6 @@ export type FaultInput = {
 	afterwards?: boolean;
 };
 
-export type Fault = {
-	/** Whether calls still meet it. */
-	isOn(): boolean;
-	lift(): void;
-};
-
-export type Faults = {
-	add(input: FaultInput): Fault;
-	clear(): void;
-	/** The fault that meets a call, used up by one. */
-	take(call: Call): FaultInput | null;
-};
-
 const withoutVersion = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
 const meets = ({method, path, when}: FaultInput, call: Call): boolean =>
@@ -58,16 +45,21 @@ const meets = ({method, path, when}: FaultInput, call: Call): boolean =>
 	(path === undefined || matchPath(withoutVersion(path), withoutVersion(call.path)) !== null) &&
 	(when === undefined || when(call));
 
-export const createFaults = (): Faults => {
+export const createFaults = () => {
 	const faults = new Map<FaultInput, number>();
 	return {
-		add: (given) => {
+		add: (given: FaultInput) => {
 			const input = {...given};
 			faults.set(input, input.times ?? 1);
-			return {isOn: () => faults.has(input), lift: () => faults.delete(input)};
+			return {
+				/** Whether calls still meet it. */
+				isOn: (): boolean => faults.has(input),
+				lift: (): void => void faults.delete(input),
+			};
 		},
-		clear: () => faults.clear(),
-		take: (call) => {
+		clear: (): void => faults.clear(),
+		/** The fault that meets a call, used up by one. */
+		take: (call: Call): FaultInput | null => {
 			for (const [input, left] of faults) {
 				if (meets(input, call)) {
 					if (left <= 1) {

@@ -1,42 +1,24 @@
-/** Something that happened at a gateway. */
-export type GatewayEvent = {
+/** Something that happened at a fake. */
+export type WebhookEvent = {
 	/** The same at every delivery of the event. */
 	id: string;
 	type: string;
 	/** The exact text that is sent. */
 	body: string;
 	/** The receiver set for this event; null for the one of the settings. */
-	receiver: string | null;
+	receiver?: string | null;
 };
 
-/** How one delivery is signed: with another secret it is a forgery; `at` is the time it claims (gateway A only). */
+/** How one delivery is signed: with another secret it is a forgery; `at` is the time it claims, where it claims one. */
 export type SignOptions = {secret?: string; at?: Date};
 
 /** The parts that a signature adds to a request. */
 export type Signature = {headers?: Record<string, string>; query?: Record<string, string>};
 
-export type Delivery<Event extends GatewayEvent> = {event: Event; status: number; body: unknown};
+export type Delivery<Event = WebhookEvent> = {event: Event; status: number; body: unknown};
 
 /** The target of deliveries: a service by its base URL, or the receiver's own address. */
 export type Destination = string | {url: string};
-
-export type WebhookQueue<Event extends GatewayEvent> = {
-	/** Undelivered events, oldest first. */
-	events: Event[];
-	/** Everything that happened, oldest first. */
-	history: Event[];
-	sign(event: Event, options?: SignOptions): Signature;
-	/** Sends one event once, even if it was sent before. Throws without an answer. */
-	send(destination: Destination, event: Event, options?: SignOptions): Promise<Delivery<Event>>;
-	/** Sends these events one by one, in this order; without arguments all waiting ones, including new ones. */
-	deliver(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
-	/** Sends these events concurrently; without arguments all waiting ones. */
-	deliverTogether(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
-	/** Receives each event instead of collecting it; null: collect again. */
-	onEvent(listener: ((event: Event) => void) | null): void;
-	/** An event happened. */
-	add(event: Event): void;
-};
 
 const parsed = (text: string): unknown => {
 	try {
@@ -61,18 +43,16 @@ const receiverOf = (destination: Destination, path: string, {query = {}}: Signat
  * number of times, at any time.
  * @param path the receiver below a service's base URL.
  */
-export const createWebhookQueue = <Event extends GatewayEvent>({
-	path,
-	sign,
-}: {
-	path: string;
-	sign(event: Event, options?: SignOptions): Signature;
-}): WebhookQueue<Event> => {
+export const createWebhookQueue = <Event extends WebhookEvent>(
+	path: string,
+	sign: (event: Event, options?: SignOptions) => Signature,
+) => {
 	const events: Event[] = [];
 	const history: Event[] = [];
 	let listener: ((event: Event) => void) | null = null;
 
-	const send: WebhookQueue<Event>['send'] = async (destination, event, options) => {
+	/** Sends one event once, even if it was sent before. Throws without an answer. */
+	const send = async (destination: Destination, event: Event, options?: SignOptions): Promise<Delivery<Event>> => {
 		const index = events.indexOf(event);
 		if (index >= 0) {
 			events.splice(index, 1);
@@ -88,11 +68,14 @@ export const createWebhookQueue = <Event extends GatewayEvent>({
 	};
 
 	return {
+		/** Undelivered events, oldest first. */
 		events,
+		/** Everything that happened, oldest first. */
 		history,
 		sign,
 		send,
-		deliver: async (destination, ...given) => {
+		/** Sends these events one by one, in this order; without arguments all waiting ones, including new ones. */
+		deliver: async (destination: Destination, ...given: Event[]): Promise<Array<Delivery<Event>>> => {
 			const deliveries: Array<Delivery<Event>> = [];
 			const queue = given.length === 0 ? events : [...given];
 			for (let event = queue[0]; event !== undefined; event = queue[0]) {
@@ -105,12 +88,17 @@ export const createWebhookQueue = <Event extends GatewayEvent>({
 
 			return deliveries;
 		},
-		deliverTogether: (destination, ...given) =>
+		/** Sends these events concurrently; without arguments all waiting ones. */
+		deliverTogether: (destination: Destination, ...given: Event[]): Promise<Array<Delivery<Event>>> =>
 			Promise.all((given.length === 0 ? [...events] : given).map((event) => send(destination, event))),
-		onEvent: (given) => {
+		/** The undelivered events that name any of these ids, oldest first. */
+		eventsAbout: (...ids: string[]): Event[] => events.filter(({body}) => ids.some((id) => body.includes(`"${id}"`))),
+		/** Receives each event instead of collecting it; null: collect again. */
+		onEvent: (given: ((event: Event) => void) | null): void => {
 			listener = given;
 		},
-		add: (event) => {
+		/** An event happened. */
+		add: (event: Event): void => {
 			history.push(event);
 			if (listener === null) {
 				events.push(event);

@@ -1,8 +1,8 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
-/** JSON of a gateway's state: maps as their entries, dates marked, functions omitted. */
-export const stateJson = (state: object, space?: number): string =>
+/** JSON of a fake's state: maps as their entries, dates marked, functions omitted. */
+export const stateJson = (state: object): string =>
 	JSON.stringify(
 		state,
 		// `value` of a Date is its text already.
@@ -14,7 +14,6 @@ export const stateJson = (state: object, space?: number): string =>
 
 			return raw instanceof Map ? {$map: [...raw]} : value;
 		},
-		space,
 	);
 
 const readState = (text: string): Record<string, unknown> =>
@@ -26,7 +25,7 @@ const readState = (text: string): Record<string, unknown> =>
 		return typeof value === 'object' && value !== null && '$date' in value ? new Date(value.$date) : value;
 	});
 
-/** Saves a gateway's state, so that it survives a restart as the service's database does. */
+/** Saves a fake's state, so that it survives a restart as the service's database does. */
 export const saveState = (file: string, state: object): void => {
 	mkdirSync(path.dirname(file), {recursive: true});
 	writeFileSync(file, stateJson(state));
