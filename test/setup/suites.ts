@@ -4,8 +4,14 @@ import {packageRoot} from '../../src/platform/package-root.ts';
 
 /** Files that `npm run test:deep` runs and `npm test` does not: they take long and rarely find something. */
 export const deepOnly = {
+	'test/accounts/billing/fake-gateways.ts': 'the local gateways as a whole',
+	'test/accounts/billing/fake-paymob.ts': 'the local Paymob',
+	'test/accounts/billing/fake-stripe.ts': 'the local Stripe',
+	'test/accounts/billing/fake-stripe-api.ts': 'the API of the local Stripe',
 	'test/bench/match-accuracy.ts': 'accuracy of matches',
+	'test/client/app-package.ts': 'the package for apps',
 	'test/client/kotlin.ts': 'the Kotlin client',
+	'test/client/package.ts': 'the package of the client',
 	'test/hostile/regular-expressions.ts': 'time of regular expressions',
 	'test/operations/openapi/client-types.ts': 'types of generated clients',
 	'test/platform/db/upgrade.ts': 'migrations undone',
@@ -18,6 +24,7 @@ export const deepOnly = {
 	'test/start/workers/again.ts': 'all surfaces with two workers',
 	'test/start/workers/again-with-redis.ts': 'two workers with Redis',
 	'test/start/workers/outages.ts': 'workers through outages',
+	'test/visits/clicks/crashes.ts': 'crashes under load',
 	'test/visits/clicks/exactness.ts': 'exactness of counts',
 	'test/visits/clicks/journal-life.ts': 'journals of processes that end',
 	'test/visits/export/duckdb.ts': 'exports in DuckDB',
