@@ -148,7 +148,7 @@ test('a key that is replaced while its organization is deleted is 404', async (t
 	portal.provider.fail({
 		method: 'DELETE',
 		path: `/organizations/${clerkOrgId}`,
-		delay: 300,
+		delay: 1000,
 		when: () => {
 			replaced = caller.post('/portal/api-keys/SERVER/regenerate');
 			return true;
