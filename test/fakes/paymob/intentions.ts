@@ -1,60 +1,60 @@
 import Joi from 'joi';
 import {check, type Fields, integer, isFields, requiredInteger, requiredText, text} from './fields.ts';
 import {type Intention, type Merchant, randomToken} from './merchant.ts';
-import {duplicateReference, noIntegration, notFound, notPossible, wrongSum} from './paymob-errors.ts';
+import {duplicateReference, noIntegration, notFound, notPossible, wrongFields, wrongSum} from './paymob-errors.ts';
 
 /** 36 days, which is also what counts where nothing is said. */
 const MAX_EXPIRATION = 3_110_400;
 const MAX_AMOUNT = 1_000_000_000;
+const NO_IDS = 'A list of integration ids, as integers, is required.';
 
 /** A body of `POST /v1/intention/` (contract/billing 20). */
-const bodySchema = ({savedCards}: Merchant) =>
-	Joi.object<{
-		amount: number;
-		currency: string;
-		payment_methods: number[];
-		items: Fields[];
-		billing_data: Fields;
-		card_tokens: string[];
-		expiration: number;
-		special_reference: string | null;
-		notification_url: string | null;
-		redirection_url: string | null;
-	}>({
-		amount: requiredInteger(1, MAX_AMOUNT),
-		currency: requiredText(),
-		payment_methods: Joi.array()
-			.items(Joi.number())
-			.min(1)
-			.required()
-			.messages({'*': 'A list of integration ids, as integers, is required.'}),
-		items: Joi.array()
-			.items(Joi.object({name: requiredText(50), amount: requiredInteger(0, MAX_AMOUNT)}))
-			.default([]),
-		billing_data: Joi.object({
-			first_name: requiredText(50),
-			last_name: requiredText(50),
-			email: requiredText(),
-			phone_number: requiredText(),
-		}).required(),
-		card_tokens: Joi.array()
-			.items(Joi.valid(...savedCards.keys()).messages({'any.only': 'Invalid card token.'}))
-			.max(3)
-			.default([])
-			.messages({'array.max': 'Ensure this field has no more than 3 elements.'}),
-		expiration: integer(1, MAX_EXPIRATION).default(MAX_EXPIRATION),
-		special_reference: text,
-		notification_url: text,
-		redirection_url: text,
-	});
+const bodySchema = Joi.object<{
+	amount: number;
+	currency: string;
+	payment_methods: number[];
+	items: Fields[];
+	billing_data: Fields;
+	card_tokens: string[];
+	expiration: number;
+	special_reference: string | null;
+	notification_url: string | null;
+	redirection_url: string | null;
+}>({
+	amount: requiredInteger(1, MAX_AMOUNT),
+	currency: requiredText(),
+	payment_methods: Joi.array()
+		.items(Joi.number())
+		.min(1)
+		.required()
+		.messages({'any.required': NO_IDS, 'array.base': NO_IDS, 'array.min': NO_IDS, 'number.base': NO_IDS}),
+	items: Joi.array()
+		.items(Joi.object({name: requiredText(50), amount: requiredInteger(0, MAX_AMOUNT)}))
+		.default([]),
+	billing_data: Joi.object({
+		first_name: requiredText(50),
+		last_name: requiredText(50),
+		email: requiredText(),
+		phone_number: requiredText(),
+	}).required(),
+	card_tokens: Joi.array().max(3).default([]).messages({'array.max': 'Ensure this field has no more than 3 elements.'}),
+	expiration: integer(1, MAX_EXPIRATION).default(MAX_EXPIRATION),
+	special_reference: text,
+	notification_url: text,
+	redirection_url: text,
+});
 
 /** `POST /v1/intention/`. @throws 400 with the faulty fields, 404, 406, 422. */
 export const createIntention = (merchant: Merchant, body: Fields): Intention => {
-	const given = check(bodySchema(merchant), body);
+	const given = check(bodySchema, body);
 	const {amount, currency, items, payment_methods: integrations, special_reference: specialReference} = given;
 	const foreign = integrations.find((id) => !Object.values(merchant.integrations).includes(id));
 	if (foreign !== undefined) {
 		throw noIntegration(foreign);
+	}
+
+	if (given.card_tokens.some((token) => !merchant.savedCards.has(token))) {
+		throw wrongFields({card_tokens: ['Invalid card token.']});
 	}
 
 	if (currency !== 'EGP') {
