@@ -109,6 +109,14 @@ test.serial('a payment for the rest of a period that is over is refunded', async
 	t.regex(outcomes, /REVIEW/);
 });
 
+test.serial('an upgrade that a later one replaced is refunded where it is paid all the same', async (t) => {
+	const {stage, owner} = await freshSubscriber({}, {plan: 'SOLO', saveCard: false});
+	const {body: replaced} = await owner.changePlan('GROWTH');
+	await owner.changePlan('SCALE');
+	await stage.pay(replaced.sessionId);
+	t.like(await owner.state(), {uses: 'SOLO', held: SOLO});
+});
+
 test.serial('after the period the dearer plan is paid as a whole, and its period follows', async (t) => {
 	const {stage, owner} = await freshSubscriber({}, {plan: 'SOLO', saveCard: false});
 	await stage.runJobs(32 * DAY);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {startedFor} from '../../helpers/started.ts';
-import {GROWTH, SOLO, startPaymobStage, tampered} from './_paymob-stage.ts';
+import {GROWTH, SCALE, SOLO, startPaymobStage, tampered} from './_paymob-stage.ts';
 import type {Whose} from './_stage.ts';
 
 const stage = startedFor(test, () => startPaymobStage());
@@ -127,7 +127,12 @@ test('both checkouts paid at once: one subscription, and the other payment is re
 });
 
 test('amount or currency mismatch activates nothing: 200, attempt REVIEW', async (t) => {
-	for (const changes of [{amount_cents: 100}, {currency: 'USD'}, {integration_id: 4_999_999}]) {
+	for (const changes of [
+		{amount_cents: 100},
+		{amount_cents: 10 * SCALE},
+		{currency: 'USD'},
+		{integration_id: 4_999_999},
+	]) {
 		const {owner, payment} = await paidCheckout();
 		t.is((await stage.paymob.send(stage.portal, stage.forged(payment, changes))).status, 200);
 		const expected = {status: 'INACTIVE', uses: null, attempts: 'REVIEW', outcomes: 'REVIEW'};

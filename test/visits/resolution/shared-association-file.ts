@@ -1,5 +1,5 @@
 import test from 'ava';
-import {APPLE_LIMIT_BYTES, FREE_PLAN_BYTES} from '../../../src/links/app-config/association-files.ts';
+import {APPLE_LIMIT_BYTES} from '../../../src/links/app-config/association-files.ts';
 import {exampleAppConfig, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
@@ -139,7 +139,7 @@ test('a free place goes to a waiting app, and a returning one waits', async (t) 
 test('organizations on the free plan may fill half of the file, and paying ones the rest', async (t) => {
 	const service = await start();
 	t.teardown(() => service.stop());
-	await fill(service, FREE_PLAN_BYTES - EMPTY, 'STARTER');
+	await fill(service, APPLE_LIMIT_BYTES / 2 - EMPTY, 'STARTER');
 	const free = await organization(service, {plan: 'STARTER', appConfig: null});
 	t.is((await configure(service, free, iosWith(20))).status, 409);
 	const paying = await organization(service, {appConfig: {ios: iosWith(LONGEST)}});
