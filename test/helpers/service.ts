@@ -80,7 +80,7 @@ export const startService = async (
 	const sampler = createFaultSampler(clock);
 	const log = createLog(config, sampler, logged);
 	// Enough for races; each further session of PostgreSQL would read the catalog again, for 12 ms of CPU.
-	const db = createDb(database.url, {poolSize: 6, ...(given === undefined ? {timeouts: PATIENT} : {})});
+	const db = createDb(database.url, {poolSize: 4, ...(given === undefined ? {timeouts: PATIENT} : {})});
 	const running = await start({
 		config,
 		clock,
