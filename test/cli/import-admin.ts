@@ -1,12 +1,13 @@
 import {access, readFile, writeFile} from 'node:fs/promises';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import path from 'node:path';
-import {PassThrough} from 'node:stream';
+import {PassThrough, type Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {linesOf} from '../../src/cli/import/formats/lines.ts';
+import type {Io} from '../../src/cli/terminal/io.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {type CliOptions, ends, runCli} from './_run-cli.ts';
 
 type Row = Record<string, unknown>;
 type Result = {status: string; error?: unknown};
@@ -32,9 +33,11 @@ const setUp = async (t: ExecutionContext, raw: RawHandler) => {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 		'POST /admin/organizations/Ab12/links/import': {raw},
 	});
-	const imports = (argv: string[], more: Parameters<typeof runCli>[1] = {}) =>
-		runCli(['links', 'import', '--org', 'Ab12', ...argv], {...more, env: server.env, io: {cwd: folder, ...more?.io}});
-	return {folder, imports, file: (name: string) => path.join(folder, name), requests: server.requests};
+	const imports = (words: string, {io, stdin = ''}: CliOptions = {}) =>
+		server.cli(`links import --org Ab12 ${words}`, {stdin, io: {cwd: folder, ...io}});
+	/** Rows through standard input. */
+	const pipes = (stdin: string | Readable, io: Partial<Io> = {}) => imports('- --format ndjson', {stdin, io});
+	return {imports, pipes, file: (name: string) => path.join(folder, name), requests: server.requests};
 };
 
 const refuseFax = answering(({channel}) =>
@@ -46,7 +49,7 @@ const refuseFax = answering(({channel}) =>
 test('a partial import ends with 1, names the lines, and writes the failed rows beside the file', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,title,channel\n/a,"x\ny",email\n/b,"two\nlines",fax\n/c\n/d,,email\n');
-	ends(t, await imports(['links.csv']), 1, {
+	ends(t, await imports('links.csv'), 1, {
 		stdout: '2 created, 0 updated, 0 skipped, 2 failed\n',
 		stderr: [
 			/^line 4: Unknown channel 'fax'$/m,
@@ -63,51 +66,41 @@ test('failed rows of a JSON array are an array again, and mended they can be imp
 	const {imports, file} = await setUp(t, refuseFax);
 	const rows = [{path: '/a', channel: 'fax'}, {path: '/b'}, {path: '/c', channel: 'fax'}];
 	await writeFile(file('links.json'), JSON.stringify(rows));
-	t.is((await imports(['links.json', '--failed', 'again.json'])).exitCode, 1);
+	t.is((await imports('links.json --failed again.json')).exitCode, 1);
 	const failed = await readFile(file('again.json'), 'utf8');
 	t.deepEqual(JSON.parse(failed), [rows[0], rows[2]]);
 	await writeFile(file('again.json'), failed.replaceAll('fax', 'email'));
-	ends(t, await imports(['again.json']), 0, {stdout: '2 created, 0 updated, 0 skipped, 0 failed\n'});
+	ends(t, await imports('again.json'), 0, {stdout: '2 created, 0 updated, 0 skipped, 0 failed\n'});
 });
 
 test('--json prints the summary with the failures', async (t) => {
 	const details = [{field: 'path', message: 'path is required'}];
 	const {imports} = await setUp(
 		t,
-		answering(({path: p, shortCode}) =>
+		answering(({path: p, shortCode = 'created'}) =>
 			p === undefined
 				? {status: 'failed', error: {message: 'Validation failed', details}}
-				: {status: shortCode === 'old' ? 'skipped' : shortCode === 'new' ? 'updated' : 'created'},
+				: {status: String(shortCode)},
 		),
 	);
-	const stdin = '{"path":"/a"}\n{"title":"x"}\n{"path":"/b","shortCode":"old"}\n{"path":"/c","shortCode":"new"}\n';
-	ends(t, await imports(['-', '--format', 'ndjson', '--json'], {stdin}), 1, {
-		json: {
-			created: 1,
-			updated: 1,
-			skipped: 1,
-			failed: 1,
-			failures: [{line: 2, message: 'Validation failed', details}],
-		},
+	const rows = [{path: '/a'}, {title: 'x'}, {path: '/b', shortCode: 'skipped'}, {path: '/c', shortCode: 'updated'}];
+	const stdin = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+	const failures = [{line: 2, message: 'Validation failed', details}];
+	ends(t, await imports('- --format ndjson --json', {stdin}), 1, {
+		json: {created: 1, updated: 1, skipped: 1, failed: 1, failures},
 		stderr: 'line 2: path is required\n',
 	});
 });
 
-test('an import without failures ends with 0 and leaves no file behind', async (t) => {
-	const {imports, file} = await setUp(
-		t,
-		answering(() => ({status: 'skipped'})),
-	);
-	await writeFile(file('links.ndjson'), '{"path":"/a"}\n');
-	ends(t, await imports(['links.ndjson']), 0, {stdout: '0 created, 0 updated, 1 skipped, 0 failed\n'});
-	await t.throwsAsync(access(file('links.ndjson.failed')));
-});
-
-test('a file without rows is reported', async (t) => {
-	const {imports, file} = await setUp(t, refuseFax);
+test('an import without failures ends with 0 and leaves no file behind, and a file without rows is reported', async (t) => {
+	const skipping = answering(() => ({status: 'skipped'}));
+	const {imports, file} = await setUp(t, skipping);
+	await writeFile(file('links.csv'), 'path\n/a\n');
+	ends(t, await imports('links.csv'), 0, {stdout: '0 created, 0 updated, 1 skipped, 0 failed\n'});
+	await t.throwsAsync(access(file('links.csv.failed')));
 	for (const text of ['', 'path,title\n']) {
 		await writeFile(file('links.csv'), text);
-		ends(t, await imports(['links.csv']), 0, {
+		ends(t, await imports('links.csv'), 0, {
 			stdout: '0 created, 0 updated, 0 skipped, 0 failed\n',
 			stderr: 'links.csv has no rows\n',
 		});
@@ -117,7 +110,7 @@ test('a file without rows is reported', async (t) => {
 test('--dry-run and --on-conflict reach the server, and a dry run writes no file of failed rows', async (t) => {
 	const {imports, file, requests} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,channel\n/a,fax\n/b,email\n');
-	ends(t, await imports(['links.csv', '--dry-run', '--on-conflict', 'update']), 1, {
+	ends(t, await imports('links.csv --dry-run --on-conflict update'), 1, {
 		stdout: 'Would be: 1 created, 0 updated, 0 skipped, 1 failed\n',
 	});
 	t.is(requests.at(-1)?.url, '/admin/organizations/Ab12/links/import?dryRun=true&onConflict=update');
@@ -128,23 +121,19 @@ test('--dry-run and --on-conflict reach the server, and a dry run writes no file
 test('results are read while rows are still being sent', async (t) => {
 	const stdin = new PassThrough();
 	let answered = 0;
-	const {imports} = await setUp(
-		t,
-		answering(() => {
-			answered += 1;
-			// The second row is written only once the first one is answered.
-			stdin.end(answered === 1 ? '{"path":"/b"}\n' : undefined);
-			return {status: 'created'};
-		}),
-	);
+	const judge = () => {
+		answered += 1;
+		// The second row is written only once the first one is answered.
+		stdin.end(answered === 1 ? '{"path":"/b"}\n' : undefined);
+		return {status: 'created'};
+	};
+	const {pipes} = await setUp(t, answering(judge));
 	stdin.write('{"path":"/a"}\n');
-	ends(t, await imports(['-', '--format', 'ndjson'], {stdin}), 0, {
-		stdout: '2 created, 0 updated, 0 skipped, 0 failed\n',
-	});
+	ends(t, await pipes(stdin), 0, {stdout: '2 created, 0 updated, 0 skipped, 0 failed\n'});
 });
 
 test('a server that stops in the middle ends with 7 and says how far it came', async (t) => {
-	const {imports} = await setUp(t, async (request, response) => {
+	const {pipes} = await setUp(t, async (request, response) => {
 		response.writeHead(200);
 		response.write('{"line":1,"status":"created"}\n');
 		for await (const _ of linesOf(request)) {
@@ -153,75 +142,59 @@ test('a server that stops in the middle ends with 7 and says how far it came', a
 
 		response.end();
 	});
-	ends(
-		t,
-		await imports(['-', '--format', 'ndjson'], {
-			stdin: '{"path":"/a"}\n{"path":"/b"}\n',
-		}),
-		7,
-		{
-			stdout: '',
-			stderr: [
-				/The server confirmed 1 row of standard input, and more may be imported \(1 created.*links that exist are skipped/,
-				/it stopped with 1 row unanswered/,
-			],
-		},
-	);
+	ends(t, await pipes('{"path":"/a"}\n{"path":"/b"}\n'), 7, {
+		stdout: '',
+		stderr: [
+			/The server confirmed 1 row of standard input, and more may be imported \(1 created.*links that exist are skipped/,
+			/it stopped with 1 row unanswered/,
+		],
+	});
 });
 
 test('a connection that breaks while rows are being sent ends with 7', async (t) => {
-	const {imports} = await setUp(t, async (request, response) => {
+	const {pipes} = await setUp(t, async (request, response) => {
 		response.write('{"line":1,"status":"created"}\n', () => request.socket.destroy());
 	});
-	const stdin = '{"path":"/a"}\n'.repeat(200_000);
-	ends(t, await imports(['-', '--format', 'ndjson'], {stdin}), 7, {
+	ends(t, await pipes('{"path":"/a"}\n'.repeat(200_000)), 7, {
 		stderr: [/The server confirmed \d rows? of standard input, and more may be imported/, /Cannot reach/],
 	});
 });
 
 test('an import that is refused as a whole ends as any request does', async (t) => {
-	const {imports} = await setUp(t, (request, response) => {
+	const {pipes} = await setUp(t, (request, response) => {
 		request.resume();
 		response.writeHead(428, {'content-type': 'application/json'});
 		response.end(JSON.stringify({statusCode: 428, message: 'Register an app', code: 'APP_CONFIG_REQUIRED'}));
 	});
-	ends(t, await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n'}), 6, {
-		stderr: /Error: Register an app\nNext: Register the apps/,
-	});
+	ends(t, await pipes('{"path":"/a"}\n'), 6, {stderr: /Error: Register an app\nNext: Register the apps/});
 });
 
 test('an unknown organization is reported before any row is sent', async (t) => {
 	const {imports, requests} = await setUp(t, refuseFax);
-	ends(t, await imports(['-', '--format', 'ndjson', '--org', 'None'], {stdin: '{"path":"/a"}\n'}), 4);
+	ends(t, await imports('- --format ndjson --org None', {stdin: '{"path":"/a"}\n'}), 4);
 	t.is(requests.length, 1);
 });
 
 test('Ctrl-C ends with 130 and says how far the import came', async (t) => {
 	const interruption = new AbortController();
-	const {imports} = await setUp(t, (_request, response) => {
+	const {pipes} = await setUp(t, (_request, response) => {
 		response.write('{"line":1,"status":"created"}\n', () => interruption.abort());
 	});
 	const stdin = new PassThrough();
 	stdin.write('{"path":"/a"}\n{"path":"/b"}\n');
-	ends(
-		t,
-		await imports(['-', '--format', 'ndjson'], {
-			stdin,
-			io: {interruption: interruption.signal},
-		}),
-		130,
-		{stderr: /^Interrupted\nThe server confirmed (?:0 rows|1 row) of standard input, and more may be imported/},
-	);
+	ends(t, await pipes(stdin, {interruption: interruption.signal}), 130, {
+		stderr: /^Interrupted\nThe server confirmed (?:0 rows|1 row) of standard input, and more may be imported/,
+	});
 });
 
 test('an unknown column ends with 2, a missing file with 1, the input file as --failed with 2', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,colour\n/a,red\n');
-	ends(t, await imports(['links.csv']), 2, {stderr: /Unknown column 'colour'/});
-	ends(t, await imports(['missing.csv']), 1, {stderr: /missing\.csv does not exist\nNext: Correct FILE/});
-	t.is((await imports(['links.csv', '--failed', './links.csv'])).exitCode, 2);
+	ends(t, await imports('links.csv'), 2, {stderr: /Unknown column 'colour'/});
+	ends(t, await imports('missing.csv'), 1, {stderr: /missing\.csv does not exist\nNext: Correct FILE/});
+	t.is((await imports('links.csv --failed ./links.csv')).exitCode, 2);
 	await writeFile(file('links.txt'), 'what is this?\n');
-	ends(t, await imports(['links.txt']), 2, {
+	ends(t, await imports('links.txt'), 2, {
 		stderr: /'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/,
 	});
 });
@@ -233,25 +206,20 @@ test('a pipe by its name is a usage error that says how to give it', async (t) =
 });
 
 test('off a terminal progress is a line now and then', async (t) => {
-	const ticks: Array<() => void> = [];
-	const {imports, file} = await setUp(
-		t,
-		answering(({path: p}) => {
-			if (p === '/last') {
-				ticks.at(-1)?.();
-			}
+	let tick = () => {};
+	const judge = ({path: p}: Row) => {
+		if (p === '/last') {
+			tick();
+		}
 
-			return {status: 'created'};
-		}),
-	);
+		return {status: 'created'};
+	};
+	const {imports, file} = await setUp(t, answering(judge));
 	await writeFile(file('links.ndjson'), '{"path":"/a"}\n{"path":"/last"}\n');
-	let seconds = 0;
-	const every = (interval: number, tick: () => void) => {
-		seconds = interval;
-		ticks.push(tick);
+	const every = (seconds: number, work: () => void) => {
+		t.is(seconds, 5);
+		tick = work;
 		return () => {};
 	};
-	const {stderr} = await imports(['links.ndjson'], {io: {every}});
-	t.is(seconds, 5);
-	t.regex(stderr, /^\d rows(?:, \d+ %)?\n$/);
+	ends(t, await imports('links.ndjson', {io: {every}}), 0, {stderr: /^\d rows(?:, \d+ %)?\n$/});
 });

@@ -73,6 +73,19 @@ test('orgs update refuses to change nothing', async (t) => {
 	t.deepEqual(requests, []);
 });
 
+test('orgs suspend and activate post without a body', async (t) => {
+	const {cli, requests} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/suspend': () => ({body: acme}),
+		'POST /admin/organizations/Ab12/activate': () => ({body: acme}),
+	});
+	ends(t, await cli('orgs suspend Ab12 --json --yes'), 0, {json: acme});
+	ends(t, await cli('orgs activate Ab12 --json'), 0, {json: acme});
+	t.deepEqual(
+		requests.map(({body}) => body),
+		[undefined, undefined],
+	);
+});
+
 test('a name with a slash stays one segment of the path', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {});
 	await cli('orgs show ../metrics?x=1');
