@@ -2,45 +2,37 @@ import test from 'ava';
 import {packageVersion} from '../../../src/platform/package-root.ts';
 import {pageLanguages} from '../../../src/visits/resolution/page/page-strings.ts';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {addDomain} from './_domains.ts';
 
 const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
 
 let lastHost = 0;
+
+const typeOf = ({headers}: Answer): string | undefined => String(headers['content-type']).split(';')[0];
+const statusAndType = (answer: Answer) => [answer.status, typeOf(answer)];
 
 /** An organization with a verified custom domain and these settings. */
 const withDomain = async (settings: object = {}) => {
 	lastHost += 1;
 	const hostname = `old${lastHost}.acme.test`;
 	const acme = await organization(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {id} = (await admin(service).post(domains, {hostname})).body;
-	await admin(service).post(`${domains}/${id}/approve`);
-	const change = (changes: object) => admin(service).patch(`${domains}/${id}`, changes);
+	const {path} = await addDomain(service, acme, hostname);
+	const change = (changes: object) => admin(service).patch(path, changes);
 	const changed = await change(settings);
-	return {
-		...acme,
-		hostname,
-		domainId: id as string,
-		path: `${domains}/${id}`,
-		changed,
-		change,
-		get: (path: string, headers = {}) => anonymous(service).get(path, {Host: hostname, ...headers}),
-	};
+	const get = (path: string) => anonymous(service).get(path, {Host: hostname});
+	return {...acme, hostname, path, changed, change, get};
 };
 
 test('prefixes are taken off before the code: page, data, preflight and both forms of an address', async (t) => {
 	const acme = await withDomain({pathPrefixes: ['promos', '/links/share/']});
-	t.is(acme.changed.status, 200);
 	t.deepEqual(acme.changed.body.pathPrefixes, ['promos', 'links/share']);
 	const {id} = await link(acme, {shortCode: 'sale'});
 	const [docs, data] = [await link(acme, {shortCode: 'docs'}), await link(acme, {shortCode: 'data'})];
 	for (const prefix of ['/promos', '/links/share']) {
 		for (const path of [`${prefix}/sale`, `${prefix}/${acme.orgKey}/sale`, `${prefix}/sale/`]) {
-			const page = await acme.get(path);
-			t.is(page.status, 200, path);
-			t.regex(String(page.headers['content-type']), /^text\/html/);
+			t.deepEqual(statusAndType(await acme.get(path)), [200, 'text/html'], path);
 		}
 
 		t.is((await acme.get(`${prefix}/sale/data?ref=7`)).body.linkId, id);
@@ -127,9 +119,7 @@ test('the root of a domain redirects to its rootUrl, and stays 404 without one',
 
 	const other = await withDomain();
 	for (const host of [other.hostname, 'go.oplink.test', 'api.oplink.test', 'unknown.example']) {
-		const {status, body} = await anonymous(service).get('/', {Host: host});
-		t.is(status, 404);
-		t.is(body.message, 'Not found');
+		t.like(await anonymous(service).get('/', {Host: host}), {status: 404, body: {message: 'Not found'}}, host);
 	}
 
 	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
@@ -139,46 +129,46 @@ test('the root of a domain redirects to its rootUrl, and stays 404 without one',
 test('settings that make no sense are 400 with the field', async (t) => {
 	const acme = await withDomain();
 	const other = await withDomain();
-	const faults: Array<[object, string]> = [
-		[{pathPrefixes: ['a b']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['..']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['a//b']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['.well-known']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['health/x']}, 'pathPrefixes.0'],
-		[{pathPrefixes: ['a', 'a']}, 'pathPrefixes.1'],
-		[{pathPrefixes: Array.from({length: 21}, (_, index) => `p${index}`)}, 'pathPrefixes'],
-		[{rootUrl: 'ftp://www.acme.test'}, 'rootUrl'],
-		[{rootUrl: 'https://go.oplink.test/x'}, 'rootUrl'],
-		[{rootUrl: `https://${acme.hostname}/`}, 'rootUrl'],
-		[{unknownCodes: {}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'javascript:alert({code})'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://{code}.example.link/'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://old.example.link.{code}/'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://x:{code}@old.example.link/'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'http://127.0.0.1/{code}'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://go.oplink.test/{code}'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://API.oplink.test./{code}'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: `https://${acme.hostname}/{code}`}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: `https://${other.hostname.toUpperCase()}:8443/{code}`}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://old.example.link/{code'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://old.example.link/?c={code}&x=code}'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://old.example.link/{Code}'}}, 'unknownCodes.url'],
-		[{unknownCodes: {url: 'https://old.example.link/{{code}}'}}, 'unknownCodes.url'],
-		[{status: 'VERIFIED'}, 'status'],
-	];
-	for (const [changes, field] of faults) {
+	const refused = async (changes: object, field: string): Promise<void> => {
 		const {status, body} = await acme.change(changes);
-		t.is(status, 400, field);
-		t.is(body.details[0].field, field, JSON.stringify(changes));
+		t.deepEqual([status, body.details?.[0].field], [400, field], JSON.stringify(changes));
+	};
+	for (const prefix of ['a b', '..', 'a//b', '', '.well-known', 'health/x']) {
+		await refused({pathPrefixes: [prefix]}, 'pathPrefixes.0');
 	}
 
+	await refused({pathPrefixes: ['a', 'a']}, 'pathPrefixes.1');
+	await refused({pathPrefixes: Array.from({length: 21}, (_, index) => `p${index}`)}, 'pathPrefixes');
+	for (const rootUrl of ['ftp://www.acme.test', 'https://go.oplink.test/x', `https://${acme.hostname}/`]) {
+		await refused({rootUrl}, 'rootUrl');
+	}
+
+	for (const url of [
+		undefined,
+		'javascript:alert({code})',
+		'https://{code}.example.link/',
+		'https://old.example.link.{code}/',
+		'https://x:{code}@old.example.link/',
+		'http://127.0.0.1/{code}',
+		'https://go.oplink.test/{code}',
+		'https://API.oplink.test./{code}',
+		`https://${acme.hostname}/{code}`,
+		`https://${other.hostname.toUpperCase()}:8443/{code}`,
+		'https://old.example.link/{code',
+		'https://old.example.link/?c={code}&x=code}',
+		'https://old.example.link/{Code}',
+		'https://old.example.link/{{code}}',
+	]) {
+		await refused({unknownCodes: {url}}, 'unknownCodes.url');
+	}
+
+	await refused({status: 'VERIFIED'}, 'status');
 	t.is((await admin(service).patch(other.path.replace(other.id, acme.id), {rootUrl: null})).status, 404);
 });
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
-const withPages = async (more: object = {}) =>
+const withPages = (more: object = {}) =>
 	organization(service, {
 		appConfig: {...exampleAppConfig, fallbackUrl: 'https://www.acme.test/?a=1&b=2', errorPages: true, ...more},
 	});
@@ -186,15 +176,11 @@ const withPages = async (more: object = {}) =>
 const get = (path: string, headers: Record<string, string> = {}, host = 'go.oplink.test') =>
 	anonymous(service).get(path, {Host: host, Accept: BROWSER, ...headers});
 
-const typeOf = ({headers}: {headers: Record<string, unknown>}): string =>
-	String(headers['content-type']).split(';')[0] ?? '';
-
 test('who prefers a page gets one for 404 and 410, with the same status and a way to the fallback', async (t) => {
 	const acme = await withPages();
 	const gone = await link(acme, {isActive: false});
 	const missing = await get(`/${acme.orgKey}/none`);
-	t.is(missing.status, 404);
-	t.is(typeOf(missing), 'text/html');
+	t.deepEqual(statusAndType(missing), [404, 'text/html']);
 	t.like(missing.headers, {
 		'x-error-code': 'link_not_found',
 		'cache-control': 'no-store',
@@ -210,24 +196,16 @@ test('who prefers a page gets one for 404 and 410, with the same status and a wa
 	t.is(late.status, 410);
 	t.true(late.text.includes('<h1>This link is no longer available</h1>'));
 	const head = await anonymous(service).head(`/${acme.orgKey}/none`, {Host: 'go.oplink.test', Accept: BROWSER});
-	t.is(head.status, 404);
-	t.is(typeOf(head), 'text/html');
+	t.deepEqual(statusAndType(head), [404, 'text/html']);
 });
 
 test('JSON stays the default: for other callers, organizations, statuses and hosts', async (t) => {
 	const acme = await withPages();
 	const other = await organization(service);
 	const path = `/${acme.orgKey}/none`;
-	for (const accept of [
-		'*/*',
-		'application/json',
-		'application/json, text/html',
-		'text/html;q=0.5, */*',
-		'text/plain',
-	]) {
-		const answer = await get(path, {Accept: accept});
-		t.is(answer.status, 404);
-		t.is(typeOf(answer), 'application/json', accept);
+	const others = ['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0.5, */*', 'text/plain'];
+	for (const accept of others) {
+		t.deepEqual(statusAndType(await get(path, {Accept: accept})), [404, 'application/json'], accept);
 	}
 
 	const plain = await anonymous(service).get(path, {Host: 'go.oplink.test'});
@@ -250,16 +228,13 @@ test('links of a suspended organization have the page too, on the shared domain 
 	const acme = await withPages();
 	const {url} = await link(acme);
 	const hostname = `${acme.orgKey.toLowerCase()}.suspended.test`;
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {id} = (await admin(service).post(domains, {hostname})).body;
-	await admin(service).post(`${domains}/${id}/approve`);
+	await addDomain(service, acme, hostname);
 	const {pathname} = new URL(url);
 	t.is((await get(pathname)).status, 200);
 	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
 	for (const host of ['go.oplink.test', hostname]) {
 		const gone = await get(pathname, {}, host);
-		t.is(gone.status, 410, host);
-		t.is(typeOf(gone), 'text/html', host);
+		t.deepEqual(statusAndType(gone), [410, 'text/html'], host);
 		t.true(gone.text.includes('href="https://www.acme.test/?a=1&amp;b=2"'));
 		t.is(typeOf(await get(pathname, {Accept: 'application/json'}, host)), 'application/json');
 		t.is(typeOf(await get(`/${acme.orgKey}/none`, {}, host)), 'text/html', host);
@@ -275,17 +250,14 @@ test('the start page names the service, for who prefers a page and on the API ho
 	t.true(page.text.includes('href="/docs"'));
 	t.false(page.text.includes('<script'));
 	const head = await anonymous(service).head('/', {Host: 'api.oplink.test', Accept: BROWSER});
-	t.is(head.status, 200);
-	t.is(typeOf(head), 'text/html');
+	t.deepEqual(statusAndType(head), [200, 'text/html']);
 	for (const [accept, host] of [
 		['*/*', 'api.oplink.test'],
 		['application/json', 'api.oplink.test'],
 		[BROWSER, 'go.oplink.test'],
 		[BROWSER, 'unknown.example'],
 	] as const) {
-		const answer = await get('/', {Accept: accept}, host);
-		t.is(answer.status, 404, `${host} ${accept}`);
-		t.is(answer.body.message, 'Not found');
+		t.like(await get('/', {Accept: accept}, host), {status: 404, body: {message: 'Not found'}}, `${host} ${accept}`);
 	}
 
 	// Here API host and link domain are one.
@@ -301,8 +273,7 @@ test('every path of a custom domain has the page; without a fallback there is no
 	await admin(service).post(`${domains}/${id}/approve`);
 	for (const path of ['/', '/none', `/${acme.orgKey}/none`, '/a/b/c', `/${acme.orgKey}/none/data`]) {
 		const answer = await get(path, {}, hostname);
-		t.is(answer.status, 404, path);
-		t.is(typeOf(answer), 'text/html', path);
+		t.deepEqual(statusAndType(answer), [404, 'text/html'], path);
 		t.false(answer.text.includes('<a '));
 	}
 });
