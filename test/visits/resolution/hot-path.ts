@@ -2,6 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService, storedRows} from '../../helpers/service.ts';
+import {pathOf, userAgents} from '../match/_phones.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
@@ -10,13 +11,10 @@ test.serial.before(async () => {
 });
 
 const agents = {
-	iPhone:
-		'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
-	android:
-		'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36',
-	desktop:
-		'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36',
-	mac: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15',
+	iPhone: userAgents.iPhone,
+	android: userAgents.android,
+	desktop: userAgents.windows,
+	mac: userAgents.iPad,
 	unknown: 'curl/8.0',
 	crawler: 'facebookexternalhit/1.1',
 };
@@ -38,7 +36,7 @@ for (const [name, agent] of Object.entries(agents)) {
 				params: {sku: '7'},
 				fallbackUrl: 'https://shop.example.com/',
 			});
-			const {pathname} = new URL(made.url);
+			const pathname = pathOf(made.url);
 			for (const more of [
 				{},
 				{'Sec-GPC': '1'},
@@ -72,21 +70,20 @@ for (const [name, agent] of Object.entries(agents)) {
 	}
 }
 
-test('the limit is shared with the routes, and exceeding it is 429', async (t) => {
-	const {url} = await link(await organization(service));
-	const {pathname} = new URL(url);
+test('the page and /data share 500 requests a second per address, on the hot path and in the routes', async (t) => {
+	const pathname = pathOf((await link(await organization(service))).url);
 	const caller = anonymous(service);
 	await caller.get(pathname);
-	const answers = await Promise.all(Array.from({length: 520}, () => caller.get(pathname)));
+	const paths = [pathname, `${pathname}/data`, `${pathname}?`, `${pathname}/data?`];
+	const answers = await Promise.all(Array.from({length: 520}, (_, n) => caller.get(paths[n % 4] ?? '')));
 	t.is(answers.filter(({status}) => status === 200).length, 499);
-	const refused = answers.find(({status}) => status === 429);
-	t.is(refused?.body.statusCode, 429);
+	t.is(answers.find(({status}) => status === 429)?.body.statusCode, 429);
 	t.is((await anonymous(service).get(pathname)).status, 200);
 });
 
 test('HEAD, a prefetch and a request for another host go to the routes', async (t) => {
 	const {id, url} = await link(await organization(service));
-	const {pathname} = new URL(url);
+	const pathname = pathOf(url);
 	const caller = anonymous(service);
 	await caller.get(pathname);
 	const head = await caller.head(pathname);
