@@ -2,7 +2,8 @@ import test from 'ava';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {network, open, userAgents, visit} from '../match/_phones.ts';
+import {network, open, pathOf, userAgents, visit} from '../match/_phones.ts';
+import {addDomain} from './_domains.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
@@ -83,14 +84,15 @@ test(
 	},
 );
 
+const toIos = [at('ios'), store, scheme];
 test(
 	'an iPad goes where phones go if it has no destination of its own',
 	leads,
 	{fields: {destinations: {ios: at('ios')}}},
 	{
-		iPad: [[at('ios'), store, scheme]],
-		macOrIpad: [[store, play, '|', at('ios'), store, scheme]],
-		iPhone: [[at('ios'), store, scheme]],
+		iPad: [toIos],
+		macOrIpad: [[store, play, '|', ...toIos]],
+		iPhone: [toIos],
 		android: [[play, play]],
 		desktop: [[store, play]],
 	},
@@ -140,7 +142,7 @@ test('a destination gets of a tap’s query what the website gets, and the query
 	t.is(hrefsOf(await pageOf(`${url}${query}`, 'iPhone'))[0], `${at('ios')}?utm_source=tap`);
 	t.is(hrefsOf(await pageOf(`${url}${query}`, 'android'))[2], `${at('website')}?utm_source=tap`);
 	t.is(hrefsOf(await pageOf(`${url}${query}`, 'iPad'))[0], `${at('ipad')}?utm_source=tap`);
-	const {body} = await anonymous(service).get(`${new URL(url).pathname}/data${query}`);
+	const {body} = await anonymous(service).get(`${pathOf(url)}/data${query}`);
 	t.like(body, {params: {utm_source: 'tap', ref: '42'}, minimumVersion: {ios: '2'}});
 });
 
@@ -161,25 +163,20 @@ test('each field is the link’s own, else the template’s, else the organizati
 	const acme = await organization(service);
 	const operator = admin(service);
 	const base = `/admin/organizations/${acme.id}`;
-	const saved = await operator.put(`${base}/app-config`, {
-		...exampleAppConfig,
-		destinations: {ios: at('org'), android: at('org'), desktop: at('org')},
-		minimumVersion: {android: 7},
-	});
-	const {body: template} = await operator.post(`${base}/templates`, {
-		name: 'Item',
-		destinations: {ios: at('template'), android: at('template')},
-		minimumVersion: {ios: '2'},
-	});
+	const ofAll = {ios: at('org'), android: at('org'), desktop: at('org')};
+	const config = {...exampleAppConfig, destinations: ofAll, minimumVersion: {android: 7}};
+	const saved = await operator.put(`${base}/app-config`, config);
+	const ofItems = {destinations: {ios: at('template'), android: at('template')}, minimumVersion: {ios: '2'}};
+	const {body: template} = await operator.post(`${base}/templates`, {name: 'Item', ...ofItems});
 	const own = {destinations: {ios: at('link')}, minimumVersion: {ios: '3.0'}, deferredDeepLinking: false};
 	const made = await link(acme, {templateId: template.id, ...own});
-	t.like(saved.body, {destinations: {ios: at('org'), android: at('org'), desktop: at('org')}});
+	t.like(saved.body, {destinations: ofAll});
 	t.deepEqual((await operator.get(`${base}/app-config`)).body, saved.body);
 	const firsts = async () =>
 		Promise.all(
 			(['iPhone', 'android', 'desktop'] as const).map(async (name) => hrefsOf(await pageOf(made.url, name))[0]),
 		);
-	const data = async () => (await anonymous(service).get(`${new URL(made.url).pathname}/data`)).body;
+	const data = async () => (await anonymous(service).get(`${pathOf(made.url)}/data`)).body;
 	t.deepEqual(await firsts(), [at('link'), at('template'), at('org')]);
 	t.deepEqual((await data()).minimumVersion, {ios: '3.0', android: 7});
 
@@ -198,12 +195,10 @@ test('answers have what is set, field by field, and nothing where nothing is', a
 	const acme = await organization(service);
 	const {id, ...plain} = await link(acme);
 	t.false('destinations' in plain || 'minimumVersion' in plain);
-	const fields = {
+	const changed = await acme.server.patch(`/links/${id}`, {
 		destinations: {desktop: 'HTTPS://Desktop.Example.com', ios: at('ios')},
 		minimumVersion: {android: 210},
-	};
-	const changed = await acme.server.patch(`/links/${id}`, fields);
-	t.deepEqual(changed.body.destinations, {ios: at('ios'), desktop: at('desktop')});
+	});
 	t.is(JSON.stringify(changed.body.destinations), JSON.stringify({ios: at('ios'), desktop: at('desktop')}));
 	t.deepEqual(changed.body.minimumVersion, {android: 210});
 	const {body: log} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
@@ -229,45 +224,34 @@ test('a destination keeps the rules of fallbackUrl, a version its form, on links
 		minimumVersion: {ios: 'v2', android: '210', desktop: '1'},
 	};
 	const bad = [
-		'destinations.android',
-		'destinations.ios',
-		'destinations.ipad',
-		'destinations.tv',
-		'minimumVersion.android',
-		'minimumVersion.desktop',
-		'minimumVersion.ios',
+		...['android', 'ios', 'ipad', 'tv'].map((platform) => `destinations.${platform}`),
+		...['android', 'desktop', 'ios'].map((platform) => `minimumVersion.${platform}`),
 	];
 	const base = `/admin/organizations/${acme.id}`;
 	t.deepEqual(faultsOf(await acme.server.post('/links', {path: '/a', ...fields})), [400, bad]);
 	t.deepEqual(faultsOf(await admin(service).post(`${base}/templates`, {name: 'a', ...fields})), [400, bad]);
 	t.deepEqual(faultsOf(await admin(service).put(`${base}/app-config`, fields)), [400, bad]);
+	const linkOf = (minimumVersion: object) => acme.server.post('/links', {path: '/a', minimumVersion});
 	for (const ios of ['1', '2.10.0', '026.0.1']) {
-		t.is((await acme.server.post('/links', {path: '/a', minimumVersion: {ios}})).status, 201, ios);
+		t.is((await linkOf({ios})).status, 201, ios);
 	}
 
-	for (const minimumVersion of [
-		{ios: ''},
-		{ios: '1.'},
-		{ios: '1.2.3.4.5.6.7'},
-		{ios: 2},
-		{android: 0},
-		{android: 1.5},
-	]) {
-		const field = `minimumVersion.${Object.keys(minimumVersion)[0]}`;
-		t.deepEqual(faultsOf(await acme.server.post('/links', {path: '/a', minimumVersion})), [400, [field]]);
+	for (const ios of ['', '1.', '1.2.3.4.5.6.7', 2]) {
+		t.deepEqual(faultsOf(await linkOf({ios})), [400, ['minimumVersion.ios']], `${ios}`);
+	}
+
+	for (const android of [0, 1.5]) {
+		t.deepEqual(faultsOf(await linkOf({android})), [400, ['minimumVersion.android']], `${android}`);
 	}
 });
 
 test('a destination on the link’s own domain is a loop, and is refused', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
 	const hostname = `go.${acme.orgKey.toLowerCase()}.example.com`;
-	const {body: domain} = await operator.post(domains, {hostname});
-	await operator.post(`${domains}/${domain.id}/approve`);
+	const domain = await addDomain(service, acme, hostname);
 	const loop = {path: '/a', destinations: {ipad: `https://${hostname}/x`}};
 	t.deepEqual(faultsOf(await acme.server.post('/links', {...loop, domainId: domain.id})), [400, ['destinations.ipad']]);
-	await operator.post(`${domains}/${domain.id}/default`);
+	await admin(service).post(`${domain.path}/default`);
 	t.deepEqual(faultsOf(await acme.server.post('/links', loop)), [400, ['destinations.ipad']]);
 });
 
