@@ -1,43 +1,32 @@
-import {access, copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {access, copyFile, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
-import {finish, start} from './_spawn-cli.ts';
+import {folderOf} from './_folder.ts';
+import {serviceCli, withKey} from './_service-cli.ts';
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService();
-});
-test.after.always(async () => {
-	await service?.stop();
-});
+const {service, cli} = serviceCli(test);
 
 const excerpts = path.join(packageRoot, 'test/fixtures/import/');
 
-/** A folder with an excerpt, and the program in it as an operator calls it. */
+/** A folder with an excerpt, and imports of it into a new organization; `stderr` is its lines. */
 const setUp = async (t: ExecutionContext, excerpt: string) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-services-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	await copyFile(path.join(excerpts, excerpt), path.join(folder, excerpt));
+	const folder = await folderOf(t);
 	const acme = await organization(service);
 	const file = (name: string) => path.join(folder, name);
+	await copyFile(path.join(excerpts, excerpt), file(excerpt));
+	const run = async (words: string[], env: Record<string, string> = {}) => {
+		const {stderr, ...ended} = await cli(['links', 'import', ...words], {env});
+		return {...ended, stderr: stderr.split('\n').slice(0, -1)};
+	};
 	return {
 		acme,
 		file,
 		operator: admin(service),
-		imports: async (words: string[], env: Record<string, string> = {}) => {
-			const credentials = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env};
-			const org = env['OPLINK_API_KEY'] ? [] : ['--org', acme.orgKey];
-			const {exitCode, stdout, stderr} = await finish(start(t, ['links', 'import', ...words, ...org], credentials));
-			// On a busy machine there may be progress between them.
-			const lines = stderr.split('\n').slice(0, -1);
-			return {exitCode, stdout, stderr: lines.filter((line) => !/^\d+ rows/.test(line))};
-		},
+		imports: (...words: string[]) => run([...words, '--org', acme.orgKey]),
+		importsByKey: (...words: string[]) => run(words, withKey(acme).env),
 	};
 };
 
@@ -51,7 +40,7 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 	const domains = `/admin/organizations/${acme.id}/domains`;
 	const {body: domain} = await operator.post(domains, {hostname: 'links.acme.test'});
 	await operator.post(`${domains}/${domain.id}/approve`);
-	const first = await imports([file('firebase.csv')]);
+	const first = await imports(file('firebase.csv'));
 	t.is(first.exitCode, 1);
 	t.is(first.stdout, '8 created, 0 updated, 0 skipped, 8 failed\n');
 	t.deepEqual(first.stderr.slice(0, 3), [
@@ -89,7 +78,7 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 		.replace(/T{300}/, 'T')
 		.replace(/^.*W3lb32HR1Xg4Y6PhX.*$/m, (row) => row.trimEnd() + ','.repeat(17));
 	await writeFile(file('firebase.csv.failed'), mended);
-	const second = await imports([file('firebase.csv.failed')]);
+	const second = await imports(file('firebase.csv.failed'));
 	t.is(second.stdout, '8 created, 0 updated, 0 skipped, 0 failed\n', second.stderr.join('\n'));
 	t.is(second.exitCode, 0);
 	t.is((await linksOf(acme)).size, 16);
@@ -97,7 +86,7 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 
 test('links of Branch come in; an unknown channel is mapped, or mended in the file of failed rows', async (t) => {
 	const {acme, file, imports} = await setUp(t, 'branch.json');
-	const first = await imports([file('branch.json')]);
+	const first = await imports(file('branch.json'));
 	t.is(first.exitCode, 1);
 	t.is(first.stdout, '3 created, 0 updated, 0 skipped, 1 failed\n');
 	const refusal = first.stderr.find((line) => line.startsWith('line '));
@@ -110,10 +99,10 @@ test('links of Branch come in; an unknown channel is mapped, or mended in the fi
 		JSON.parse(failed).map(({channel}: {channel: string}) => channel),
 		['facebook'],
 	);
-	const mapped = await imports([file('branch.json.failed'), '--map-channel', 'facebook=social', '--dry-run']);
+	const mapped = await imports(file('branch.json.failed'), '--map-channel', 'facebook=social', '--dry-run');
 	t.is(mapped.stdout, 'Would be: 1 created, 0 updated, 0 skipped, 0 failed\n');
 	await writeFile(file('branch.json.failed'), failed.replace('"facebook"', '"paid"'));
-	t.is((await imports([file('branch.json.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
+	t.is((await imports(file('branch.json.failed'))).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
 });
 
 test('links of Bitly come in with their custom codes, failed rows are a list again', async (t) => {
@@ -125,11 +114,11 @@ test('links of Bitly come in with their custom codes, failed rows are a list aga
 			'https://go.acme.test/bitly.0',
 		),
 	);
-	t.is((await imports([file('bitly.json')])).stdout, '2 created, 0 updated, 0 skipped, 1 failed\n');
+	t.is((await imports(file('bitly.json'))).stdout, '2 created, 0 updated, 0 skipped, 1 failed\n');
 	const failed = await readFile(file('bitly.json.failed'), 'utf8');
 	t.is(JSON.parse(failed).links.length, 1);
 	await writeFile(file('bitly.json.failed'), failed.replace('bitly.0', 'bitly-0'));
-	t.is((await imports([file('bitly.json.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
+	t.is((await imports(file('bitly.json.failed'))).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
 	t.like((await linksOf(acme)).get('bitly-0'), {isActive: false, utmSource: 'bitly', tags: ['print']});
 });
 
@@ -139,7 +128,7 @@ test('links of Dub come in with expiry and tags; for keys with a slash a prefix 
 	const {body: domain} = await operator.post(domains, {hostname: 'dub.acme.test'});
 	await operator.post(`${domains}/${domain.id}/approve`);
 	await operator.patch(`${domains}/${domain.id}`, {pathPrefixes: ['promos']});
-	const first = await imports([file('dub.ndjson')]);
+	const first = await imports(file('dub.ndjson'));
 	t.is(first.stdout, '4 created, 0 updated, 0 skipped, 0 failed\n');
 	const next = `oplink domains set --org ${acme.orgKey} dub.acme.test --path-prefix promos --path-prefix dub`;
 	t.deepEqual(first.stderr.slice(1), [`Next: ${next}, for the old addresses with a prefix`]);
@@ -153,19 +142,19 @@ test('links of Dub come in with expiry and tags; for keys with a slash a prefix 
 	t.is((await old()).status, 400);
 	await operator.patch(`${domains}/${domain.id}`, {pathPrefixes: ['promos', 'dub']});
 	t.is((await old()).body.path, '/p/0');
-	const again = await imports([file('dub.ndjson')]);
+	const again = await imports(file('dub.ndjson'));
 	t.is(again.stdout, '0 created, 0 updated, 4 skipped, 0 failed\n');
 	t.is(again.stderr.length, 1);
 });
 
 test('our own CSV comes in, and failed rows of it mended', async (t) => {
 	const {file, imports} = await setUp(t, 'links.csv');
-	const first = await imports([file('links.csv')]);
+	const first = await imports(file('links.csv'));
 	t.is(first.stdout, '3 created, 0 updated, 0 skipped, 2 failed\n');
 	t.deepEqual(first.stderr.slice(0, 2), ["line 5: Unknown channel 'carrier-pigeon'", 'line 6: path is required']);
 	const failed = await readFile(file('links.csv.failed'), 'utf8');
 	await writeFile(file('links.csv.failed'), failed.replace('carrier-pigeon', 'email').replace(/^,/m, '/item/6999,'));
-	t.is((await imports([file('links.csv.failed')])).stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+	t.is((await imports(file('links.csv.failed'))).stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
 });
 
 test('rows of another app are refused with the next step, and imported on request', async (t) => {
@@ -173,22 +162,22 @@ test('rows of another app are refused with the next step, and imported on reques
 	const appConfig = `/admin/organizations/${acme.id}/app-config`;
 	const {body} = await operator.get(appConfig);
 	await operator.put(appConfig, {ios: {...body.ios, appStoreId: '987654321'}, android: body.android});
-	const refused = await imports([file('dub.ndjson'), '--dry-run']);
+	const refused = await imports(file('dub.ndjson'), '--dry-run');
 	t.is(refused.stdout, 'Would be: 0 created, 0 updated, 0 skipped, 4 failed\n');
 	t.is(
 		refused.stderr.find((line) => line.startsWith('line 2')),
 		"line 2: App Store id 123456789 is not the organization's (987654321)",
 	);
 	t.true(refused.stderr.some((line) => /^Next: .*--any-app/.test(line)));
-	const taken = await imports([file('dub.ndjson'), '--dry-run', '--any-app']);
+	const taken = await imports(file('dub.ndjson'), '--dry-run', '--any-app');
 	t.is(taken.stdout, 'Would be: 4 created, 0 updated, 0 skipped, 0 failed\n');
 	t.true(taken.stderr.includes('  4 × App Store id 123456789'));
 	await t.throwsAsync(access(file('dub.ndjson.failed')));
 });
 
 test('with a SERVER key foreign rows are imported, with a note that their apps are not checked', async (t) => {
-	const {acme, file, imports} = await setUp(t, 'bitly.json');
-	const {exitCode, stdout, stderr} = await imports([file('bitly.json'), '--json'], {OPLINK_API_KEY: acme.serverKey});
+	const {file, importsByKey} = await setUp(t, 'bitly.json');
+	const {exitCode, stdout, stderr} = await importsByKey(file('bitly.json'), '--json');
 	t.is(exitCode, 0);
 	t.like(JSON.parse(stdout), {
 		created: 3,
