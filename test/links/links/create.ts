@@ -1,13 +1,12 @@
 import test from 'ava';
-import {organization} from '../../helpers/builders.ts';
+import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {fieldsOf, recordsOf} from '../_answers.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-
-const fieldsOf = (body: {details: Array<{field: string}>}) => body.details.map(({field}) => field).sort();
 
 test('a create with only a path answers 201 and the whole link, omitted fields being null', async (t) => {
 	const acme = await organization(service);
@@ -64,35 +63,30 @@ test('every field comes back as it was given, URLs and times in their normal for
 		deferredDeepLinking: false,
 		matchWindowHours: 720,
 	};
-	const {status, body} = await acme.server.post('/links', {
+	const created = await link(acme, {
 		...given,
 		fallbackUrl: 'HTTPS://Example.org/a b',
 		expiry: '2030-01-01T02:00:00+02:00',
 	});
-	t.is(status, 201);
-	t.like(body, {...given, fallbackUrl: 'https://example.org/a%20b', expiry: '2030-01-01T00:00:00.000Z'});
+	t.like(created, {...given, fallbackUrl: 'https://example.org/a%20b', expiry: '2030-01-01T00:00:00.000Z'});
 });
 
 test('a template provides path, window and deferral that the link omits', async (t) => {
 	const acme = await organization(service);
 	const templates = `/admin/organizations/${acme.id}/templates`;
-	const full = await admin(service).post(templates, {
-		name: 'full',
-		path: '/from-template',
-		matchWindowHours: 24,
-		deferredDeepLinking: false,
-	});
+	const defaults = {matchWindowHours: 24, deferredDeepLinking: false};
+	const full = await admin(service).post(templates, {name: 'full', path: '/from-template', ...defaults});
 	const bare = await admin(service).post(templates, {name: 'bare'});
 	const created = await acme.server.post('/links', {templateId: full.body.id});
 	t.is(created.status, 201);
-	t.like(created.body, {path: null, templateId: full.body.id, matchWindowHours: 24, deferredDeepLinking: false});
+	t.like(created.body, {path: null, templateId: full.body.id, ...defaults});
 	const pathless = await acme.server.post('/links', {templateId: bare.body.id});
 	t.is(pathless.status, 400);
 	t.is(pathless.body.message, 'Validation failed');
 	t.deepEqual(pathless.body.details, [{message: 'path is required', field: 'path'}]);
 });
 
-test("another organization's domain, template and channel are not found", async (t) => {
+test("another organization's domain, template and channel are not found, on create and on update", async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
 	const operator = admin(service);
 	const theirs = `/admin/organizations/${other.id}`;
@@ -100,20 +94,18 @@ test("another organization's domain, template and channel are not found", async 
 	const domain = await operator.post(`${theirs}/domains`, {hostname: 'go.other-create.com'});
 	await operator.post(`${theirs}/domains/${domain.body.id}/approve`);
 	await operator.post(`${theirs}/channels`, {name: 'theirs'});
-	const answers = await Promise.all(
-		[{templateId: template.body.id}, {domainId: domain.body.id}, {domainId: UNKNOWN}, {channel: 'theirs'}].map(
-			(field) => acme.server.post('/links', {path: '/a', ...field}),
-		),
-	);
-	t.deepEqual(
-		answers.map(({status, body}) => [status, body.message]),
-		[
-			[404, 'Template not found'],
-			[404, 'Domain not found'],
-			[404, 'Domain not found'],
-			[400, "Unknown channel 'theirs'"],
-		],
-	);
+	const {id} = await link(acme);
+	for (const [field, expected] of [
+		[{templateId: template.body.id}, [404, 'Template not found']],
+		[{domainId: domain.body.id}, [404, 'Domain not found']],
+		[{domainId: UNKNOWN}, [404, 'Domain not found']],
+		[{channel: 'theirs'}, [400, "Unknown channel 'theirs'"]],
+	] as const) {
+		const created = await acme.server.post('/links', {path: '/a', ...field});
+		t.deepEqual([created.status, created.body.message], expected);
+		const updated = await acme.server.patch(`/links/${id}`, field);
+		t.deepEqual([updated.status, updated.body.message], expected);
+	}
 });
 
 test('a custom domain is usable once it is verified, and then no fallback may lead to it', async (t) => {
@@ -121,50 +113,37 @@ test('a custom domain is usable once it is verified, and then no fallback may le
 	const operator = admin(service);
 	const domains = `/admin/organizations/${acme.id}/domains`;
 	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-create.com'});
-	const pending = await acme.server.post('/links', {path: '/a', domainId: domain.id});
-	t.is(pending.status, 404);
+	const create = (fields: object) => acme.server.post('/links', {path: '/a', ...fields});
+	const refusesLoop = async (fields: object) => {
+		const loop = await create({...fields, fallbackUrl: 'https://go.acme-create.com/y'});
+		t.is(loop.status, 400);
+		t.deepEqual(fieldsOf(loop.body), ['fallbackUrl']);
+	};
+	t.is((await create({domainId: domain.id})).status, 404);
 	await operator.post(`${domains}/${domain.id}/approve`);
-	const created = await acme.server.post('/links', {path: '/a', domainId: domain.id.toUpperCase(), shortCode: 'x'});
+	const created = await create({domainId: domain.id.toUpperCase(), shortCode: 'x'});
 	t.is(created.body.url, `https://go.acme-create.com/${acme.orgKey}/x`);
-	const loop = await acme.server.post('/links', {
-		path: '/a',
-		domainId: domain.id,
-		fallbackUrl: 'https://go.acme-create.com/y',
-	});
-	t.is(loop.status, 400);
-	t.deepEqual(fieldsOf(loop.body), ['fallbackUrl']);
+	await refusesLoop({domainId: domain.id});
 
 	t.is((await operator.post(`${domains}/${domain.id}/default`)).status, 200);
-	const chosen = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://acme.com/', shortCode: 'z'});
+	const chosen = await create({fallbackUrl: 'https://acme.com/', shortCode: 'z'});
 	t.is(chosen.status, 201);
-	t.is(chosen.body.url, `https://go.acme-create.com/${acme.orgKey}/z`);
-	t.is(chosen.body.domainId, domain.id);
-	const looping = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://go.acme-create.com/y'});
-	t.is(looping.status, 400);
-	t.deepEqual(fieldsOf(looping.body), ['fallbackUrl']);
+	t.like(chosen.body, {url: `https://go.acme-create.com/${acme.orgKey}/z`, domainId: domain.id});
+	await refusesLoop({});
 });
 
-test('the same short code or external id twice in parallel makes one link', async (t) => {
-	const acme = await organization(service);
+test('the same short code or external id twice in parallel makes one link, and one in each organization', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
 	const same = async (body: object) => {
 		const answers = await Promise.all(Array.from({length: 6}, () => acme.server.post('/links', {path: '/a', ...body})));
 		return answers.map(({status}) => status).sort();
 	};
 	t.deepEqual(await same({shortCode: 'once'}), [201, 409, 409, 409, 409, 409]);
 	t.deepEqual(await same({externalId: 'crm'}), [201, 409, 409, 409, 409, 409]);
-	const {body} = await acme.server.post('/links', {path: '/a', shortCode: 'once'});
-	t.is(body.message, "Short code 'once' is already in use");
 	// A refused create was not counted.
 	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [2]);
-	const list = await acme.server.get('/links');
-	t.is(list.body.total, 2);
-});
-
-test('two organizations may have the same short code and external id', async (t) => {
-	const both = [await organization(service), await organization(service)];
-	for (const {server} of both) {
-		t.is((await server.post('/links', {path: '/a', shortCode: 'shared', externalId: 'shared'})).status, 201);
-	}
+	t.is((await acme.server.get('/links')).body.total, 2);
+	t.like(await link(other, {shortCode: 'once', externalId: 'crm'}), {organizationId: other.id});
 });
 
 test('parallel creates fill the quota to its last link and never exceed it', async (t) => {
@@ -198,7 +177,7 @@ test('checks come in order: validation, plan, app configuration, quota, referenc
 	await operator.put(`${here}/plan`, {plan: 'GROWTH'});
 	t.deepEqual(await post(foreign), [428, 'APP_CONFIG_REQUIRED']);
 	await operator.put(`${here}/app-config`, {ios: null, android: []});
-	t.is((await acme.server.post('/links', {path: '/a', shortCode: 'taken'})).status, 201);
+	const {id} = await link(acme, {shortCode: 'taken'});
 	const {db, clock} = service.services;
 	const month = `${clock.now().toISOString().slice(0, 7)}-01`;
 	await db('click_counts').insert({organization_id: acme.id, month, clicks: 250_000});
@@ -206,14 +185,9 @@ test('checks come in order: validation, plan, app configuration, quota, referenc
 	await db('click_counts').where({organization_id: acme.id}).update({clicks: 249_999});
 	t.deepEqual(await post(foreign), [404, 'Domain not found']);
 	t.deepEqual(await post({path: '/a', shortCode: 'taken'}), [409, "Short code 'taken' is already in use"]);
-});
 
-test('a create leaves an audit record, a refused one does not', async (t) => {
-	const acme = await organization(service);
-	const {body: link} = await acme.server.post('/links', {path: '/a', shortCode: 'one'});
-	await acme.server.post('/links', {path: '/a', shortCode: 'one'});
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
-	const records = body.data.filter(({entityType}: {entityType: string}) => entityType === 'Link');
-	t.is(records.length, 1);
-	t.like(records[0], {action: 'CREATE', entityId: link.id, actor: {type: 'API_KEY'}, details: {shortCode: 'one'}});
+	// A refused one leaves no audit record.
+	const [record, ...others] = await recordsOf(service, acme, 'Link');
+	t.deepEqual(others, []);
+	t.like(record, {action: 'CREATE', entityId: id, actor: {type: 'API_KEY'}, details: {shortCode: 'taken'}});
 });

@@ -1,0 +1,37 @@
+import type Joi from 'joi';
+import {checkBody} from '../../src/platform/http/validate.ts';
+import {admin} from '../helpers/callers.ts';
+import type {TestService} from '../helpers/service.ts';
+
+/** The fields that a 400 names, sorted. */
+export const fieldsOf = ({details}: {details: Array<{field: string}>}): string[] =>
+	details.map(({field}) => field).sort();
+
+/** The faults of a body as a route finds them, where the link domain is go.example.com. */
+export const faultsIn = (schema: Joi.Schema, body: unknown) =>
+	checkBody(schema, body, {linkDomain: 'go.example.com'}).faults;
+
+/** The fields of the faults of a body, sorted. */
+export const badFields = (schema: Joi.Schema, body: unknown) =>
+	faultsIn(schema, body)
+		.map(({field}) => field)
+		.sort();
+
+export type AuditRecord = {
+	action: string;
+	entityId: string;
+	at: string;
+	requestId: string;
+	actor: {type: string};
+	details: Record<string, unknown>;
+};
+
+/** What the audit log of an organization has about objects of one type, newest first. */
+export const recordsOf = async (service: TestService, {id}: {id: string}, type: string): Promise<AuditRecord[]> => {
+	const {body} = await admin(service).get(`/admin/organizations/${id}/audit-log?limit=100`);
+	return body.data.filter(({entityType}: {entityType: string}) => entityType === type);
+};
+
+/** The actions of those records, sorted. */
+export const actionsOn = async (service: TestService, organization: {id: string}, type: string): Promise<string[]> =>
+	(await recordsOf(service, organization, type)).map(({action}) => action).sort();
