@@ -2,7 +2,7 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {limitOfPlan, limits} from '../../../src/platform/limits/limits.ts';
+import {bodyLimits, limitOfPlan, limits} from '../../../src/platform/limits/limits.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, send} from '../../helpers/callers.ts';
@@ -37,6 +37,7 @@ test.serial('a plan may set limits of its keys; what it leaves out stays, and so
 	const [acme, usual] = [await organization(service, {plan: 'FEW'}), await organization(service, {plan: 'SCALE'})];
 	t.deepEqual(await refused(5, () => session(acme)), {count: 2, longest: 10});
 	t.deepEqual(await refused(5, () => list(acme)), {count: 3, longest: 60});
+	t.is((await acme.server.get('/links/x')).status, 429, 'all reads share a window');
 	t.is((await refused(5, () => session(usual))).count, 0);
 	t.is((await refused(5, () => list(usual))).count, 0);
 	t.is((await refused(5, () => acme.client.post('/sdk/events', {}))).count, 0);
@@ -78,6 +79,25 @@ test.serial('doctor and /metrics name who was refused in the last day, by which 
 	service.clock.advance(13 * 3600);
 	t.false((await scrape()).includes('oplink_refused_requests_last_day'));
 	t.deepEqual(await findings(), []);
+});
+
+test('the limits are those of the contract', (t) => {
+	const all = Object.values({...limits, ...bodyLimits});
+	t.deepEqual(
+		all.map(({name, max, windowSeconds, per}) => `${name}: ${max} in ${windowSeconds} s per ${per}`),
+		[
+			'resolution: 500 in 1 s per ip',
+			'match: 30 in 60 s per ip',
+			'linkReads: 1000 in 1 s per key',
+			'linkWrites: 100 in 1 s per key',
+			'sdkDevices: 60 in 60 s per key',
+			'sdkEvents: 600 in 60 s per key',
+			'sdkLinks: 600 in 60 s per key',
+			'portal: 30 in 1 s per ip',
+			'regenerateKey: 5 in 3600 s per ip',
+			'sdkDeviceLinks: 20 in 60 s per device',
+		],
+	);
 });
 
 test('a limit of a plan has windows of its own', (t) => {
