@@ -2,17 +2,23 @@ import test from 'ava';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
+import {pathOf, userAgents} from '../match/_phones.ts';
+import {addDomain} from './_domains.ts';
 
-const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
+const HOSTS = {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'};
+const APPLE = '/.well-known/apple-app-site-association';
+const ANDROID = '/.well-known/assetlinks.json';
+
+const service = serviceOf(test, HOSTS);
 
 const at = (host: string) => ({Host: host});
 
 /** An organization with a verified custom domain. */
 const withDomain = async (hostname: string) => {
 	const acme = await organization(service);
-	const added = await admin(service).post(`/admin/organizations/${acme.id}/domains`, {hostname});
-	const approved = await admin(service).post(`/admin/organizations/${acme.id}/domains/${added.body.id}/approve`);
-	return {...acme, domain: approved.body};
+	const domain = await addDomain(service, acme, hostname);
+	const get = (path: string, headers = {}) => anonymous(service).get(path, {...at(hostname), ...headers});
+	return {...acme, domain, get};
 };
 
 test('short URLs are on the link domain with its scheme', async (t) => {
@@ -22,8 +28,7 @@ test('short URLs are on the link domain with its scheme', async (t) => {
 
 test('the link domain serves resolution and no API; the API host serves the API and no resolution', async (t) => {
 	const acme = await organization(service);
-	const {url} = await link(acme);
-	const {pathname} = new URL(url);
+	const pathname = pathOf((await link(acme)).url);
 	t.is((await anonymous(service).get(pathname, at('go.oplink.test'))).status, 200);
 	t.is((await anonymous(service).get(pathname, at('GO.oplink.test.:443'))).status, 200);
 	t.is((await acme.server.get('/links', at('go.oplink.test'))).status, 404);
@@ -38,20 +43,15 @@ test('a loopback name is the API host, but not a link domain unless LINK_DOMAIN 
 	const {url} = await link(acme);
 	for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
 		t.is((await acme.server.get('/links', at(host))).status, 200);
-		t.is((await anonymous(service).get(new URL(url).pathname, at(host))).status, 404);
+		t.is((await anonymous(service).get(pathOf(url), at(host))).status, 404);
 	}
 });
 
 test('an unknown host has no links and no association files', async (t) => {
 	const {url} = await link(await organization(service));
-	for (const path of [
-		new URL(url).pathname,
-		'/.well-known/apple-app-site-association',
-		'/.well-known/assetlinks.json',
-	]) {
-		const {status, body} = await anonymous(service).get(path, at('unknown.test'));
-		t.is(status, 404);
-		t.is(body.message, 'Unknown link domain');
+	for (const path of [pathOf(url), APPLE, ANDROID]) {
+		const answer = await anonymous(service).get(path, at('unknown.test'));
+		t.like(answer, {status: 404, body: {message: 'Unknown link domain'}}, path);
 	}
 
 	t.is((await anonymous(service).get('/abc/x', at('unknown.test'))).status, 400);
@@ -63,41 +63,35 @@ test('a custom domain serves only its organization, with and without the orgKey'
 	const own = await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
 	const foreign = await link(globex, {shortCode: 'theirs'});
 	t.is(own.url, `https://links.acme.test/${acme.orgKey}/sale`);
-	const get = (path: string) => anonymous(service).get(path, at('links.acme.test'));
-	t.is((await get(`/${acme.orgKey}/sale`)).status, 200);
-	t.is((await get('/sale')).status, 200);
-	t.is((await get('/sale/')).status, 200);
-	t.is((await get(`/${acme.orgKey}/sale/data`)).body.linkId, own.id);
-	t.is((await get('/sale/data')).body.linkId, own.id);
-	t.is((await get(`/${globex.orgKey}/theirs`)).status, 404);
-	t.is((await get('/theirs')).status, 404);
-	t.is((await get('/theirs/data')).status, 404);
-	t.is((await get(new URL(foreign.url).pathname)).status, 404);
-	t.is((await get('/abc/x')).status, 400);
-	t.is((await get('/links')).status, 404);
-	t.is((await get('/portal/x')).status, 404);
-	t.is((await get('/a/b/c')).status, 404);
+	for (const path of [`/${acme.orgKey}/sale`, '/sale', '/sale/']) {
+		t.is((await acme.get(path)).status, 200, path);
+		t.is((await acme.get(`${path.replace(/\/$/, '')}/data`)).body.linkId, own.id);
+	}
+
+	const others = [`/${globex.orgKey}/theirs`, '/theirs', '/theirs/data', pathOf(foreign.url)];
+	for (const path of [...others, '/links', '/portal/x', '/a/b/c']) {
+		t.is((await acme.get(path)).status, 404, path);
+	}
+
+	t.is((await acme.get('/abc/x')).status, 400);
 });
 
 test('a visit of a custom domain carries its query, with and without the orgKey', async (t) => {
 	const acme = await withDomain('invite.acme.test');
 	await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
-	const agent =
-		'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
 	for (const path of ['/sale', '/sale/', `/${acme.orgKey}/sale`]) {
-		const {text} = await anonymous(service).get(`${path}?ref=42`, {...at('invite.acme.test'), 'User-Agent': agent});
+		const {text} = await acme.get(`${path}?ref=42`, {'User-Agent': userAgents.iPhone});
 		t.true(text.includes('href="acmeshop://sale?ref=42"'), path);
 	}
 
-	t.deepEqual((await anonymous(service).get('/sale/data?ref=42', at('invite.acme.test'))).body.params, {ref: '42'});
+	t.deepEqual((await acme.get('/sale/data?ref=42')).body.params, {ref: '42'});
 });
 
 test('a code named data is distinguished from the data of a code', async (t) => {
 	const acme = await withDomain('data.acme.test');
 	const named = await link(acme, {shortCode: 'data'});
-	const get = (path: string) => anonymous(service).get(path, {...at('data.acme.test'), 'User-Agent': 'curl/8'});
-	t.regex(String((await get(`/${acme.orgKey}/data`)).headers['content-type']), /^text\/html/);
-	t.is((await get('/data/data')).body.linkId, named.id);
+	t.regex(String((await acme.get(`/${acme.orgKey}/data`)).headers['content-type']), /^text\/html/);
+	t.is((await acme.get('/data/data')).body.linkId, named.id);
 });
 
 test('any origin may read the data of a bare code, and no page', async (t) => {
@@ -124,24 +118,22 @@ test('any origin may read the data of a bare code, and no page', async (t) => {
 });
 
 test('a bare code on the shared domain is an unknown path', async (t) => {
-	const {body, status} = await anonymous(service).get('/sale', at('go.oplink.test'));
-	t.is(status, 404);
-	t.is(body.message, 'Not found');
+	const answer = await anonymous(service).get('/sale', at('go.oplink.test'));
+	t.like(answer, {status: 404, body: {message: 'Not found'}});
 });
 
 test('the association files of the shared domain list active organizations, each under its own key', async (t) => {
-	const own = await startService({PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
+	const own = await startService(HOSTS);
 	t.teardown(() => own.stop());
-	const get = (path: string, host = 'go.oplink.test') => anonymous(own).get(path, at(host));
-	const [apple, android] = ['/.well-known/apple-app-site-association', '/.well-known/assetlinks.json'];
-	t.is((await get(apple)).status, 404);
-	t.is((await get(android)).status, 404);
+	const get = (path: string) => anonymous(own).get(path, at('go.oplink.test'));
+	t.is((await get(APPLE)).status, 404);
+	t.is((await get(ANDROID)).status, 404);
 	const acme = await organization(own);
 	const globex = await organization(own, {
 		appConfig: {...exampleAppConfig, ios: {teamId: 'ZZZZZ99999', bundleId: 'com.globex.app'}},
 	});
 	await organization(own, {appConfig: {ios: {bundleId: 'com.incomplete.app'}}});
-	const {status, headers, body} = await get(apple);
+	const {status, headers, body} = await get(APPLE);
 	t.is(status, 200);
 	t.is(headers['cache-control'], 'public, max-age=3600');
 	t.regex(String(headers['content-type']), /^application\/json/);
@@ -150,7 +142,7 @@ test('the association files of the shared domain list active organizations, each
 		{appIDs: ['ZZZZZ99999.com.globex.app'], components: [{'/': `/${globex.orgKey}/*`}]},
 	].toSorted((a, b) => (JSON.stringify(a.components) < JSON.stringify(b.components) ? -1 : 1));
 	t.deepEqual(body, {applinks: {details: byKey}});
-	const links = await get(android);
+	const links = await get(ANDROID);
 	t.is(links.headers['cache-control'], 'public, max-age=3600');
 	t.deepEqual(links.body, [
 		{
@@ -163,7 +155,7 @@ test('the association files of the shared domain list active organizations, each
 		},
 	]);
 	await admin(own).post(`/admin/organizations/${globex.id}/suspend`);
-	t.is((await get(apple)).body.applinks.details.length, 1);
+	t.is((await get(APPLE)).body.applinks.details.length, 1);
 });
 
 test('the association files of a custom domain describe only its organization', async (t) => {
@@ -171,28 +163,23 @@ test('the association files of a custom domain describe only its organization', 
 	await organization(service, {
 		appConfig: {...exampleAppConfig, ios: {teamId: 'ZZZZZ99999', bundleId: 'com.other.app'}},
 	});
-	const {body} = await anonymous(service).get('/.well-known/apple-app-site-association', at('apps.acme.test'));
+	const {details} = (await acme.get(APPLE)).body.applinks;
 	t.deepEqual(
-		body.applinks.details.map(({appIDs}: {appIDs: string[]}) => appIDs),
+		details.map(({appIDs}: {appIDs: string[]}) => appIDs),
 		[['ABCDE12345.com.acme.shop.ios']],
 	);
-	await admin(service).post(`/admin/organizations/${acme.id}/domains/${acme.domain.id}/reject`);
-	t.is((await anonymous(service).get('/.well-known/apple-app-site-association', at('apps.acme.test'))).status, 404);
+	await admin(service).post(`${acme.domain.path}/reject`);
+	t.is((await acme.get(APPLE)).status, 404);
 });
 
 test('the host that a trusted proxy forwards counts, and one from elsewhere does not', async (t) => {
 	const {url} = await link(await organization(service));
-	const {pathname} = new URL(url);
 	const forwarded = {Host: 'internal.test', 'X-Forwarded-Host': 'go.oplink.test'};
-	t.is((await anonymous(service).get(pathname, forwarded)).status, 200);
-	const strict = await startService({
-		PUBLIC_URL: 'https://api.oplink.test',
-		LINK_DOMAIN: 'go.oplink.test',
-		TRUSTED_PROXIES: '10.9.9.9/32',
-	});
+	t.is((await anonymous(service).get(pathOf(url), forwarded)).status, 200);
+	const strict = await startService({...HOSTS, TRUSTED_PROXIES: '10.9.9.9/32'});
 	t.teardown(() => strict.stop());
 	const other = await link(await organization(strict));
-	t.is((await anonymous(strict).get(new URL(other.url).pathname, forwarded)).status, 404);
+	t.is((await anonymous(strict).get(pathOf(other.url), forwarded)).status, 404);
 });
 
 test('unknown hosts count against the address before the database is queried', async (t) => {

@@ -49,26 +49,25 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 	t.is(error, undefined);
 });
 
+const classOf = (userAgent: string): VisitorClass => readVisitor({userAgent}).class;
+
 test('a missing or empty User-Agent is unknown', (t) => {
 	t.is(readVisitor({}).class, 'unknown');
-	t.is(readVisitor({userAgent: ''}).class, 'unknown');
-	t.like(readVisitor({userAgent: ''}), {platform: null, os: null, browser: null, language: null, timezone: null});
+	const unknown = {class: 'unknown', platform: null, os: null, browser: null, language: null, timezone: null};
+	t.like(readVisitor({userAgent: ''}), unknown);
 });
 
 test('crawlers are known in any case of letters', (t) => {
-	t.is(readVisitor({userAgent: 'FaceBookExternalHit/1.1'}).class, 'preview-crawler');
-	t.is(readVisitor({userAgent: 'WHATSAPP/2.23.20.0'}).class, 'preview-crawler');
-	t.is(readVisitor({userAgent: 'mozilla/5.0 (compatible; GOOGLEBOT/2.1)'}).class, 'search-bot');
+	t.is(classOf('FaceBookExternalHit/1.1'), 'preview-crawler');
+	t.is(classOf('WHATSAPP/2.23.20.0'), 'preview-crawler');
+	t.is(classOf('mozilla/5.0 (compatible; GOOGLEBOT/2.1)'), 'search-bot');
 });
 
 test('only the first 1024 characters of a User-Agent are read', (t) => {
 	const padding = 'x'.repeat(20_000);
-	t.is(readVisitor({userAgent: `${padding} facebookexternalhit/1.1`}).class, 'unknown');
-	t.is(readVisitor({userAgent: `facebookexternalhit/1.1 ${padding}`}).class, 'preview-crawler');
-	t.is(
-		readVisitor({userAgent: `Mozilla/5.0 (Linux; Android 14; ${'Version/1 '.repeat(2000)}`}).class,
-		'android-browser',
-	);
+	t.is(classOf(`${padding} facebookexternalhit/1.1`), 'unknown');
+	t.is(classOf(`facebookexternalhit/1.1 ${padding}`), 'preview-crawler');
+	t.is(classOf(`Mozilla/5.0 (Linux; Android 14; ${'Version/1 '.repeat(2000)}`), 'android-browser');
 });
 
 const iphone = (version: string, rest: string) =>
@@ -79,88 +78,31 @@ const android = (inside: string, rest = 'Chrome/137.0.0.0 Mobile Safari/537.36')
 const exact = (major: number, minor: number, patch: number) => ({major, minor, patch, precision: 'patch'});
 const majorOnly = (major: number, minor: number | null = null) => ({major, minor, patch: null, precision: 'major'});
 
-const osVersion = test.macro({
-	exec: (t, headers: VisitorHeaders, expected: unknown) => {
-		t.deepEqual(readVisitor(headers).osVersion as unknown, expected);
-	},
-	title: (title) => `the OS version is ${title}`,
-});
+const facebook = 'Mobile/1 [FBAN/FBIOS;FBSV/26.1.2;FBSS/3]';
+const instagram = 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 26_1; en_US)';
+const windows = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/137.0.0.0';
 
-test(
-	'exact from Safari up to iOS 18',
-	osVersion,
-	{userAgent: iphone('17_5_1', 'Version/17.5 Safari/604.1')},
-	exact(17, 5, 1),
-);
-test(
-	'a patch of zero if Apple omits it',
-	osVersion,
-	{userAgent: iphone('18_6', 'Version/18.6 Safari/604.1')},
-	exact(18, 6, 0),
-);
-test(
-	'read from Safari from 26 on',
-	osVersion,
-	{userAgent: iphone('18_6', 'Version/26.2 Safari/604.1')},
-	majorOnly(26, 2),
-);
-test(
-	'unknown if Chrome on iOS may report the frozen 18',
-	osVersion,
-	{userAgent: iphone('18_5', 'CriOS/138.0 Safari/604.1')},
-	null,
-);
-test('unknown if a web view may report the frozen 18', osVersion, {userAgent: iphone('18_5', 'Mobile/15E148')}, null);
-test(
-	'exact if Chrome on iOS reports an older one',
-	osVersion,
-	{userAgent: iphone('17_4', 'CriOS/138.0 Safari/604.1')},
-	exact(17, 4, 0),
-);
-test(
-	'unknown if Safari and the system disagree',
-	osVersion,
-	{userAgent: iphone('16_2', 'Version/17.1 Safari/604.1')},
-	null,
-);
-test(
-	'the one in Facebook’s User-Agent',
-	osVersion,
-	{userAgent: iphone('18_6', 'Mobile/1 [FBAN/FBIOS;FBSV/26.1.2;FBSS/3]')},
-	exact(26, 1, 2),
-);
-test(
-	'the one in Instagram’s User-Agent',
-	osVersion,
-	{userAgent: iphone('18_6', 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 26_1; en_US)')},
-	exact(26, 1, 0),
-);
-test('unknown if Chrome froze Android at 10', osVersion, {userAgent: android('Android 10; K')}, null);
-test('unknown if a reduced web view reports 10', osVersion, {userAgent: android('Android 10; K; wv')}, null);
-test(
-	'the hinted one on Android',
-	osVersion,
-	{userAgent: android('Android 10; K'), uaPlatformVersion: '"14.0.0"'},
-	exact(14, 0, 0),
-);
-test(
-	'a major number from an Android web view',
-	osVersion,
-	{userAgent: android('Android 14; Pixel 8 Build/AP2A; wv')},
-	majorOnly(14),
-);
-test(
-	'complete if Android reports all parts',
-	osVersion,
-	{userAgent: android('Android 7.1.2; G011A Build/N2G48H')},
-	exact(7, 1, 2),
-);
-test(
-	'unknown on desktops, which have frozen it',
-	osVersion,
-	{userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/137.0.0.0'},
-	null,
-);
+for (const [title, userAgent, expected, uaPlatformVersion] of [
+	['exact from Safari up to iOS 18', iphone('17_5_1', 'Version/17.5 Safari/604.1'), exact(17, 5, 1)],
+	['a patch of zero if Apple omits it', iphone('18_6', 'Version/18.6 Safari/604.1'), exact(18, 6, 0)],
+	['read from Safari from 26 on', iphone('18_6', 'Version/26.2 Safari/604.1'), majorOnly(26, 2)],
+	['unknown if Chrome on iOS may report the frozen 18', iphone('18_5', 'CriOS/138.0 Safari/604.1'), null],
+	['unknown if a web view may report the frozen 18', iphone('18_5', 'Mobile/15E148'), null],
+	['exact if Chrome on iOS reports an older one', iphone('17_4', 'CriOS/138.0 Safari/604.1'), exact(17, 4, 0)],
+	['unknown if Safari and the system disagree', iphone('16_2', 'Version/17.1 Safari/604.1'), null],
+	['the one in Facebook’s User-Agent', iphone('18_6', facebook), exact(26, 1, 2)],
+	['the one in Instagram’s User-Agent', iphone('18_6', instagram), exact(26, 1, 0)],
+	['unknown if Chrome froze Android at 10', android('Android 10; K'), null],
+	['unknown if a reduced web view reports 10', android('Android 10; K; wv'), null],
+	['the hinted one on Android', android('Android 10; K'), exact(14, 0, 0), '"14.0.0"'],
+	['a major number from an Android web view', android('Android 14; Pixel 8 Build/AP2A; wv'), majorOnly(14)],
+	['complete if Android reports all parts', android('Android 7.1.2; G011A Build/N2G48H'), exact(7, 1, 2)],
+	['unknown on desktops, which have frozen it', windows, null],
+] as const) {
+	test(`the OS version is ${title}`, (t) => {
+		t.deepEqual(readVisitor({userAgent, uaPlatformVersion}).osVersion as unknown, expected);
+	});
+}
 
 test('the device model is the code from the client, its app or its hint', (t) => {
 	const model = (headers: VisitorHeaders) => readVisitor(headers).deviceModel;
