@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {connect, type Socket} from 'node:net';
+import {connect} from 'node:net';
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous, send} from '../../helpers/callers.ts';
@@ -8,9 +8,8 @@ import {serviceOf} from '../../helpers/service.ts';
 const service = serviceOf(test);
 
 test('a refusal keeps the connection if the body has arrived', async (t) => {
-	const {status, headers} = await send(service.url, 'POST', '/sdk/events', {'Content-Type': 'application/json'}, '{}');
-	t.is(status, 401);
-	t.is(headers['connection'], 'keep-alive');
+	const answer = await anonymous(service).post('/sdk/events', {});
+	t.like(answer, {status: 401, headers: {connection: 'keep-alive'}});
 });
 
 test('an expectation that nobody knows is ignored: the answer has the envelope and an id', async (t) => {
@@ -41,16 +40,35 @@ const openWith = async (bytes: string) => {
 	});
 	socket.on('error', ({message}) => errors.push(message));
 	socket.write(bytes);
-	return {socket, errors, text: () => text, isEnded: () => isEnded, isClosed: () => isClosed};
+	return {
+		text: () => text,
+		statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)),
+		isEnded: () => isEnded,
+		isClosed: () => isClosed,
+		/** In a turn of its own: a connection that is gone answers at once, and would be asked for ever. */
+		write: (part: Buffer | string = CHUNK) =>
+			new Promise<void>((resolve) => {
+				socket.write(part, () => setImmediate(resolve));
+			}),
+		until: async (part: string) => {
+			while (!text.includes(part)) {
+				await once(socket, 'data');
+			}
+		},
+		/** Waits until the service ends the connection, and ends it from here. @returns the errors that were met. */
+		end: async () => {
+			if (!isEnded) {
+				await once(socket, 'end');
+			}
+
+			socket.end();
+			await once(socket, 'close');
+			return errors;
+		},
+	};
 };
 
 const open = (head: readonly string[]) => openWith(`${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
-
-const write = (socket: Socket, bytes: Buffer | string): Promise<void> =>
-	new Promise((resolve) => {
-		// In a turn of its own: a connection that is gone answers at once, and would be asked for ever.
-		socket.write(bytes, () => setImmediate(resolve));
-	});
 
 test('a caller refused during its body gets the answer, and may send the rest', async (t) => {
 	const acme = await organization(service);
@@ -80,34 +98,25 @@ test('a caller refused during its body gets the answer, and may send the rest', 
 			// A length above the limit is refused before anything else of a body is looked at.
 			const chunks = status === 415 ? 3 : 12;
 			const length = `Content-Length: ${chunks * CHUNK.length}`;
-			const {socket, errors, text, isEnded} = await open([`${target} ${version}`, close, length, ...fields]);
-			await write(socket, CHUNK);
-			while (!text().includes('"requestId"')) {
-				await once(socket, 'data');
-			}
-
-			t.regex(text(), new RegExp(`^HTTP/1\\.1 ${status} `), target);
+			const connection = await open([`${target} ${version}`, close, length, ...fields]);
+			await connection.write();
+			await connection.until('"requestId"');
+			t.deepEqual(connection.statuses(), [status], target);
 			for (let sent = 1; sent < chunks; sent += 1) {
-				t.false(isEnded(), `${status} ${target}`);
-				await write(socket, CHUNK);
+				t.false(connection.isEnded(), `${status} ${target}`);
+				await connection.write();
 			}
 
-			if (!isEnded()) {
-				await once(socket, 'end');
-			}
-
-			socket.end();
-			await once(socket, 'close');
-			t.deepEqual(errors, [], `${status} ${target}`);
+			t.deepEqual(await connection.end(), [], `${status} ${target}`);
 		}
 	}
 });
 
 test('a body without an end keeps no connection, whether its request was refused or answered', async (t) => {
 	for (const head of ['POST /links', 'GET /health/live', 'PUT /nowhere']) {
-		const {socket, text, isClosed} = await open([`${head} HTTP/1.1`, 'Transfer-Encoding: chunked']);
+		const {text, isClosed, write} = await open([`${head} HTTP/1.1`, 'Transfer-Encoding: chunked']);
 		while (!isClosed()) {
-			await write(socket, `${CHUNK.length.toString(16)}\r\n${CHUNK}\r\n`);
+			await write(`${CHUNK.length.toString(16)}\r\n${CHUNK}\r\n`);
 		}
 
 		t.regex(text(), /^HTTP\/1\.1 (200|401|404) /, head);
@@ -115,16 +124,12 @@ test('a body without an end keeps no connection, whether its request was refused
 });
 
 test('a body that arrives after its answer is not parsed as a request, and the next request is answered', async (t) => {
-	const {socket, text} = await open(['GET /health/live HTTP/1.1', `Content-Length: ${CHUNK.length}`]);
-	while (!text().includes('{"status":"ok"}')) {
-		await once(socket, 'data');
-	}
-
-	await write(socket, CHUNK);
-	await write(socket, 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-	await once(socket, 'end');
-	t.is(text().match(/HTTP\/1\.1 200 OK/g)?.length, 2);
-	socket.end();
+	const connection = await open(['GET /health/live HTTP/1.1', `Content-Length: ${CHUNK.length}`]);
+	await connection.until('{"status":"ok"}');
+	await connection.write();
+	await connection.write('GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+	await connection.end();
+	t.deepEqual(connection.statuses(), [200, 200]);
 });
 
 /** Invalid requests for Node, and the answers. */
@@ -141,47 +146,33 @@ const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
 
 for (const [what, statuses, bytes] of MALFORMED) {
 	test(`${what} is answered with ${statuses.at(-1)}, readable while still sending`, async (t) => {
-		const {socket, errors, text, isEnded} = await openWith(bytes);
-		const ended = once(socket, 'end');
+		const {write, end, statuses: answered, text} = await openWith(bytes);
 		for (let sent = 0; sent < 12; sent += 1) {
-			await write(socket, CHUNK);
+			await write();
 		}
 
-		await (isEnded() ? null : ended);
-		socket.end();
-		await once(socket, 'close');
-		t.deepEqual(errors, []);
-		t.deepEqual(
-			[...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)),
-			[...statuses],
-		);
+		t.deepEqual(await end(), []);
+		t.deepEqual(answered(), [...statuses]);
 		t.regex(text().slice(text().lastIndexOf('HTTP/1.1')), /^connection: close\r$/im);
 	});
 }
 
 test('a body that goes wrong after its refusal makes no second answer, and the first one can be read', async (t) => {
-	const {socket, errors, text} = await open(['POST /links HTTP/1.1', 'Transfer-Encoding: chunked']);
-	while (!text().includes('"requestId"')) {
-		await once(socket, 'data');
-	}
-
-	const ended = once(socket, 'end');
-	await write(socket, 'what?\r\n');
+	const connection = await open(['POST /links HTTP/1.1', 'Transfer-Encoding: chunked']);
+	await connection.until('"requestId"');
+	await connection.write('what?\r\n');
 	for (let sent = 0; sent < 12; sent += 1) {
-		await write(socket, CHUNK);
+		await connection.write();
 	}
 
-	await ended;
-	socket.end();
-	await once(socket, 'close');
-	t.deepEqual(errors, []);
-	t.deepEqual(text().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401']);
+	t.deepEqual(await connection.end(), []);
+	t.deepEqual(connection.statuses(), [401]);
 });
 
 test('a sender of endless invalid HTTP is disconnected', async (t) => {
-	const {socket, text, isClosed} = await openWith('What is this?\r\n\r\n');
+	const {text, isClosed, write} = await openWith('What is this?\r\n\r\n');
 	while (!isClosed()) {
-		await write(socket, CHUNK);
+		await write();
 	}
 
 	t.regex(text(), /^HTTP\/1\.1 400 /);
