@@ -65,6 +65,7 @@ test('a field that is unknown, null or out of its bounds is named', (t) => {
 		t.deepEqual(badFields(newLink, {path: '/a', [field]: value}), [field], `${field} ${value}`);
 	}
 
+	t.deepEqual(badFields(linkChanges, {path: null, shortCode: null, colour: 1}), ['colour', 'path', 'shortCode']);
 	t.deepEqual(faultsIn(newLink, {path: '', colour: 1, fallbackUrl: 'https://GO.example.com/x'}), [
 		{message: 'fallbackUrl must not be on the link domain', field: 'fallbackUrl'},
 		{message: 'path must be longer than or equal to 1 characters', field: 'path'},
