@@ -11,7 +11,7 @@ import {safeHttpUrl} from '../../../src/platform/safe-http-url.ts';
 
 const linkHosts = ['go.example.com', 'links.example.org:8443'];
 
-const refused: ReadonlyArray<readonly [why: string, url: string]> = [
+for (const [why, url] of [
 	['a script', 'javascript:alert(1)'],
 	['a script behind a tab', 'java\tscript:alert(1)'],
 	['a script behind a space', ' javascript:alert(1)'],
@@ -52,27 +52,24 @@ const refused: ReadonlyArray<readonly [why: string, url: string]> = [
 	['the link host on another port', 'https://links.example.org/'],
 	['a URL of more than 2048 characters', `https://example.com/${'a'.repeat(2048)}`],
 	['nothing', ''],
-];
-
-for (const [why, url] of refused) {
+] as const) {
 	test(`${why} is refused as a link's target`, (t) => {
 		t.is(safeHttpUrl(url, {linkHosts}), null);
 	});
 }
 
 test('an http or https URL is a target, as the parser writes it', (t) => {
-	const accepted: Record<string, string> = {
-		'https://example.com': 'https://example.com/',
-		'HTTP://Example.com/a?b=c#d': 'http://example.com/a?b=c#d',
-		'  https://example.com/  ': 'https://example.com/',
-		'https://good.com\\@evil.com': 'https://good.com/@evil.com',
-		'https://example.com/a b"><script>': 'https://example.com/a%20b%22%3E%3Cscript%3E',
-		'https://münchen.example/': 'https://xn--mnchen-3ya.example/',
-		'https://93.184.216.34/': 'https://93.184.216.34/',
-		'https://shop.go.example.com/': 'https://shop.go.example.com/',
-	};
-	for (const [raw, href] of Object.entries(accepted)) {
-		t.is(safeHttpUrl(raw, {linkHosts}), href, raw);
+	for (const [raw, href] of [
+		['https://example.com', 'https://example.com/'],
+		['HTTP://Example.com/a?b=c#d', 'http://example.com/a?b=c#d'],
+		['  https://example.com/  ', 'https://example.com/'],
+		['https://good.com\\@evil.com', 'https://good.com/@evil.com'],
+		['https://example.com/a b"><script>', 'https://example.com/a%20b%22%3E%3Cscript%3E'],
+		['https://münchen.example/', 'https://xn--mnchen-3ya.example/'],
+		['https://93.184.216.34/', 'https://93.184.216.34/'],
+		['https://shop.go.example.com/', 'https://shop.go.example.com/'],
+	] as const) {
+		t.is(safeHttpUrl(raw, {linkHosts}), href);
 	}
 });
 
@@ -88,26 +85,10 @@ test('campaign values are added unless the URL has that name, and the rest stays
 });
 
 test('schemes that run code or belong to the browser are refused as app schemes', (t) => {
-	for (const scheme of [
-		'javascript',
-		'DATA',
-		'vbscript',
-		'file',
-		'blob',
-		'about',
-		'view-source',
-		'http',
-		'https',
-		'intent',
-		'content',
-		'chrome',
-		'',
-		'1app',
-		'my app',
-		'my_app',
-		'app:',
-		'app;x',
-	]) {
+	const running = ['javascript', 'DATA', 'vbscript', 'file', 'blob', 'about', 'view-source', 'content'];
+	const ofBrowsers = ['http', 'https', 'intent', 'chrome'];
+	const malformed = ['', '1app', 'my app', 'my_app', 'app:', 'app;x'];
+	for (const scheme of [...running, ...ofBrowsers, ...malformed]) {
 		t.false(isCustomScheme(scheme), scheme);
 		t.is(customSchemeUrl({scheme, path: '/x', params: {}}), null, scheme);
 	}
@@ -127,24 +108,24 @@ test('an app URL has the path without its slashes and the parameters as its quer
 	t.is(url('/\ud800'), 'myapp://%EF%BF%BD');
 });
 
+const play = 'https://play.google.com/store/apps/details?id=com.example.app';
+const token = 'opl_iMIz2FkmKDmwOt6QHahZCwsxpD8zZELs';
+
 test('store URLs carry the app and, on Google Play, the token as the referrer', (t) => {
 	t.is(appStoreUrl('123456789'), 'https://apps.apple.com/app/id123456789');
 	t.is(appStoreUrl('12a'), null);
-	t.is(playStoreUrl('com.example.app', null), 'https://play.google.com/store/apps/details?id=com.example.app');
-	t.is(
-		playStoreUrl('com.example.app', 'opl_iMIz2FkmKDmwOt6QHahZCwsxpD8zZELs'),
-		'https://play.google.com/store/apps/details?id=com.example.app&referrer=opl_iMIz2FkmKDmwOt6QHahZCwsxpD8zZELs',
-	);
+	t.is(playStoreUrl('com.example.app', null), play);
+	t.is(playStoreUrl('com.example.app', token), `${play}&referrer=${token}`);
 	t.is(playStoreUrl('nodots', null), null);
 	t.is(playStoreUrl('com.example&id=evil', null), null);
 });
 
 test('an intent URL names the app and falls back to the store', (t) => {
-	const fallback =
-		'https://play.google.com/store/apps/details?id=com.example.app&referrer=opl_iMIz2FkmKDmwOt6QHahZCwsxpD8zZELs';
+	const packageName = 'com.example.app';
+	const fallback = `${play}&referrer=${token}`;
 	t.is(
-		intentUrl({target: 'https://go.example.com/AB12/sale', packageName: 'com.example.app', fallback}),
-		'intent://go.example.com/AB12/sale#Intent;scheme=https;package=com.example.app;S.browser_fallback_url=https%3A%2F%2Fplay.google.com%2Fstore%2Fapps%2Fdetails%3Fid%3Dcom.example.app%26referrer%3Dopl_iMIz2FkmKDmwOt6QHahZCwsxpD8zZELs;end',
+		intentUrl({target: 'https://go.example.com/AB12/sale', packageName, fallback}),
+		`intent://go.example.com/AB12/sale#Intent;scheme=https;package=com.example.app;S.browser_fallback_url=https%3A%2F%2Fplay.google.com%2Fstore%2Fapps%2Fdetails%3Fid%3Dcom.example.app%26referrer%3D${token};end`,
 	);
 	t.is(intentUrl({target: 'https://go.example.com/', packageName: 'x;end', fallback}), null);
 });

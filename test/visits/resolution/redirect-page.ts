@@ -25,66 +25,58 @@ const offers = test.macro((t, visitorClass: VisitorClass, overrides: Partial<Lin
 	);
 });
 
-const notDeferred = {token: null, fallbackUrl: null};
-
-test('iOS, deferred: one button that copies and goes to the store, then ways around it', offers, 'ios-browser', {}, [
+const withoutWebsite = {fallbackUrl: null};
+const notDeferred = {token: null, ...withoutWebsite};
+const toWebsite = ['Continue to the website', website];
+const stores = [
+	['App Store', appStore],
+	['Google Play', play],
+];
+const deferredOnIos = [
 	['Get Acme on the App Store', appStore, 'before'],
 	['Continue without copying', appStore],
-	['I already have the app', openInApp],
-	['Continue to the website', website],
+];
+const haveApp = ['I already have the app', openInApp];
+
+test('iOS, deferred: one button that copies and goes to the store, then ways around it', offers, 'ios-browser', {}, [
+	...deferredOnIos,
+	haveApp,
+	toWebsite,
 ]);
 test('iOS, not deferred: the store and the app', offers, 'ios-browser', notDeferred, [
 	['Get Acme on the App Store', appStore],
-	['I already have the app', openInApp],
+	haveApp,
 ]);
 test('an app on iOS: the store, and no scheme that it would block', offers, 'ios-inapp', {}, [
-	['Get Acme on the App Store', appStore, 'before'],
-	['Continue without copying', appStore],
-	['Continue to the website', website],
+	...deferredOnIos,
+	toWebsite,
 ]);
-test(
-	'iOS without a store id: the app',
-	offers,
-	'ios-browser',
-	{...notDeferred, ios: {bundleId: 'a.b', teamId: 'ABCDE12345', appStoreId: null, scheme: 'acme'}},
-	[['Open in the app', openInApp]],
-);
-test('iOS without an app: the website', offers, 'ios-browser', {ios: null}, [['Continue to the website', website]]);
+const withoutStoreId = {bundleId: 'a.b', teamId: 'ABCDE12345', appStoreId: null, scheme: 'acme'};
+test('iOS without a store id: the app', offers, 'ios-browser', {...notDeferred, ios: withoutStoreId}, [
+	['Open in the app', openInApp],
+]);
+test('iOS without an app: the website', offers, 'ios-browser', {ios: null}, [toWebsite]);
 test('Android: the app first, the store behind it', offers, 'android-browser', {}, [
 	['Open in the app', intent, 'along'],
 	['Continue without copying', intent],
 	['Get Acme on Google Play', play, 'along'],
-	['Continue to the website', website],
+	toWebsite,
 ]);
-test('an app on Android: the store first', offers, 'android-inapp', {fallbackUrl: null}, [
+test('an app on Android: the store first', offers, 'android-inapp', withoutWebsite, [
 	['Get Acme on Google Play', play, 'along'],
 	['Continue without copying', play],
 	['Open in the app', intent, 'along'],
 ]);
-test('Android without an app: the website', offers, 'android-browser', {android: []}, [
-	['Continue to the website', website],
-]);
-test('desktop: the website and the stores', offers, 'desktop', {}, [
-	['Continue to the website', website],
-	['App Store', appStore],
-	['Google Play', play],
-]);
-test('desktop without a website: the stores', offers, 'desktop', {fallbackUrl: null}, [
-	['App Store', appStore],
-	['Google Play', play],
-]);
-test('desktop without a website and without apps: nothing', offers, 'desktop', {...withoutApps, fallbackUrl: null}, []);
-test('unknown: only the website', offers, 'unknown', {}, [['Continue to the website', website]]);
-test('unknown without a website: the stores', offers, 'unknown', {fallbackUrl: null}, [
-	['App Store', appStore],
-	['Google Play', play],
-]);
-test('a Mac: the offers of a desktop and of an iPad', offers, 'mac-or-ipad', {fallbackUrl: null}, [
-	['App Store', appStore],
-	['Google Play', play],
-	['Get Acme on the App Store', appStore, 'before'],
-	['Continue without copying', appStore],
-	['I already have the app', openInApp],
+test('Android without an app: the website', offers, 'android-browser', {android: []}, [toWebsite]);
+test('desktop: the website and the stores', offers, 'desktop', {}, [toWebsite, ...stores]);
+test('desktop without a website: the stores', offers, 'desktop', withoutWebsite, stores);
+test('desktop without a website and without apps: nothing', offers, 'desktop', {...withoutApps, ...withoutWebsite}, []);
+test('unknown: only the website', offers, 'unknown', {}, [toWebsite]);
+test('unknown without a website: the stores', offers, 'unknown', withoutWebsite, stores);
+test('a Mac: the offers of a desktop and of an iPad', offers, 'mac-or-ipad', withoutWebsite, [
+	...stores,
+	...deferredOnIos,
+	haveApp,
 ]);
 
 test('a long name in a button is cut, and one in another direction turns no words around it', (t) => {
@@ -123,38 +115,23 @@ test('only desktop browsers are redirected, and only to the website', (t) => {
 	}
 });
 
-test('the intent of Android falls back to the very Play link of the page', (t) => {
-	const [open, , get] = anchorsOf(render('android-browser'));
-	t.is(get?.href, play);
-	t.is(decodeURIComponent(/browser_fallback_url=([^;]*);end$/.exec(open?.href ?? '')?.[1] ?? ''), play);
-});
-
 test('an app with a custom scheme is opened by it on Android', (t) => {
 	const [open] = anchorsOf(render('android-browser', {android: [{packageName: 'com.acme.app', scheme: 'acme'}]}));
 	t.true(open?.href.startsWith('intent://sale/summer?ref=mail#Intent;scheme=acme;package=com.acme.app;'));
 });
 
-test('a link that is not deferred has no token anywhere and posts no signals', (t) => {
+test('a deferred link has its token and the address for its signals on every page, another has neither', (t) => {
 	for (const visitorClass of classes) {
+		t.like(configOf(render(visitorClass)), {token: matchToken, signalUrl: '/AB12/sale/signals'}, visitorClass);
 		const page = render(visitorClass, {token: null});
 		t.notRegex(page, /opl_|data-copies="|referrer=/, visitorClass);
 		t.like(configOf(page), {token: null, signalUrl: null}, visitorClass);
 	}
 });
 
-test('a deferred link has the token and the address for its signals on every page', (t) => {
-	for (const visitorClass of classes) {
-		t.like(configOf(render(visitorClass)), {token: matchToken, signalUrl: '/AB12/sale/signals'}, visitorClass);
-	}
-});
-
 test('a request that asks for privacy posts no signals and keeps its token', (t) => {
-	const page = renderRedirectPage({
-		link: linkView(),
-		visitor: {class: 'ios-browser'},
-		qrSvg,
-		globalPrivacyControl: true,
-	});
+	const visit = {link: linkView(), visitor: {class: 'ios-browser' as const}, qrSvg};
+	const page = renderRedirectPage({...visit, globalPrivacyControl: true});
 	t.like(configOf(page), {token: matchToken, signalUrl: null});
 });
 
