@@ -1,15 +1,15 @@
 import {readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {serviceOf} from '../helpers/service.ts';
+import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
-import {hasPty, runOnTerminal} from './_pty.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {ends} from './_run-cli.ts';
+import {environment, serviceCli} from './_service-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const links = [
@@ -40,25 +40,25 @@ const links = [
 		minimumVersion: {ios: '2.10', android: 210},
 	},
 ];
-const ndjson = links.map((link) => `${JSON.stringify(link)}\n`).join('');
-const exporting = {'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(ndjson)})};
-
-test('links export prints a line per link as the API gave it', async (t) => {
-	const {cli} = await startRecordingServer(t, exporting);
-	ends(t, await cli('links export --org Ab12'), 0, {stdout: ndjson, stderr: ''});
+const linesOf = (rows: object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+const ndjson = linesOf(links);
+const exporting = (rows: object[] = links) => ({
+	'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(linesOf(rows))}),
 });
 
-test('with a SERVER key the export walks the list', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {
-		'GET /links': ({url}) => {
-			const page = Number(new URL(url, 'http://x').searchParams.get('page'));
-			const data = Array.from({length: page === 1 ? 100 : 1}, (_, index) => ({id: `${page}-${index}`}));
-			return {body: pageOf(data, {total: 101, page, limit: 100})};
-		},
-	});
-	const {stdout} = await runCli('links export --format json', {env: {...env, OPLINK_API_KEY: 'k'}});
-	t.is(JSON.parse(stdout).length, 101);
-	t.is(requests.length, 2);
+/** The bodies that an import reads in a CSV. */
+const readBack = async (csv: string): Promise<unknown[]> => {
+	const rows: unknown[] = [];
+	for await (const {row} of csvRows(Readable.from([Buffer.from(csv)]))) {
+		rows.push(row);
+	}
+
+	return rows;
+};
+
+test('links export prints a line per link as the API gave it', async (t) => {
+	const {cli} = await startRecordingServer(t, exporting());
+	ends(t, await cli('links export --org Ab12'), 0, {stdout: ndjson, stderr: ''});
 });
 
 test('an export with a SERVER key has every link once, also while others are made and deleted', async (t) => {
@@ -71,7 +71,7 @@ test('an export with a SERVER key has every link once, also while others are mad
 		() => stored.splice(0, 132),
 		() => stored.splice(1, 1),
 	];
-	const {env} = await startRecordingServer(t, {
+	const {cli} = await startRecordingServer(t, {
 		'GET /links': ({url}) => {
 			const page = Number(new URL(url, 'http://x').searchParams.get('page'));
 			const total = stored.length;
@@ -79,7 +79,7 @@ test('an export with a SERVER key has every link once, also while others are mad
 			return {body: pageOf(stored.slice((page - 1) * 100, page * 100), {total, page, limit: 100})};
 		},
 	});
-	const {stdout} = await runCli('links export --format json', {env: {...env, OPLINK_API_KEY: 'k'}});
+	const {stdout} = await cli('links export --format json', {env: {OPLINK_API_KEY: 'k'}});
 	const ids = (JSON.parse(stdout) as Array<{id: string}>).map(({id}) => id);
 	t.is(new Set(ids).size, ids.length);
 	t.is(changes.length, 0);
@@ -90,16 +90,11 @@ test('an export with a SERVER key has every link once, also while others are mad
 });
 
 test('a CSV export protects from formulas, and is read back as the same bodies', async (t) => {
-	const {cli} = await startRecordingServer(t, exporting);
+	const {cli} = await startRecordingServer(t, exporting());
 	const {stdout} = await cli('links export --org Ab12 --format csv');
 	t.regex(stdout, /^path,shortCode,title,.*,params$/m);
 	t.true(stdout.includes("'=1+1"));
-	const bodies: unknown[] = [];
-	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
-		bodies.push(row);
-	}
-
-	t.deepEqual(bodies, [
+	t.deepEqual(await readBack(stdout), [
 		{
 			path: '/a',
 			shortCode: 'a',
@@ -126,7 +121,7 @@ test('an export to a file reports the number of links; a refused one does not to
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'links.ndjson');
 	await writeFile(file, 'older');
-	const {cli} = await startRecordingServer(t, exporting);
+	const {cli} = await startRecordingServer(t, exporting());
 	const argv = (org: string) => ['links', 'export', '--org', org, '--output', 'links.ndjson'];
 	t.is((await cli(argv('None'), {io: {cwd: folder}})).exitCode, 4);
 	t.is(await readFile(file, 'utf8'), 'older');
@@ -152,9 +147,7 @@ test('an export that breaks off leaves an older file as it was, and no other', a
 });
 
 test('an export of no link is an empty file, or an empty array', async (t) => {
-	const {cli} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from('')}),
-	});
+	const {cli} = await startRecordingServer(t, exporting([]));
 	t.is((await cli('links export --org Ab12')).stdout, '');
 	t.is((await cli('links export --org Ab12 --format json')).stdout, '[]\n');
 });
@@ -174,42 +167,21 @@ test('every text comes back from a CSV as it went in', async (t) => {
 		og: {title: text},
 		params: {[text]: text},
 	}));
-	const {cli} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links/export': () => ({
-			body: Buffer.from(stored.map((link) => `${JSON.stringify(link)}\n`).join('')),
-		}),
-	});
+	const {cli} = await startRecordingServer(t, exporting(stored));
 	const {stdout} = await cli('links export --org Ab12 --format csv');
-	const rows: unknown[] = [];
-	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
-		rows.push(row);
-	}
-
-	t.deepEqual(rows, stored);
+	t.deepEqual(await readBack(stdout), stored);
 	t.notRegex(stdout, /(?:^|[,\n])"?[=+@-]/);
 });
 
 test('lists are cells with semicolons if unambiguous, else JSON', async (t) => {
-	const tags = [['a', 'b'], ['a;b'], [' a'], ['["a"]'], ['a', '']];
-	const {cli} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links/export': () => ({
-			body: Buffer.from(tags.map((one) => `${JSON.stringify({path: '/', tags: one})}\n`).join('')),
-		}),
-	});
+	const tagged = [['a', 'b'], ['a;b'], [' a'], ['["a"]'], ['a', '']].map((tags) => ({path: '/', tags}));
+	const {cli} = await startRecordingServer(t, exporting(tagged));
 	const {stdout} = await cli('links export --org Ab12 --format csv');
 	t.true(stdout.includes(',a;b,'));
-	const rows: unknown[] = [];
-	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
-		rows.push(row?.['tags']);
-	}
-
-	t.deepEqual(rows, tags);
+	t.deepEqual(await readBack(stdout), tagged);
 });
 
-const service = serviceOf(test);
-
-const env = () => ({OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken});
-const run = (t: ExecutionContext, ...argv: string[]) => finish(start(t, ['privacy', ...argv], env()));
+const {service, cli} = serviceCli(test);
 
 const withUser = async (externalUserId: string) => {
 	const acme = await organization(service);
@@ -220,11 +192,11 @@ const withUser = async (externalUserId: string) => {
 
 test('an export goes to standard output, or to a file that only its owner may read', async (t) => {
 	const {orgKey} = await withUser('customer 77');
-	const printed = ends(t, await run(t, 'export', '--org', orgKey, '--user', 'customer 77'), 0);
+	const printed = ends(t, await cli(['privacy', 'export', '--org', orgKey, '--user', 'customer 77']), 0);
 	t.is(JSON.parse(printed.stdout).devices[0].externalUserId, 'customer 77');
-	const folder = await folderOf(t);
-	const file = path.join(folder, 'customer.json');
-	ends(t, await run(t, 'export', '--org', orgKey, '--device', 'device-0001', '--output', file), 0, {
+	const file = path.join(await folderOf(t), 'customer.json');
+	const argv = `privacy export --org ${orgKey} --device device-0001 --output ${file}`;
+	ends(t, await finish(start(t, argv, environment(service))), 0, {
 		stdout: '',
 		stderr: `Data of device device-0001 written to ${file}\n`,
 	});
@@ -234,32 +206,29 @@ test('an export goes to standard output, or to a file that only its owner may re
 
 test('erase needs --yes without a terminal, reports what it erased, and ends with 4 the second time', async (t) => {
 	const {orgKey} = await withUser('customer-78');
-	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78'), 2, {stderr: /Add --yes/});
-	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes', '--json'), 0, {
+	const erase = `privacy erase --org ${orgKey} --user customer-78`;
+	ends(t, await cli(erase), 2, {stderr: /Add --yes/});
+	ends(t, await cli(`${erase} --yes --json`), 0, {
 		json: {
 			externalUserId: 'customer-78',
 			erased: {devices: 1, events: 0, matchAttempts: 0, clicks: 0},
 		},
 	});
-	ends(t, await run(t, 'erase', '--org', orgKey, '--user', 'customer-78', '--yes'), 4, {
-		stderr: /^Error: Nothing is stored about this user$/m,
-	});
+	ends(t, await cli(`${erase} --yes`), 4, {stderr: /^Error: Nothing is stored about this user$/m});
 });
 
-(hasPty ? test : test.skip)('on a terminal erase asks first', async (t) => {
+test('on a terminal erase asks first', async (t) => {
 	const {orgKey} = await withUser('customer-79');
-	const argv = ['privacy', 'erase', '--org', orgKey, '--user', 'customer-79'];
-	const {screen} = ends(t, await runOnTerminal(t, argv, {env: env(), answers: [['Erase all', 'y\r']]}), 0);
-	t.true(screen.includes('Erased the user customer-79: 1 device, 0 events, 0 match attempts, 0 clicks'));
+	const terminal = createTerminal('y\r');
+	ends(t, await cli(`privacy erase --org ${orgKey} --user customer-79`, {io: terminal.io}), 0, {
+		stdout: 'Erased the user customer-79: 1 device, 0 events, 0 match attempts, 0 clicks\n',
+	});
+	t.regex(terminal.text(), /Erase all/);
 });
 
 test('whose data it is has to be said, once', async (t) => {
-	for (const argv of [
-		['export', 'Ab12'],
-		['erase', 'Ab12', '--yes'],
-		['export', 'Ab12', '--user', 'a', '--device', 'b'],
-	]) {
-		t.is((await run(t, ...argv)).exitCode, 2, argv.join(' '));
+	for (const argv of ['export Ab12', 'erase Ab12 --yes', 'export Ab12 --user a --device b']) {
+		t.is((await cli(`privacy ${argv}`)).exitCode, 2, argv);
 	}
 });
 
@@ -267,7 +236,7 @@ test('an interrupted or refused export does not touch an older file', async (t) 
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'data.json');
 	await writeFile(file, 'older');
-	const {env: broken} = await startRecordingServer(t, {
+	const broken = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/users/a/data': {
 			raw: (_, response) => {
 				response.writeHead(200, {'content-type': 'application/json'});
@@ -276,28 +245,23 @@ test('an interrupted or refused export does not touch an older file', async (t) 
 			},
 		},
 	});
-	const argv = ['privacy', 'export', '--org', 'Ab12', '--output', file, '--user'];
-	t.is((await finish(start(t, [...argv, 'a'], broken))).exitCode, 7);
-	t.is((await finish(start(t, [...argv, 'b'], broken))).exitCode, 4);
+	const argv = `privacy export --org Ab12 --output ${file} --user`;
+	t.is((await broken.cli(`${argv} a`)).exitCode, 7);
+	t.is((await broken.cli(`${argv} b`)).exitCode, 4);
 	t.is(await readFile(file, 'utf8'), 'older');
 	t.deepEqual(await readdir(folder), ['data.json']);
 });
 
 test('links of a custom domain come into another organization from a CSV, too', async (t) => {
-	const folder = await folderOf(t);
 	const [acme, other] = [await organization(service), await organization(service)];
 	const domains = `/admin/organizations/${acme.id}/domains`;
 	const {body: domain} = await admin(service).post(domains, {hostname: 'go.exported.example'});
 	await admin(service).post(`${domains}/${domain.id}/approve`);
 	await acme.server.post('/links', {path: '/own', shortCode: 'own', domainId: domain.id});
-	const cli = (...argv: string[]) =>
-		runCli(['links', ...argv], {
-			env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken},
-			io: {cwd: folder},
-		});
-	await cli('export', '--org', acme.id, '--format', 'csv', '--output', 'links.csv');
-	ends(t, await cli('import', 'links.csv', '--org', other.id), 0);
+	const {stdout: stdin} = await cli(`links export --org ${acme.id} --format csv`);
+	const importing = 'links import - --format csv --org';
+	ends(t, await cli(`${importing} ${other.id}`, {stdin}), 0);
 	t.is((await other.server.get('/links')).body.data[0].shortCode, 'own');
-	const again = await cli('import', 'links.csv', '--org', acme.id, '--on-conflict', 'update', '--json');
+	const again = await cli(`${importing} ${acme.id} --on-conflict update --json`, {stdin});
 	t.like(JSON.parse(again.stdout), {skipped: 1, updated: 0});
 });

@@ -1,23 +1,26 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {network, open, visit} from '../visits/match/_phones.ts';
-import {attemptsOf, environment, matchShell, shown, widest} from './_match.ts';
+import {attemptsOf, shows, widest} from './_match.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
+import {environment, serviceCli} from './_service-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-const {cli, onTerminal, service} = matchShell(test);
+const {cli, json, onScreen, service} = serviceCli(test);
 
 test('match simulate plays an iPhone whose app reads the clipboard', async (t) => {
 	const acme = await organization(service);
 	const {url} = await link(acme);
 	const {stdout, stderr} = ends(t, await cli(`match simulate --org ${acme.orgKey}`), 0);
-	t.is(shown(stdout, 'tapped'), url);
-	t.is(shown(stdout, 'phone'), 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23');
-	t.is(shown(stdout, 'page'), 'leaves a token on the clipboard; posts its signals');
-	t.is(shown(stdout, 'opened'), '1m later, at 198.51.100.23');
-	t.is(shown(stdout, 'app sends'), 'clipboard token');
-	t.is(shown(stdout, 'answer'), 'CLIPBOARD, exact');
+	shows(t, stdout, {
+		tapped: url,
+		phone: 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23',
+		page: 'leaves a token on the clipboard; posts its signals',
+		opened: '1m later, at 198.51.100.23',
+		'app sends': 'clipboard token',
+		answer: 'CLIPBOARD, exact',
+	});
 	t.true(widest(stdout) <= 80);
 	t.regex(stderr, /Nothing was stored/);
 	t.deepEqual(await attemptsOf(service, acme), []);
@@ -27,15 +30,9 @@ test('match simulate by a short URL finds the organization, and its options make
 	const acme = await organization(service);
 	const {url, id} = await link(acme);
 	await link(acme);
-	const {stdout} = await cli([
-		'match',
-		'simulate',
-		url,
-		...['--platform', 'android', '--os-version', '15', '--device-model', 'SM-S911B', '--language', 'de-CH'],
-		...['--timezone', 'Europe/Zurich', '--network', 'nearby', '--delay', '5m', '--no-referrer', '--no-key'],
-		'--json',
-	]);
-	const {link: tapped, tap, open: opened, answer} = JSON.parse(stdout);
+	const options = `--platform android --os-version 15 --device-model SM-S911B --language de-CH
+		--timezone Europe/Zurich --network nearby --delay 5m --no-referrer --no-key`;
+	const {link: tapped, tap, open: opened, answer} = await json(`match simulate ${url} ${options}`);
 	t.is(tapped.id, id);
 	t.is(tap.headers['accept-language'], 'de-CH,de;q=0.9');
 	t.like(tap.signals, {timezone: 'Europe/Zurich', languages: ['de-CH'], model: 'SM-S911B', platformVersion: '15.0.0'});
@@ -50,37 +47,37 @@ test('match simulate taps a URL with its query, and match explain shows the quer
 	const {url, shortCode} = await link(acme, {params: {own: '1'}});
 	const query = '?ref=42&ref=43&own=2&note=a%20b';
 	const {stdout} = await cli(`match simulate ${url}${query}#top`);
-	t.is(shown(stdout, 'tapped'), `${url}?ref=42&own=2&note=a+b`);
-	t.is(shown(stdout, 'query'), 'ref=42, note=a b, own=2');
-	const {stdout: json} = await cli(`match simulate ${shortCode}${query} --org ${acme.orgKey} --json`);
-	t.deepEqual(JSON.parse(json).answer.params, {own: '1', ref: '42', note: 'a b'});
+	shows(t, stdout, {tapped: `${url}?ref=42&own=2&note=a+b`, query: 'ref=42, note=a b, own=2'});
+	const {answer} = await json(`match simulate ${shortCode}${query} --org ${acme.orgKey}`);
+	t.deepEqual(answer.params, {own: '1', ref: '42', note: 'a b'});
 	const address = network()(1);
 	const {token} = await visit(service, {url}, address, {query});
 	await open(service, address, {clipboardToken: token, deviceId: 'device-0004'}, acme);
 	const [{id}] = await attemptsOf(service, acme);
-	const explained = await onTerminal(`match explain ${id} --org ${acme.orgKey}`);
-	t.is(shown(explained.stdout, 'query'), 'ref=42, note=a b, own=2');
+	const explained = await onScreen(`match explain ${id} --org ${acme.orgKey}`);
+	shows(t, explained.stdout, {query: 'ref=42, note=a b, own=2'});
 });
 
 test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme, {deferredDeepLinking: false});
 	const {stdout} = ends(t, await cli(`match simulate ${shortCode} --org ${acme.orgKey}`), 0);
-	t.is(shown(stdout, 'page'), 'leaves no token: the link is not deferred');
-	t.is(shown(stdout, 'app sends'), 'no token');
-	t.is(shown(stdout, 'answer'), 'no match: no_click');
+	shows(t, stdout, {
+		page: 'leaves no token: the link is not deferred',
+		'app sends': 'no token',
+		answer: 'no match: no_click',
+	});
 	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
 });
 
 test('match simulate shows the probability and explains it', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme);
-	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
-	const late = await cli([...command, '--delay', '1h']);
-	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, medium, probability 94 %');
+	const {stdout} = await cli(`match simulate ${shortCode} --org ${acme.orgKey} --no-clipboard --delay 1h`);
+	shows(t, stdout, {answer: 'FINGERPRINT_EXACT, medium, probability 94 %'});
 	const words =
 		/no tap at all with 6 %: no phones of this app have been counted yet; 1 tap was made here in 24 hours\./;
-	t.regex(late.stdout.replaceAll('\n', ' '), words);
+	t.regex(stdout.replaceAll('\n', ' '), words);
 });
 
 test('match simulate sends only the given options', async (t) => {
@@ -133,21 +130,9 @@ test('match simulate ends with 4 without a deferred link, and with 1 after a ref
 	});
 });
 
-test('the program itself simulates and explains', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme);
-	const {token} = await visit(service, sale, place(1));
-	await open(service, place(1), {clipboardToken: token}, acme);
-	const [{id}] = await attemptsOf(service, acme);
-	const [simulated, explained] = await Promise.all(
-		[
-			['match', 'simulate', sale.url, '--no-clipboard'],
-			['match', 'explain', id, '--org', acme.orgKey],
-		].map((argv) => finish(start(t, argv, environment(service)))),
-	);
-	t.is(simulated?.exitCode, 0);
-	t.is(shown(simulated?.stdout ?? '', 'answer'), 'FINGERPRINT_EXACT, high, probability over 99 %');
-	t.is(explained?.exitCode, 0);
-	t.is(shown(explained?.stdout ?? '', 'answer'), 'CLIPBOARD, exact');
+test('the program itself simulates', async (t) => {
+	const {url} = await link(await organization(service));
+	const simulating = start(t, ['match', 'simulate', url, '--no-clipboard'], environment(service));
+	const {stdout} = ends(t, await finish(simulating), 0);
+	shows(t, stdout, {answer: 'FINGERPRINT_EXACT, high, probability over 99 %'});
 });

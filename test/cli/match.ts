@@ -1,28 +1,35 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {iPhoneApp, network, open, userAgents, visit} from '../visits/match/_phones.ts';
-import {attemptsOf, matchShell, shown, widest} from './_match.ts';
+import {attemptsOf, shows, widest} from './_match.ts';
 import {ends} from './_run-cli.ts';
+import {serviceCli} from './_service-cli.ts';
 
-const {cli, onTerminal, service} = matchShell(test);
+const {cli, json, onScreen, service} = serviceCli(test);
+
+/** An organization with a link, and the addresses of a place. */
+const setUp = async (fields: object = {}) => {
+	const acme = await organization(service);
+	return {acme, place: network(), sale: await link(acme, fields)};
+};
 
 test('match explain shows the answer, the candidates with probabilities, and reasons of exclusion, within the terminal’s width', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
+	const {acme, place, sale} = await setUp({shortCode: `summer-sale-${'x'.repeat(50)}`});
 	const other = await link(acme, {shortCode: 'other'});
 	await visit(service, other, place(1), {language: 'fr-FR', timezone: 'Europe/Paris'});
 	await visit(service, other, place(1), {userAgent: userAgents.android});
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {stdout} = ends(t, await onTerminal(`match explain ${attempt.id}`), 0);
-	t.is(shown(stdout, 'device'), 'device-0001');
-	t.is(shown(stdout, 'signals'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
-	t.is(shown(stdout, 'came over'), 'IPv4, with the CLIENT key');
-	t.is(shown(stdout, 'answer'), 'FINGERPRINT_EXACT, medium, probability 99 %');
-	t.is(shown(stdout, 'link'), sale.url);
-	t.is(shown(stdout, 'runner-up'), `${other.url}, 0 %`);
+	const {stdout} = ends(t, await onScreen(`match explain ${attempt.id}`), 0);
+	shows(t, stdout, {
+		device: 'device-0001',
+		signals: 'iOS 17.5.1, iPhone15,2, en-US, America/New_York',
+		'came over': 'IPv4, with the CLIENT key',
+		answer: 'FINGERPRINT_EXACT, medium, probability 99 %',
+		link: sale.url,
+		'runner-up': `${other.url}, 0 %`,
+	});
 	t.regex(stdout, /^LINK +TAPPED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
 	t.regex(stdout, /^summer-sale-\S*… +0s +99 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +5 +0 +15 +-25 +-10 +0\/0 +-$/m);
@@ -35,14 +42,11 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 	const longest = sale.url.length + 'install referrer  '.length;
 	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
 	t.true(widest(stdout) <= longest);
-	const {stdout: json} = await cli(`match explain ${attempt.id} --org ${acme.id} --json`);
-	t.deepEqual(JSON.parse(json), attempt);
+	t.deepEqual(await json(`match explain ${attempt.id} --org ${acme.id}`), attempt);
 });
 
 test.serial('match explain says that no token came, where most matches of the app are by token', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme);
+	const {acme, place, sale} = await setUp();
 	for (const device of [1, 2, 3, 4, 5]) {
 		const {token} = await visit(service, sale, place(device));
 		await open(service, place(device), {...iPhoneApp, clipboardToken: token, deviceId: `device-100${device}`}, acme);
@@ -61,9 +65,7 @@ test.serial('match explain says that no token came, where most matches of the ap
 });
 
 test('match explain says that taps of one link decided together, as after many test taps of an office', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme);
+	const {acme, place, sale} = await setUp();
 	for (let tap = 0; tap < 3; tap += 1) {
 		await visit(service, sale, place(1));
 	}
@@ -72,55 +74,48 @@ test('match explain says that taps of one link decided together, as after many t
 	const [attempt] = await attemptsOf(service, acme);
 	const [best] = attempt.candidates;
 	t.true(best.score < attempt.score);
-	const {stdout} = await onTerminal(`match explain ${attempt.id} --org ${acme.orgKey}`);
-	const [, said = ''] =
-		/The taps of this link together led here with a probability of ([\d.]+) %, no tap/.exec(
-			stdout.replaceAll('\n', ' '),
-		) ?? [];
-	const together = attempt.candidates.reduce(
-		(sum: number, {probability}: {probability: number}) => sum + probability,
-		0,
-	);
-	t.is(said, (100 * together).toFixed(1));
+	const {stdout} = await onScreen(`match explain ${attempt.id} --org ${acme.orgKey}`);
+	let together = 0;
+	for (const {probability} of attempt.candidates) {
+		together += probability;
+	}
+
+	const percent = (100 * together).toFixed(1);
+	const said = `The taps of this link together led here with a probability of ${percent} %, no tap`;
+	t.true(stdout.replaceAll('\n', ' ').includes(said), stdout);
 });
 
 test('match explain shows the meaning and the next step of a miss', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme);
+	const {acme, place, sale} = await setUp();
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
 	const {stdout} = await cli(`match explain ${attempt.id} --org ${acme.orgKey}`);
-	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
-	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 0 %`), true);
+	shows(t, stdout, {answer: 'no match: ruled_out'});
+	t.regex(stdout, new RegExp(`^nearest +${sale.url}, 0 %`, 'm'));
 	t.regex(stdout, /^The likeliest tap cannot belong to this first open/m);
 	t.regex(stdout, /^Next: Open the app on the phone that tapped/m);
 	t.regex(stdout, /^older OS: the app's OS is older/m);
 });
 
 test('match explain works after a link was deleted', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const sale = await link(acme);
+	const {acme, place, sale} = await setUp();
 	await visit(service, sale, place(1));
 	await open(service, place(1), iPhoneApp, acme);
 	await acme.server.delete(`/links/${sale.id}`);
 	const [attempt] = await attemptsOf(service, acme);
 	const {stdout} = ends(t, await cli(`match explain ${attempt.id} --org ${acme.orgKey}`), 0);
-	t.is(shown(stdout, 'link'), `${sale.id} (deleted)`);
+	shows(t, stdout, {link: `${sale.id} (deleted)`});
 	// The id is all that is left of it, so it is whole on a terminal, too.
-	const {stdout: onScreen} = await onTerminal(`match explain ${attempt.id} --org ${acme.orgKey}`);
-	for (const text of [stdout, onScreen]) {
+	const {stdout: screen} = await onScreen(`match explain ${attempt.id} --org ${acme.orgKey}`);
+	for (const text of [stdout, screen]) {
 		t.regex(text, new RegExp(`^${sale.id} +0s +`, 'm'));
 	}
 });
 
 test('match list shows the newest attempts first, and an unknown one is not found', async (t) => {
-	const acme = await organization(service);
-	const place = network();
-	const {url} = await link(acme);
-	const {token} = await visit(service, {url}, place(1));
+	const {acme, place, sale} = await setUp();
+	const {token} = await visit(service, sale, place(1));
 	await open(service, place(1), {clipboardToken: token, deviceId: 'device-0002'}, acme);
 	await open(service, place(9), {deviceId: 'device-0003'}, acme);
 	const {stdout} = await cli(`match list --org ${acme.orgKey}`);
@@ -129,8 +124,7 @@ test('match list shows the newest attempts first, and an unknown one is not foun
 	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}yes, clipboard token$`, 'm'));
 	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}no, no tap found$`, 'm'));
 	t.true(widest(stdout) <= 80);
-	const {stdout: json} = await cli(`match list --org ${acme.orgKey} --limit 1 --json`);
-	t.like(JSON.parse(json), {total: 2, limit: 1});
+	t.like(await json(`match list --org ${acme.orgKey} --limit 1`), {total: 2, limit: 1});
 	t.is((await cli(`match explain ${acme.id} --org ${acme.orgKey}`)).exitCode, 4);
 	t.is((await cli(`match explain ${acme.id}`)).exitCode, 4);
 });
