@@ -1,17 +1,13 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
 import {type KnownCrawler, keptLists, knownCrawlers, literalsOf} from '../../../.build/kept-crawlers.ts';
-import {packageRoot} from '../../../src/platform/package-root.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from '../../../src/visits/resolution/page/crawler-page.ts';
 import {isCrawler, readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView} from '../../fixtures/link-view.ts';
+import {corpus, read} from './_user-agents.ts';
 
-const read = (...file: string[]): string => readFileSync(path.join(packageRoot, ...file), 'utf8');
 const isTakenForCrawler = (userAgent: string): boolean => isCrawler(readVisitor({userAgent}));
 
-type Own = Record<string, string>;
-const {notTaken} = JSON.parse(read('config', 'crawlers.json')) as {notTaken: Own};
+const {notTaken} = JSON.parse(read('config', 'crawlers.json')) as {notTaken: Record<string, string>};
 
 /** People's browsers and editors match these patterns; the corpus mislabels them as crawlers. */
 const OF_PEOPLE = ['AP3A\\.240617\\.008', 'Code\\/1\\.', 'MetaIAB Facebook', 'Trae\\/', 'Fluid'];
@@ -56,14 +52,10 @@ const browsers = [
 		),
 	),
 ];
-const own = read('test', 'fixtures', 'user-agents.tsv')
-	.trimEnd()
-	.split('\n')
-	.map((line) => line.split('\t'));
 const ownOf = (isRobot: boolean): string[] =>
-	own
-		.filter(([expected = '']) => expected !== 'unknown' && /-(?:crawler|bot)$/.test(expected) === isRobot)
-		.map(([, , userAgent = '']) => userAgent);
+	corpus
+		.filter(({expected}) => expected !== 'unknown' && /-(?:crawler|bot)$/.test(expected) === isRobot)
+		.map(({userAgent}) => userAgent);
 
 const row = (name: string, userAgents: string[]): string =>
 	`| ${name} | ${userAgents.length} | ${userAgents.filter(isTakenForCrawler).length} |`;
@@ -145,12 +137,11 @@ test('the page is cached for a minute, by User-Agent, and not indexed', (t) => {
 	});
 });
 
+const withoutOg = {title: null, description: null, imageUrl: null};
+
 test('the title falls back to the link, the organization, the host', (t) => {
-	const titleOf = (overrides: Parameters<typeof linkView>[0]) =>
-		contentOf(
-			renderCrawlerPage(linkView({og: {title: null, description: null, imageUrl: null}, ...overrides})),
-			'og:title',
-		);
+	const titleOf = (overrides: object) =>
+		contentOf(renderCrawlerPage(linkView({og: withoutOg, ...overrides})), 'og:title');
 	t.is(titleOf({}), 'Own title');
 	t.is(titleOf({title: null}), 'Acme');
 	t.is(titleOf({title: ' '}), 'Acme');
@@ -158,7 +149,7 @@ test('the title falls back to the link, the organization, the host', (t) => {
 });
 
 test('tags without a value are left out', (t) => {
-	const page = renderCrawlerPage(linkView({og: {title: 'T', description: null, imageUrl: null}}));
+	const page = renderCrawlerPage(linkView({og: {...withoutOg, title: 'T'}}));
 	t.notRegex(page, /description|og:image|twitter:image/);
 	t.is(contentOf(page, 'twitter:card'), 'summary');
 	const unsafe = renderCrawlerPage(linkView({og: {title: 'T', description: ' ', imageUrl: 'javascript:alert(1)'}}));
@@ -174,6 +165,6 @@ test('tenants’ texts are escaped', (t) => {
 		t.deepEqual(tagsOf(page), tagsOf(harmless), text);
 	}
 
-	const page = renderCrawlerPage(linkView({title: null, og: {title: `<b>"'&`, description: null, imageUrl: null}}));
+	const page = renderCrawlerPage(linkView({title: null, og: {...withoutOg, title: `<b>"'&`}}));
 	t.is(contentOf(page, 'og:title'), '&lt;b&gt;&quot;&#39;&amp;');
 });

@@ -1,25 +1,18 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
 import Joi from 'joi';
-import {packageRoot} from '../../../src/platform/package-root.ts';
 import {type InAppBrowser, wayOutOf, wayOutUrl} from '../../../src/visits/resolution/page/in-app-browsers.ts';
 import {readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {corpus, read} from './_user-agents.ts';
 
 const service = serviceOf(test);
 
-const read = <T>(file: string): T => JSON.parse(readFileSync(path.join(packageRoot, file), 'utf8')) as T;
-const browsers = read<InAppBrowser[]>('config/in-app-browsers.json');
-const userAgents = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.tsv'), 'utf8')
-	.trimEnd()
-	.split('\n')
-	.map((line) => line.split('\t'));
+const browsers = JSON.parse(read('config/in-app-browsers.json')) as InAppBrowser[];
 
 test('every line of config/in-app-browsers.json names an app that is recognized, and a target that stays with the phone', (t) => {
-	const {inApp} = read<{inApp: Array<{name: string}>}>('config/crawlers.json');
+	const {inApp} = JSON.parse(read('config/crawlers.json')) as {inApp: Array<{name: string}>};
 	const line = Joi.object({
 		app: Joi.valid(...new Set(inApp.map(({name}) => name))).required(),
 		system: Joi.valid('ios', 'android').required(),
@@ -41,7 +34,7 @@ test('every line of config/in-app-browsers.json names an app that is recognized,
 
 test('a way out is offered to in-app browsers that have one, and to nobody else', (t) => {
 	const offered = new Set<string>();
-	for (const [expected = '', , userAgent] of userAgents) {
+	for (const {expected, userAgent} of corpus) {
 		const visitor = readVisitor({userAgent});
 		const line = browsers.find(({app, system}) => app === visitor.browser && expected === `${system}-inapp`);
 		const isOld = (visitor.osVersion?.major ?? 99) < (line?.leastOs ?? 0);
@@ -124,8 +117,6 @@ test('a visit’s query leads out with it, and sets nothing of the target', asyn
 	const escaped = (target: string) => target.replaceAll('&', '&amp;');
 	t.is(await page(carried, iPhone('[LinkedInApp]/9.29')), escaped(`x-safari-${carried}`));
 	t.is(await page(carried, iPhone('Instagram 330.0')), `instagram://extbrowser/?url=${encodeURIComponent(carried)}`);
-	t.is(
-		await page(carried, telegram),
-		escaped(`intent://${carried.replace(`${scheme}://`, '')}#Intent;scheme=${scheme};end`),
-	);
+	const intent = `intent://${carried.replace(`${scheme}://`, '')}#Intent;scheme=${scheme};end`;
+	t.is(await page(carried, telegram), escaped(intent));
 });

@@ -1,23 +1,16 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
 import Joi from 'joi';
-import {packageRoot} from '../../../src/platform/package-root.ts';
 import {
 	isPrefetch,
 	readVisitor,
 	type VisitorClass,
 	type VisitorHeaders,
 } from '../../../src/visits/resolution/visit/visitor.ts';
-
-const corpus = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.tsv'), 'utf8')
-	.trimEnd()
-	.split('\n')
-	.map((line) => line.split('\t'));
+import {corpus, read} from './_user-agents.ts';
 
 test('every User-Agent of the corpus is classified correctly', (t) => {
 	t.is(corpus.length, 172);
-	for (const [expected, , userAgent] of corpus) {
+	for (const {expected, userAgent} of corpus) {
 		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
 	}
 });
@@ -36,7 +29,6 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 		.min(1)
 		.unique((a: {token: string; at?: string}, b: {token: string; at?: string}) => a.token === b.token && a.at === b.at)
 		.required();
-	const text = readFileSync(path.join(packageRoot, 'config/crawlers.json'), 'utf8');
 	const {error} = Joi.object({
 		preview: list,
 		search: list,
@@ -45,7 +37,7 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 		spared: list,
 		inApp: list,
 		notTaken: Joi.object().pattern(Joi.string(), Joi.string()).required(),
-	}).validate(JSON.parse(text), {abortEarly: false});
+	}).validate(JSON.parse(read('config/crawlers.json')), {abortEarly: false});
 	t.is(error, undefined);
 });
 
