@@ -7,6 +7,10 @@ import {hostile, known} from './_values.ts';
 const orHostile = (usual: fc.Arbitrary<unknown>) =>
 	fc.oneof({weight: 8, arbitrary: usual}, {weight: 1, arbitrary: hostile});
 const one = (...values: unknown[]) => orHostile(fc.constantFrom(...values));
+const orHostileRecord = (fields: Record<string, fc.Arbitrary<unknown>>) => orHostile(fc.record(fields));
+/** The same values for fields of several names. */
+const each = (names: string, values: fc.Arbitrary<unknown>) =>
+	Object.fromEntries(names.split(' ').map((name) => [name, values]));
 
 const id = one('org_1', 'user_1', 'mem_1', 'Acme');
 const at = one(1_773_144_000_000, 1_773_144_060_000);
@@ -16,45 +20,35 @@ const email = fc.record({
 	verification: one({status: 'verified'}),
 });
 
+const providerTypes = [
+	...['created', 'updated', 'deleted'].flatMap((what) => [`organization.${what}`, `organizationMembership.${what}`]),
+	...['user.created', 'user.updated'],
+];
+
 /** A delivery of the identity provider. */
 export const delivery = fc.record({
-	type: fc.constantFrom(
-		'organization.created',
-		'organization.updated',
-		'organization.deleted',
-		'user.created',
-		'user.updated',
-		'organizationMembership.created',
-		'organizationMembership.updated',
-		'organizationMembership.deleted',
-	),
+	type: fc.constantFrom(...providerTypes),
 	timestamp: at,
-	data: orHostile(
-		fc.record({
-			id,
-			name: id,
-			role: id,
-			first_name: id,
-			last_name: id,
-			created_by: id,
-			created_at: at,
-			updated_at: at,
-			primary_email_address_id: id,
-			email_addresses: orHostile(fc.array(email, {maxLength: 2})),
-			public_metadata: orHostile(fc.record({role: one('owner', 'viewer', 'OWNER')})),
-			organization: orHostile(fc.record({id, name: id, created_by: id, created_at: at})),
-			public_user_data: orHostile(fc.record({user_id: id, identifier: id, first_name: id})),
-		}),
-	),
+	data: orHostileRecord({
+		...each('id name role first_name last_name created_by primary_email_address_id', id),
+		...each('created_at updated_at', at),
+		email_addresses: orHostile(fc.array(email, {maxLength: 2})),
+		public_metadata: orHostileRecord({role: one('owner', 'viewer', 'OWNER')}),
+		organization: orHostileRecord({...each('id name created_by', id), created_at: at}),
+		public_user_data: orHostileRecord(each('user_id identifier first_name', id)),
+	}),
 });
 
-const metadata = orHostile(
-	fc.record({
-		orgId: one(known('organizationId')),
-		attemptId: one('5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'),
-	}),
-);
+const metadata = orHostileRecord({
+	orgId: one(known('organizationId')),
+	attemptId: one('5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'),
+});
 const subscriptionId = one('sub_1', 'sub_2', {id: 'sub_3'});
+const stripeTypes = [
+	...['created', 'updated', 'deleted'].map((what) => `customer.subscription.${what}`),
+	...['checkout.session.completed', 'checkout.session.expired'],
+	...['invoice.paid', 'invoice.payment_failed', 'charge.refunded'],
+];
 
 /** An event of gateway A. */
 export const stripeEvent = fc.record({
@@ -62,39 +56,23 @@ export const stripeEvent = fc.record({
 		fc.uuid().map((text) => `evt_${text}`),
 		hostile,
 	),
-	type: one(
-		'checkout.session.completed',
-		'checkout.session.expired',
-		'customer.subscription.created',
-		'customer.subscription.updated',
-		'customer.subscription.deleted',
-		'invoice.paid',
-		'invoice.payment_failed',
-		'charge.refunded',
-	),
+	type: one(...stripeTypes),
 	created: one(1_773_144_000),
-	data: orHostile(
-		fc.record({
-			object: orHostile(
-				fc.record({
-					id: subscriptionId,
-					object: one('subscription', 'invoice', 'checkout.session'),
-					subscription: subscriptionId,
-					client_reference_id: one(known('organizationId')),
-					customer: one('cus_1'),
-					status: one('active', 'past_due', 'canceled'),
-					metadata,
-					items: one({data: [{price: {id: 'price_oplink_growth'}}]}),
-					parent: orHostile(
-						fc.record({
-							type: fc.constant('subscription_details'),
-							subscription_details: orHostile(fc.record({subscription: subscriptionId, metadata})),
-						}),
-					),
-				}),
-			),
+	data: orHostileRecord({
+		object: orHostileRecord({
+			...each('id subscription', subscriptionId),
+			object: one('subscription', 'invoice', 'checkout.session'),
+			client_reference_id: one(known('organizationId')),
+			customer: one('cus_1'),
+			status: one('active', 'past_due', 'canceled'),
+			metadata,
+			items: one({data: [{price: {id: 'price_oplink_growth'}}]}),
+			parent: orHostileRecord({
+				type: fc.constant('subscription_details'),
+				subscription_details: orHostileRecord({subscription: subscriptionId, metadata}),
+			}),
 		}),
-	),
+	}),
 });
 
 const usual: Record<string, fc.Arbitrary<unknown>> = {
@@ -113,8 +91,8 @@ const objectOf = (fields: readonly string[]) =>
 		...Object.fromEntries(
 			fields.filter((name) => !name.includes('.')).map((name) => [name, usual[name] ?? one(true, false)]),
 		),
-		order: orHostile(fc.record({id: one(1, 2), merchant_order_id: id})),
-		source_data: orHostile(fc.record({pan: one('1111'), sub_type: one('Visa'), type: one('card')})),
+		order: orHostileRecord({id: one(1, 2), merchant_order_id: id}),
+		source_data: orHostileRecord({pan: one('1111'), sub_type: one('Visa'), type: one('card')}),
 	});
 
 /** A callback of gateway B. */

@@ -17,12 +17,7 @@ const part = fc.oneof(
 	fc.constantFrom(
 		...hostileStrings.map((text) => text.toWellFormed().slice(0, 3000)),
 		'#Intent;scheme=evil;package=com.evil;S.browser_fallback_url=https%3A%2F%2Fevil.example;end',
-		';package=com.evil',
-		'%23Intent',
-		'utm_source',
-		'gclid',
-		'own',
-		'deviceId',
+		...[';package=com.evil', '%23Intent', 'utm_source', 'gclid', 'own', 'deviceId'],
 		'é'.repeat(700),
 		'\\"'.repeat(1500),
 	),
