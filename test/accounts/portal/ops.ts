@@ -1,74 +1,54 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import {auditOf} from '../../helpers/audit.ts';
 import {organization} from '../../helpers/builders.ts';
-import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
+import {admin} from '../../helpers/callers.ts';
 import {member, ops, portalOf, session, startPortal} from '../../helpers/portal.ts';
-import {invalid, missing, noOrganization, opsOnly, refused} from './_refused.ts';
+import {invalid, noMember, noOrganization, opsOnly, refused} from './_refused.ts';
 
 const portal = portalOf(test);
 
 const notFound = {status: 404, message: 'Organization not found'};
 const planPath = (orgId: string) => `/portal/admin/billing/organizations/${orgId}/plan`;
 
-type AuditRecord = {action: string; entityType: string; entityId: string; actor: object; details: {plan: string}};
-
-/** The one record of an action that no builder did. */
-const recordOf = async (caller: Caller, path: string, [action, entityType]: [string, string]): Promise<AuditRecord> => {
-	const {data} = (await caller.get(path)).body as {data: Array<AuditRecord & {actor: {type: string}}>};
-	const found = data.filter(
-		(one) => one.action === action && one.entityType === entityType && one.actor.type !== 'ADMIN_BEARER',
-	);
-	return found[0] ?? Promise.reject(new Error(`no record of ${action} ${entityType}`));
-};
+/** Records of one kind of an organization's objects that no builder left. */
+const recordsOf = async (organizationId: string, entityType: string) =>
+	(await auditOf(portal, organizationId, entityType)).filter(({actor}) => actor.type !== 'ADMIN_BEARER');
 
 test('an ops session acts for the customer that orgId names, whatever its own role', async (t) => {
 	const acme = await member(portal);
 	const {caller, clerkUserId, email} = ops(portal);
 	const created = await caller.post(`/portal/links?orgId=${acme.organization.id}`, {path: '/by-ops'});
-	t.is(created.status, 201);
-	t.is(created.body.organizationId, acme.organization.id);
+	t.like(created, {status: 201, body: {organizationId: acme.organization.id}});
 	t.is((await acme.caller.get(`/portal/links/${created.body.id}`)).status, 200);
-	const audit = `/portal/audit-log?orgId=${acme.organization.id}`;
-	const {entityId, actor} = await recordOf(caller, audit, ['CREATE', 'Link']);
-	t.is(entityId, created.body.id);
-	t.deepEqual(actor, {type: 'ADMIN_PASSTHROUGH', id: clerkUserId, name: email});
+	const actor = {type: 'ADMIN_PASSTHROUGH', id: clerkUserId, name: email};
+	t.like(await recordsOf(acme.organization.id, 'Link'), [{entityId: created.body.id, actor}]);
 });
 
 test('an ops session acts for a suspended customer, too', async (t) => {
 	const {organization} = await member(portal);
 	await admin(portal).post(`/admin/organizations/${organization.id}/suspend`);
-	const {status, body} = await ops(portal).caller.get(`/portal/links?orgId=${organization.id}`);
-	t.deepEqual({status, body}, {status: 200, body: {data: [], total: 0, page: 1, limit: 20}});
+	t.is((await ops(portal).caller.get(`/portal/links?orgId=${organization.id}`)).status, 200);
 });
 
-test('without orgId an ops session acts for the ops organization, which must be mirrored', async (t) => {
-	const own = await startPortal();
-	t.teardown(() => own.stop());
-	const unmirrored = ops(own);
-	refused(t, await unmirrored.caller.post('/portal/links', {path: '/sale'}), noOrganization);
-	const home = await organization(own);
-	await own.services.db('organizations').where({id: home.id}).update({clerk_org_id: own.provider.opsOrganization.id});
-	refused(t, await unmirrored.caller.get('/portal/links'), {
-		status: 403,
-		message: 'User is not a member of this organization',
-	});
-	const {caller, user} = await member(own, {organization: home, role: null});
-	const created = await caller.post('/portal/links', {path: '/sale'});
-	t.is(created.status, 201);
-	const {actor} = await recordOf(caller, '/portal/audit-log', ['CREATE', 'Link']);
-	t.deepEqual(actor, {type: 'ADMIN', id: user.id, name: user.name});
-});
+test.serial('without orgId an ops session acts for the ops organization, which must be mirrored', async (t) => {
+	const {caller: unmirrored} = ops(portal);
+	refused(t, await unmirrored.post('/portal/links', {path: '/sale'}), noOrganization);
+	const {db} = portal.services;
+	const home = await organization(portal);
+	await db('organizations').where({id: home.id}).update({clerk_org_id: portal.provider.opsOrganization.id});
+	refused(t, await unmirrored.get('/portal/links'), noMember);
 
-test('a member of the ops organization is named by the mirrored person in a pass-through', async (t) => {
-	const own = await startPortal();
-	t.teardown(() => own.stop());
-	const home = await organization(own);
-	await own.services.db('organizations').where({id: home.id}).update({clerk_org_id: own.provider.opsOrganization.id});
-	const {caller, user} = await member(own, {organization: home});
-	const customer = await organization(own);
+	const {caller, user} = await member(portal, {organization: home, role: null});
+	const named = {id: user.id, name: user.name};
+	t.is((await caller.post('/portal/links', {path: '/sale'})).status, 201);
+	t.like(await recordsOf(home.id, 'Link'), [{action: 'CREATE', actor: {type: 'ADMIN', ...named}}]);
+
+	// A mirrored person is named in a pass-through as well.
+	const customer = await organization(portal);
 	await caller.put(`/portal/app-config?orgId=${customer.id}`, {});
-	const {actor} = await recordOf(caller, `/portal/audit-log?orgId=${customer.id}`, ['UPDATE', 'AppConfig']);
-	t.deepEqual(actor, {type: 'ADMIN_PASSTHROUGH', id: user.id, name: user.name});
+	const actor = {type: 'ADMIN_PASSTHROUGH', ...named};
+	t.like(await recordsOf(customer.id, 'AppConfig'), [{action: 'UPDATE', actor}]);
 });
 
 test('orgId is ignored from everyone else, another’s as well as a malformed one', async (t) => {
@@ -76,12 +56,11 @@ test('orgId is ignored from everyone else, another’s as well as a malformed on
 	const other = await member(portal);
 	for (const orgId of [other.organization.id, other.organization.orgKey, 'nonsense', '']) {
 		const created = await acme.caller.post(`/portal/links?orgId=${orgId}`, {path: '/mine'});
-		t.is(created.status, 201);
-		t.is(created.body.organizationId, acme.organization.id);
+		t.like(created, {status: 201, body: {organizationId: acme.organization.id}});
 	}
 
-	const {actor} = await recordOf(acme.caller, '/portal/audit-log', ['CREATE', 'Link']);
-	t.deepEqual(actor, {type: 'USER', id: acme.user.id, name: acme.user.name});
+	const actor = {type: 'USER', id: acme.user.id, name: acme.user.name};
+	t.like((await recordsOf(acme.organization.id, 'Link'))[0], {action: 'CREATE', actor});
 	t.is((await other.caller.get('/portal/links')).body.total, 0);
 });
 
@@ -115,31 +94,23 @@ test('ops set a plan: the organization has it, with a subscription that does not
 	const {status, body} = await caller.post(planPath(acme.organization.id), {plan: 'scale'});
 	const at = portal.clock.now().toISOString();
 	t.is(status, 200);
-	t.deepEqual(body, {
-		id: acme.organization.id,
-		orgKey: acme.organization.orgKey,
-		name: acme.organization.name,
-		status: 'ACTIVE',
+	const {id, orgKey, name} = acme.organization;
+	const {subscription, ...changed} = body;
+	t.deepEqual(changed, {id, orgKey, name, status: 'ACTIVE', plan: 'SCALE', contactEmail: null, createdAt: at});
+	t.deepEqual(subscription, {
+		id: subscription.id,
 		plan: 'SCALE',
-		contactEmail: null,
+		status: 'ACTIVE',
+		gateway: 'MANUAL',
+		currentPeriodStart: at,
+		currentPeriodEnd: null,
+		cancelAtPeriodEnd: false,
+		scheduledPlan: null,
 		createdAt: at,
-		subscription: {
-			id: body.subscription.id,
-			plan: 'SCALE',
-			status: 'ACTIVE',
-			gateway: 'MANUAL',
-			currentPeriodStart: at,
-			currentPeriodEnd: null,
-			cancelAtPeriodEnd: false,
-			scheduledPlan: null,
-			createdAt: at,
-			updatedAt: at,
-		},
+		updatedAt: at,
 	});
-	const audit = `/portal/audit-log?orgId=${acme.organization.id}`;
-	const {actor, details} = await recordOf(caller, audit, ['SET_PLAN', 'Organization']);
-	t.deepEqual(actor, {type: 'ADMIN', id: clerkUserId, name: email});
-	t.is(details.plan, 'SCALE');
+	const actor = {type: 'ADMIN', id: clerkUserId, name: email};
+	t.like(await recordsOf(id, 'Organization'), [{action: 'SET_PLAN', actor, details: {plan: 'SCALE'}}]);
 	t.is((await acme.caller.get('/portal/usage')).body.links.limit, 100_000);
 });
 
@@ -158,57 +129,43 @@ test('STARTER and no plan need no subscription: the one that ops had set is canc
 	const {caller} = ops(portal);
 	for (const plan of ['STARTER', null]) {
 		const {organization: acme} = await member(portal);
-		const {status, body} = await caller.post(planPath(acme.id), {plan});
-		t.is(status, 200);
-		t.is(body.plan, plan);
-		t.is(body.subscription.status, 'CANCELED');
+		const answer = await caller.post(planPath(acme.id), {plan});
+		t.like(answer, {status: 200, body: {plan, subscription: {status: 'CANCELED'}}});
 	}
 
 	const never = await organization(portal, {plan: null});
 	t.is((await caller.post(planPath(never.id), {plan: 'STARTER'})).body.subscription, null);
 });
 
-test('setting a plan is refused to everyone but ops, before the values', async (t) => {
-	const {organization: acme, caller} = await member(portal, {role: 'owner'});
-	refused(t, await caller.post(planPath(acme.id), {plan: 'ENTERPRISE'}), opsOnly);
-	refused(t, await caller.post(planPath('nonsense'), {}), opsOnly);
-	refused(t, await anonymous(portal).post(planPath('nonsense'), {}), missing);
-	refused(t, await admin(portal).post(planPath(acme.id), {plan: 'SCALE'}), {
-		status: 401,
-		message: 'Invalid Clerk session token',
-	});
-	t.is((await admin(portal).get(`/admin/organizations/${acme.id}`)).body.plan, 'GROWTH');
-});
-
 test('a bad plan is 400, an unknown organization 404', async (t) => {
 	const {organization: acme} = await member(portal);
 	const {caller} = ops(portal);
-	refused(t, await caller.post(planPath(acme.id), {plan: 'PLATINUM'}), {
-		status: 400,
-		message: "Unknown plan 'PLATINUM'",
-	});
-	refused(t, await caller.post(planPath('nonsense'), {plan: 'SCALE'}), invalid);
-	for (const body of [{}, {plan: 7}, {plan: ''}, {plan: 'SCALE', note: 'x'}]) {
-		refused(t, await caller.post(planPath(acme.id), body), invalid);
+	const unknownPlan = {status: 400, message: "Unknown plan 'PLATINUM'"};
+	for (const [orgId, body, expected] of [
+		[acme.id, {plan: 'PLATINUM'}, unknownPlan],
+		[acme.id, {}, invalid],
+		[acme.id, {plan: 7}, invalid],
+		[acme.id, {plan: ''}, invalid],
+		[acme.id, {plan: 'SCALE', note: 'x'}, invalid],
+		['nonsense', {plan: 'SCALE'}, invalid],
+		[randomUUID(), {plan: 'SCALE'}, notFound],
+	] as const) {
+		refused(t, await caller.post(planPath(orgId), body), expected);
 	}
-
-	refused(t, await caller.post(planPath(randomUUID()), {plan: 'SCALE'}), notFound);
 });
 
-test('removed routes are unknown paths for every caller', async (t) => {
-	const {organization: acme, caller} = await member(portal, {role: 'owner'});
+test('removed routes are unknown paths', async (t) => {
+	const {caller} = ops(portal);
 	for (const path of [
 		'/portal/billing/subscribe',
 		'/portal/billing/summary',
 		'/dev/billing/activate',
 		'/dev/billing',
 		'/portal/admin/billing/invoices',
-		`/portal/admin/billing/accounts/${acme.id}`,
+		`/portal/admin/billing/accounts/${randomUUID()}`,
 		'/portal/admin/billing/configs',
 	]) {
-		for (const somebody of [ops(portal).caller, caller, anonymous(portal)]) {
-			refused(t, await somebody.get(path), {status: 404, message: 'Not found'});
-			refused(t, await somebody.post(path, {}), {status: 404, message: 'Not found'});
-		}
+		refused(t, await caller.get(path), {status: 404, message: 'Not found'});
+		refused(t, await caller.post(path, {}), {status: 404, message: 'Not found'});
 	}
 });
