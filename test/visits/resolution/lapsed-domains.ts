@@ -3,6 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, send} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
+import {addDomain} from './_domains.ts';
 
 let one: TestService;
 let other: TestService;
@@ -17,8 +18,7 @@ const setup = async (hostname: string) => {
 	const org = await organization(one);
 	const base = `/admin/organizations/${org.id}`;
 	const operator = admin(one);
-	const {body: domain} = await operator.post(`${base}/domains`, {hostname});
-	await operator.post(`${base}/domains/${domain.id}/approve`);
+	const domain = await addDomain(one, org, hostname);
 	const own = await link(org, {shortCode: 'sale', domainId: domain.id});
 
 	const setPlan = async (plan: string | null): Promise<void> => {
@@ -109,7 +109,7 @@ test('without its plan a link uses the shared domain, keeps its own, and can be 
 
 test('new links cannot take a domain that the plan does not give, and take the shared one by default', async (t) => {
 	const {base, operator, domain, setPlan} = await setup('lapsed3.acme.test');
-	t.is((await operator.post(`${base}/domains/${domain.id}/default`)).status, 200);
+	t.is((await operator.post(`${domain.path}/default`)).status, 200);
 	await setPlan('STARTER');
 	const refused = await operator.post(`${base}/links`, {path: '/x', domainId: domain.id});
 	t.is(refused.status, 403);
@@ -134,16 +134,16 @@ test('new links cannot take a domain that the plan does not give, and take the s
 test('a domain that does not serve can be removed', async (t) => {
 	const {base, operator, domain, own, setPlan} = await setup('lapsed4.acme.test');
 	await setPlan(null);
-	t.is((await operator.delete(`${base}/domains/${domain.id}`)).status, 200);
+	t.is((await operator.delete(domain.path)).status, 200);
 	await setPlan('SCALE');
 	t.is(new URL((await operator.get(`${base}/links/${own.id}`)).body.url).host, 'go.oplink.test');
 });
 
 test('the URL of a link on a rejected domain is on the shared one', async (t) => {
-	const {base, operator, domain, hostsOfUrl} = await setup('lapsed5.acme.test');
-	await operator.post(`${base}/domains/${domain.id}/reject`);
+	const {operator, domain, hostsOfUrl} = await setup('lapsed5.acme.test');
+	await operator.post(`${domain.path}/reject`);
 	t.deepEqual(await hostsOfUrl(), ['go.oplink.test']);
-	await operator.post(`${base}/domains/${domain.id}/approve`);
+	await operator.post(`${domain.path}/approve`);
 	t.deepEqual(await hostsOfUrl(), ['lapsed5.acme.test']);
 });
 
@@ -174,4 +174,24 @@ test('doctor reports verified domains that are not served because the plan lacks
 	const {body} = await operator.get('/admin/doctor');
 	const found = body.findings.find(({area}: {area: string}) => area === `Domain lapsed6.acme.test of ${org.orgKey}`);
 	t.like(found, {check: 'host.plan', status: 'ok', next: null});
+});
+
+test('a setting of one process counts in the other at once', async (t) => {
+	const acme = await organization(one);
+	const {path} = await addDomain(one, acme, 'two.acme.test');
+	await link(acme, {shortCode: 'sale'});
+	const see = (path: string) => anonymous(other).get(path, {Host: 'two.acme.test', Accept: 'text/html'});
+	t.is((await see('/promos/sale')).status, 400);
+	t.is((await see('/none')).headers['content-type'], 'application/json; charset=utf-8');
+	const unknownCodes = {url: 'https://old.example.link/{code}'};
+	const set = {pathPrefixes: ['promos'], rootUrl: 'https://www.acme.test/', unknownCodes};
+	await admin(one).patch(path, set);
+	t.is((await see('/promos/sale')).status, 200);
+	t.is((await see('/')).status, 302);
+	t.is((await see('/none')).status, 200);
+	await admin(one).patch(path, {unknownCodes: null});
+	await admin(one).put(`/admin/organizations/${acme.id}/app-config`, {errorPages: true});
+	const page = await see('/none');
+	t.is(page.status, 404);
+	t.true(page.text.includes('<h1>This link does not exist</h1>'));
 });

@@ -162,6 +162,11 @@ test('settings that make no sense are 400 with the field', async (t) => {
 		await refused({unknownCodes: {url}}, 'unknownCodes.url');
 	}
 
+	const {body} = await acme.change({unknownCodes: {url: 'https://{code}.example/'}});
+	t.is(
+		body.details[0].message,
+		'unknownCodes.url must be an http or https URL of a public host, with {code} behind the host',
+	);
 	await refused({status: 'VERIFIED'}, 'status');
 	t.is((await admin(service).patch(other.path.replace(other.id, acme.id), {rootUrl: null})).status, 404);
 });
