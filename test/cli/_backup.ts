@@ -1,15 +1,16 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import type {ExecutionContext} from 'ava';
+import {Readable} from 'node:stream';
+import type {ExecutionContext, TestFn} from 'ava';
 import {createDb} from '../../src/platform/db/db.ts';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {startedFor} from '../helpers/started.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../visits/match/_phones.ts';
 import {folderOf} from './_folder.ts';
 import {runCli} from './_run-cli.ts';
-import {finish, start} from './_spawn-cli.ts';
 
 export const keyed = {'Idempotency-Key': 'once'};
 export const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params: {b: '1', a: '2'}};
@@ -39,28 +40,43 @@ const fill = async (service: TestService): Promise<TestOrganization> => {
 	return acme;
 };
 
-/** An installation, its organization, and a backup of it. */
-export const backedUp = async () => {
-	const service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
-	const acme = await fill(service);
-	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
-	if (made.exitCode !== 0) {
-		throw new Error(made.stderr);
-	}
+/** For a file's tests: an installation, its organization, and a backup of it. */
+export const backedUp = (test: TestFn) =>
+	startedFor(test, async () => {
+		const service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
+		const acme = await fill(service);
+		const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
+		if (made.exitCode !== 0) {
+			throw new Error(made.stderr);
+		}
 
-	return {service, acme, backup: made.stdoutBytes};
+		return {service, acme, backup: made.stdoutBytes, stop: service.stop};
+	});
+
+/** A database to restore into, empty and migrated, or without any table; and the restore of bytes on standard input. */
+export const startTarget = async (template?: 'template0') => {
+	const database = await createTestDatabase(template);
+	const db = createDb(database.url, {poolSize: 2});
+	const env = {DATABASE_URL: database.url};
+	return {
+		database,
+		db,
+		env,
+		restore: (bytes: Buffer, ...more: string[]) =>
+			runCli(['restore', '-', ...more], {env, stdin: Readable.from([bytes])}),
+		stop: async () => {
+			await db.destroy();
+			await database.drop();
+		},
+	};
 };
 
-/** A file with these bytes, and a database to restore it into: empty and migrated, or without any table. */
-export const setUpRestore = async (t: ExecutionContext, bytes: Buffer, template?: 'template0') => {
+/** A target of a test's own, and a file with a backup. */
+export const setUpRestore = async (t: ExecutionContext, backup: Buffer, template?: 'template0') => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
-	await writeFile(file, bytes);
-	const database = await createTestDatabase(template);
-	t.teardown(database.drop);
-	const db = createDb(database.url, {poolSize: 2});
-	t.teardown(() => db.destroy());
-	const env = {DATABASE_URL: database.url};
-	const restore = (...more: string[]) => finish(start(t, ['restore', file, ...more], env));
-	return {folder, file, database, db, env, restore};
+	await writeFile(file, backup);
+	const target = await startTarget(template);
+	t.teardown(target.stop);
+	return {...target, folder, file};
 };

@@ -2,12 +2,11 @@ import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {lstat, readdir, readFile, rm, stat, symlink} from 'node:fs/promises';
 import path from 'node:path';
-import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {gunzipSync} from 'node:zlib';
 import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../src/platform/db/db.ts';
-import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {organization} from '../helpers/builders.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {network, visit} from '../visits/match/_phones.ts';
@@ -18,16 +17,9 @@ import {folderOf} from './_folder.ts';
 import {ends, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-let service: TestService;
-let acme: TestOrganization;
-let backup: Buffer;
+const given = backedUp(test);
 
-test.serial.before(async () => {
-	({service, acme, backup} = await backedUp());
-});
-test.after.always(() => service?.stop());
-
-const setUp = (t: ExecutionContext, bytes = backup, template?: 'template0') => setUpRestore(t, bytes, template);
+const setUp = (t: ExecutionContext, template?: 'template0') => setUpRestore(t, given.backup, template);
 
 /** What the operator and the machines of an organization read. */
 const answers = async (
@@ -54,7 +46,7 @@ const answers = async (
 /** Read once: two tests that repeat its keyed create at one time would meet. */
 let before: ReturnType<typeof answers> | null = null;
 const answersBefore = () => {
-	before ??= answers(service, acme);
+	before ??= answers(given.service, given.acme);
 	return before;
 };
 
@@ -63,12 +55,13 @@ for (const [what, template] of [
 	['a database without any table', 'template0'],
 ] as const) {
 	test(`a restore into ${what} answers as before, continues counting, and accepts new rows`, async (t) => {
-		const {database, restore} = await setUp(t, backup, template);
-		const restored = ends(t, await restore('--json'), 0);
+		const {service, acme} = given;
+		const {database, env, file} = await setUp(t, template);
+		const restored = ends(t, await finish(start(t, ['restore', file, '--json'], env)), 0);
 		t.like(JSON.parse(restored.stdout), {migrated: []});
 		t.true(JSON.parse(restored.stdout).rows > 20);
-		const env = {ADMIN_TOKEN: service.adminToken};
-		const copy = await startService(env, service.clock, {...database, drop: async () => {}});
+		const sameToken = {ADMIN_TOKEN: service.adminToken};
+		const copy = await startService(sameToken, service.clock, {...database, drop: async () => {}});
 		t.teardown(() => copy.stop());
 		const server = withKey(copy, acme.serverKey);
 		const expected = await answersBefore();
@@ -90,6 +83,7 @@ for (const [what, template] of [
 test('a backup is readable by its owner only, and contains plain lines', async (t) => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
+	const {service, acme} = given;
 	const env = {DATABASE_URL: service.databaseUrl};
 	const {stdout, stderr} = ends(t, await finish(start(t, ['backup', file, '--json'], env)), 0);
 	t.is((await stat(file)).mode & 0o777, 0o600);
@@ -107,18 +101,17 @@ test('a backup is readable by its owner only, and contains plain lines', async (
 });
 
 test('a database with rows is not changed, unless --force replaces them all', async (t) => {
-	const {db, database, env, file, restore} = await setUp(t);
+	const {db, database, restore} = await setUp(t);
+	const {backup, service} = given;
 	const other = await startService({}, service.clock, {...database, drop: async () => {}});
 	const {id} = await organization(other);
 	await other.stop();
 	const before = await contents(db);
-	ends(t, await restore(), 5, {stderr: /^Error: The database is not empty: it has rows in .*organizations/});
-	t.is((await restore('--force')).exitCode, 2);
+	ends(t, await restore(backup), 5, {stderr: /^Error: The database is not empty: it has rows in .*organizations/});
+	t.is((await restore(backup, '--force')).exitCode, 2);
+	t.is((await restore(backup.subarray(0, 900), '--force', '--yes')).exitCode, 1);
 	t.is(await contents(db), before);
-	const half = Readable.from([(await readFile(file)).subarray(0, 900)]);
-	t.is((await runCli('restore - --force --yes', {env, stdin: half})).exitCode, 1);
-	t.is(await contents(db), before);
-	t.is((await restore('--force', '--yes')).exitCode, 0);
+	t.is((await restore(backup, '--force', '--yes')).exitCode, 0);
 	t.deepEqual(await db('organizations').where({id}), []);
 	t.is((await db('organizations')).length, 1);
 });
@@ -141,13 +134,13 @@ test('on a terminal --force says whose data goes, and an empty database is resto
 });
 
 test('tables of somebody else in the schema are neither in a backup nor in the way of a restore', async (t) => {
-	const {database, db} = await setUp(t);
+	const {db, env} = await setUp(t);
 	await db.raw('CREATE TABLE links_before_cleanup AS SELECT 1 AS id');
-	const made = ends(t, await runCli('backup -', {env: {DATABASE_URL: database.url}}), 0);
+	const made = ends(t, await runCli('backup -', {env}), 0);
 	t.false(gunzipSync(made.stdoutBytes).toString().includes('links_before_cleanup'));
-	const {db: into, restore} = await setUp(t, made.stdoutBytes);
+	const {db: into, restore} = await setUp(t);
 	await into.raw('CREATE TABLE spatial_ref_sys AS SELECT 1 AS srid');
-	ends(t, await restore(), 0);
+	ends(t, await restore(made.stdoutBytes), 0);
 	t.is((await into('spatial_ref_sys')).length, 1);
 });
 
@@ -156,7 +149,7 @@ test('a restore that is killed leaves the database as it was', async (t) => {
 	const before = await contents(db);
 	const program = start(t, 'restore -', env);
 	const ended = finish(program);
-	program.stdin.write(backup.subarray(0, backup.length - 100));
+	program.stdin.write(given.backup.subarray(0, given.backup.length - 100));
 	const isLoading = async () => {
 		const {rows} = await db.raw(
 			"SELECT FROM pg_locks WHERE relation = 'links'::regclass AND mode = 'AccessExclusiveLock' AND granted",
@@ -174,14 +167,14 @@ test('a restore that is killed leaves the database as it was', async (t) => {
 
 test('a backup of an older version is migrated forward', async (t) => {
 	const {db, env, restore} = await setUp(t);
-	t.is((await restore()).exitCode, 0);
+	t.is((await restore(given.backup)).exitCode, 0);
 	t.is((await runCli('migrate down --yes', {env})).exitCode, 0);
 	const undone = JSON.parse((await runCli('migrate down --yes --json', {env})).stdout).undone;
 	const older = await runCli('backup -', {env});
-	const next = await setUp(t, older.stdoutBytes);
-	const restored = ends(t, await next.restore('--json'), 0);
-	t.is(JSON.parse(restored.stdout).migrated[0], undone);
-	t.is(JSON.parse(restored.stdout).migrated.length, 2);
+	const next = await setUp(t);
+	const {migrated} = JSON.parse(ends(t, await next.restore(older.stdoutBytes, '--json'), 0).stdout);
+	t.is(migrated[0], undone);
+	t.is(migrated.length, 2);
 	await runCli('migrate up', {env});
 	const withoutTimes = async (of: Db) =>
 		(await contents(of)).split('\n').filter((line) => !/migrat|^\(\d+,\d{14}_|^rollups/.test(line));
@@ -209,7 +202,7 @@ test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
 });
 
 test('a pipe closed before the backup is complete is a failure', async (t) => {
-	const program = start(t, 'backup -', {DATABASE_URL: service.databaseUrl});
+	const program = start(t, 'backup -', {DATABASE_URL: given.service.databaseUrl});
 	program.stdout.destroy();
 	const [[exitCode], stderr] = await Promise.all([once(program, 'exit'), text(program.stderr)]);
 	t.is(exitCode, 1);
@@ -217,14 +210,14 @@ test('a pipe closed before the backup is complete is a failure', async (t) => {
 });
 
 test('a backup of a database without any table says that there is nothing to back up', async (t) => {
-	const {database} = await setUp(t, backup, 'template0');
-	ends(t, await runCli('backup -', {env: {DATABASE_URL: database.url}}), 1, {
+	const {env} = await setUp(t, 'template0');
+	ends(t, await runCli('backup -', {env}), 1, {
 		stderr: /^Error: There is nothing to back up/m,
 	});
 });
 
 test('no table counts by a sequence, which a restore would have to set', async (t) => {
-	const {rows} = await service.services.db.raw(
+	const {rows} = await given.service.services.db.raw(
 		"SELECT relname FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'migrations%'",
 	);
 	t.deepEqual(rows, []);
@@ -233,32 +226,31 @@ test('no table counts by a sequence, which a restore would have to set', async (
 test('a backup follows links, also dangling ones, and asks before it replaces a file', async (t) => {
 	const folder = await folderOf(t);
 	const at = (name: string) => path.join(folder, name);
-	const env = {DATABASE_URL: service.databaseUrl};
+	const backUp = (...more: string[]) =>
+		runCli(['backup', at('link'), ...more], {env: {DATABASE_URL: given.service.databaseUrl}});
 	await symlink('new.backup', at('dangling'));
 	await symlink('dangling', at('link'));
-	ends(t, await finish(start(t, ['backup', at('link')], env)), 0);
+	ends(t, await backUp(), 0);
 	t.true((await lstat(at('link'))).isSymbolicLink());
 	t.true((await lstat(at('new.backup'))).isFile());
 
 	const before = await readFile(at('new.backup'));
-	ends(t, await finish(start(t, ['backup', at('link')], env)), 2, {stderr: /--yes/});
+	ends(t, await backUp(), 2, {stderr: /--yes/});
 	t.deepEqual(await readFile(at('new.backup')), before);
-	t.is((await finish(start(t, ['backup', at('link'), '--yes'], env))).exitCode, 0);
+	t.is((await backUp('--yes')).exitCode, 0);
 	t.true((await lstat(at('link'))).isSymbolicLink());
 	t.deepEqual((await readdir(folder)).sort(), ['dangling', 'link', 'new.backup']);
 });
 
 test('a backup never replaces a device, pipe or folder', async (t) => {
 	const folder = await folderOf(t);
-	const env = {DATABASE_URL: service.databaseUrl};
+	const env = {DATABASE_URL: given.service.databaseUrl};
 	const pipe = path.join(folder, 'pipe');
 	t.is(spawnSync('mkfifo', [pipe]).status, 0);
 	// A link to the device, so that the device of the machine is out of reach.
 	await symlink('/dev/full', path.join(folder, 'full'));
 	for (const name of ['pipe', 'full', '.']) {
-		ends(t, await finish(start(t, ['backup', path.join(folder, name), '--yes'], env)), 1, {
-			stderr: /is not a regular file/,
-		});
+		ends(t, await runCli(['backup', path.join(folder, name), '--yes'], {env}), 1, {stderr: /is not a regular file/});
 	}
 
 	t.true((await lstat(pipe)).isFIFO());

@@ -2,18 +2,18 @@ import {createHash, randomBytes, randomUUID} from 'node:crypto';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
 import {createArchiveWriter} from '../../src/operations/backup/write-archive.ts';
-import type {TestService} from '../helpers/service.ts';
-import {backedUp, setUpRestore} from './_backup.ts';
+import {startedFor} from '../helpers/started.ts';
+import {backedUp, startTarget} from './_backup.ts';
 import {contents} from './_contents.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {ends} from './_run-cli.ts';
 
-let service: TestService;
-let backup: Buffer;
+const given = backedUp(test);
 
-test.serial.before(async () => {
-	({service, backup} = await backedUp());
+/** One for all: whatever is refused changes nothing. */
+const target = startedFor(test, async () => {
+	const started = await startTarget();
+	return {...started, before: await contents(started.db)};
 });
-test.after.always(() => service?.stop());
 
 /** A backup that is whole by its checksums, with these rows in a table in place of its own. */
 const forged =
@@ -102,13 +102,11 @@ for (const [what, spoil, message] of [
 		'line 1 is invalid',
 	],
 ] as const) {
-	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
-		const {db, file, env} = await setUpRestore(t, spoil(backup));
-		const before = await contents(db);
-		ends(t, await runCli(['restore', file], {env}), 1, {
+	test.serial(`a backup ${what} is refused, and nothing is changed`, async (t) => {
+		ends(t, await target.restore(spoil(given.backup)), 1, {
 			stdout: '',
 			stderr: [new RegExp(`^Error: .*(${message})`), /Nothing was changed/],
 		});
-		t.is(await contents(db), before);
+		t.is(await contents(target.db), target.before);
 	});
 }
