@@ -1,45 +1,43 @@
 import {once} from 'node:events';
 import {createServer} from 'node:net';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
+import {Redis} from 'ioredis';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine, openLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase, execute} from '../../helpers/database.ts';
-import {createFakeClock, startService} from '../../helpers/service.ts';
+import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
+const shared = serviceOf(test);
 
-test('without the database its routes answer 503 in the envelope, and recover by themselves', async (t) => {
+/** A service whose connections to its database go through a line. */
+const startOnLine = async (t: ExecutionContext) => {
 	const database = await createTestDatabase();
-	const {line, url: through} = await openDatabaseLine(database.url);
-	const service = await startService({}, createFakeClock(), {...database, url: through});
+	const {line, url} = await openDatabaseLine(database.url);
+	const service = await startService({}, createFakeClock(), {...database, url});
 	t.teardown(async () => {
-		if (!(await anonymous(service).get('/health/ready')).body.checks) {
-			await line.mend();
-		}
-
 		await service.stop();
 		await line.close();
 	});
+	return {line, service, database};
+};
+
+const UNAVAILABLE = {status: 503, body: {statusCode: 503, message: 'Database unavailable'}};
+
+test('without the database its routes answer 503 in the envelope, and recover by themselves', async (t) => {
+	const {line, service} = await startOnLine(t);
 	const acme = await organization(service);
 	const {url} = await link(acme);
 	const data = `${new URL(url).pathname}/data?deviceId=device-0001`;
 	await anonymous(service).get(data);
 	await line.cut();
 	t.is((await anonymous(service).get(data)).status, 200);
-	for (const answer of [
-		await acme.server.get('/links'),
-		await admin(service).get('/admin/organizations'),
-		await anonymous(service).get('/zz99/unknown'),
-	]) {
-		t.is(answer.status, 503);
-		t.is(answer.body.message, 'Database unavailable');
-		t.is(answer.body.statusCode, 503);
-	}
-
+	t.like(await acme.server.get('/links'), UNAVAILABLE);
+	t.like(await admin(service).get('/admin/organizations'), UNAVAILABLE);
+	t.like(await anonymous(service).get('/zz99/unknown'), UNAVAILABLE);
 	const unready = await anonymous(service).get('/health/ready');
-	t.is(unready.status, 503);
-	t.is(unready.body.checks.database, 'unavailable');
+	t.like(unready, {status: 503, body: {checks: {database: 'unavailable'}}});
 	t.is((await anonymous(service).get('/health/live')).status, 200);
 	t.is((await anonymous(service).get('/links')).status, 401);
 	await line.mend();
@@ -49,20 +47,11 @@ test('without the database its routes answer 503 in the envelope, and recover by
 });
 
 test('a database that takes connections and says nothing is 503, not a fault of ours', async (t) => {
-	const database = await createTestDatabase();
-	const {line, url: through} = await openDatabaseLine(database.url);
-	const service = await startService({}, createFakeClock(), {...database, url: through});
-	const {port} = line;
+	const {line, service} = await startOnLine(t);
 	await line.cut();
-	const silent = createServer((socket) => socket.unref()).listen(port, '127.0.0.1');
+	const silent = createServer((socket) => socket.unref()).listen(line.port, '127.0.0.1');
 	await once(silent, 'listening');
-	t.teardown(async () => {
-		await service.stop();
-		await line.close();
-	});
-	const answer = await admin(service).get('/admin/organizations');
-	t.is(answer.status, 503);
-	t.is(answer.body.message, 'Database unavailable');
+	t.like(await admin(service).get('/admin/organizations'), UNAVAILABLE);
 	silent.close();
 	await line.mend();
 	// Attempts of background work that the silent server took end by their own time-out, and fail who waits with them.
@@ -75,13 +64,7 @@ test('a database that takes connections and says nothing is 503, not a fault of 
 });
 
 test('after a failover from a host that is gone without a word, what waits for it is 503, and then all works', async (t) => {
-	const database = await createTestDatabase();
-	const {line, url: through} = await openDatabaseLine(database.url);
-	const service = await startService({}, createFakeClock(), {...database, url: through});
-	t.teardown(async () => {
-		await service.stop();
-		await line.close();
-	});
+	const {line, service, database} = await startOnLine(t);
 	const acme = await organization(service);
 	await link(acme);
 	line.freeze();
@@ -98,9 +81,7 @@ test('after a failover from a host that is gone without a word, what waits for i
 });
 
 test('a statement that takes long survives a lost change feed', async (t) => {
-	const service = await startService();
-	t.teardown(() => service.stop());
-	const {db, changes} = service.services;
+	const {db, changes} = shared.services;
 	const lock = await db.transaction();
 	await lock.raw('SELECT pg_advisory_xact_lock(1)');
 	const long = db.transaction((trx) => trx.raw('SELECT pg_advisory_xact_lock(1)'));
@@ -120,25 +101,22 @@ test('a statement that takes long survives a lost change feed', async (t) => {
 	await t.notThrowsAsync(long);
 });
 
-for (const sqlState of ['53100', '53200', '58030']) {
-	test(`a database that fails with ${sqlState} is 503, keeps nothing of the write, and recovers by itself`, async (t) => {
-		const service = await startService();
-		t.teardown(() => service.stop());
-		const acme = await organization(service);
-		const {db} = service.services;
-		// The codes of a full disk, lack of memory, and a failing disk.
-		await db.raw(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+test('a database that lacks disk or memory is 503, keeps nothing of the write, and recovers by itself', async (t) => {
+	const acme = await organization(shared);
+	const {db} = shared.services;
+	// The codes of a full disk, lack of memory, and a failing disk.
+	for (const [made, sqlState] of ['53100', '53200', '58030'].entries()) {
+		await db.raw(`CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${sqlState}'; END $$`);
 		await db.raw('CREATE TRIGGER fails AFTER INSERT ON links FOR EACH STATEMENT EXECUTE FUNCTION fail()');
-		const refused = await acme.server.post('/links', {path: '/sale'});
-		t.deepEqual([refused.status, refused.body.message], [503, 'Database unavailable']);
+		t.like(await acme.server.post('/links', {path: '/sale'}), UNAVAILABLE, sqlState);
 		await db.raw('DROP TRIGGER fails ON links');
-		t.is((await acme.server.get('/links')).body.total, 0);
+		t.is((await acme.server.get('/links')).body.total, made);
 		t.is((await acme.server.post('/links', {path: '/sale'})).status, 201);
-	});
-}
+	}
+});
 
-test('without Redis requests succeed, limits hold on this machine, and readiness stays 200 and names it', async (t) => {
+test('limits are counted in Redis; without it requests succeed, limits hold here, and readiness names it', async (t) => {
 	const {hostname, port} = new URL(redisUrl);
 	const line = await openLine({host: hostname, port: Number(port)});
 	const service = await startService({REDIS_URL: `redis://127.0.0.1:${line.port}`});
@@ -156,56 +134,20 @@ test('without Redis requests succeed, limits hold on this machine, and readiness
 	}
 
 	t.is(ready.status, 200);
+	const redis = new Redis(redisUrl);
+	t.teardown(() => redis.disconnect());
+	let counted = 0;
+	while (counted === 0) {
+		const {address, post} = anonymous(service);
+		await post('/match', {});
+		counted = await redis.exists(`oplink:limit:{match:${address}}`);
+	}
+
 	await line.cut();
 	t.is((await acme.server.get('/links')).status, 200);
 	const without = await anonymous(service).get('/health/ready');
-	t.deepEqual([without.status, without.body.checks.redis], [200, 'unavailable']);
+	t.like(without, {status: 200, body: {checks: {redis: 'unavailable'}}});
 	const caller = anonymous(service);
 	const statuses = await Promise.all(Array.from({length: 33}, async () => (await caller.post('/match', {})).status));
 	t.deepEqual(statuses.toSorted(), [...new Array(30).fill(200), 429, 429, 429]);
-});
-
-test('two processes on one Redis share a window', async (t) => {
-	const database = await createTestDatabase();
-	const env = {REDIS_URL: redisUrl, LOG_LEVEL: 'info'};
-	const logs: string[][] = [[], []];
-	const logged = logs.map((lines) => ({write: (line: string) => /Redis/.test(line) && lines.push(line)}));
-	const first = await startService(env, createFakeClock(), database, logged[0]);
-	const second = await startService(env, createFakeClock(), {...database, drop: async () => {}}, logged[1]);
-	t.teardown(async () => {
-		await second.stop();
-		await first.stop();
-	});
-	// The first request of a process may come before its connection to Redis, and is then counted by that process.
-	for (const {services} of [first, second]) {
-		const connected = () =>
-			services.limiter.ping().then(
-				() => true,
-				() => false,
-			);
-		while (!(await connected())) {
-			await new Promise((resolve) => setImmediate(resolve));
-		}
-	}
-
-	const burst = async (): Promise<number> => {
-		const here = anonymous(first);
-		const there = anonymous(second, here.address);
-		const answers = await Promise.all(
-			Array.from({length: 60}, (_, index) => (index % 2 === 0 ? here : there).post('/match', {})),
-		);
-		return answers.filter(({status}) => status === 200).length;
-	};
-
-	// On a machine under load Redis may take longer than a limiter waits for it, which then decides by itself and says
-	// so in its log: such a burst proves nothing. Every other one is exact.
-	const outages = () => logs.map(({length}) => length).join();
-	const isAway = () => logs.some((lines) => /Redis is unavailable; enforcing/.test(lines.at(-1) ?? ''));
-	let before: string;
-	let admitted: number;
-	do {
-		before = outages();
-		admitted = await burst();
-	} while (isAway() || outages() !== before);
-	t.is(admitted, 30);
 });
