@@ -1,9 +1,12 @@
 import test from 'ava';
+import {appConfigBody} from '../../../src/links/app-config/app-config.ts';
+import {checkBody} from '../../../src/platform/http/validate.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {badFields, faultsIn, fieldsOf, recordsOf} from '../_answers.ts';
 
-const service = serviceOf(test, {LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'});
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 const setup = async () => {
 	const org = await organization(service, {appConfig: null});
@@ -34,7 +37,7 @@ test('there is no configuration until it is set, and an empty one has every fiel
 	t.deepEqual((await operator.get(path)).body, unset);
 });
 
-test('ids and fingerprints are stored in the platforms’ format', async (t) => {
+test('ids and fingerprints are stored in the platforms’ format, and PUT replaces the whole configuration', async (t) => {
 	const {path, operator} = await setup();
 	const {status, body} = await operator.put(path, {
 		ios: {bundleId: 'com.Acme.shop-ios', teamId: 'abcde12345', appStoreId: '123456789', scheme: 'acmeshop'},
@@ -56,44 +59,29 @@ test('ids and fingerprints are stored in the platforms’ format', async (t) => 
 		minimumConfidence: 'high',
 	});
 	t.deepEqual((await operator.get(path)).body, body);
-});
-
-test('PUT replaces the whole configuration, and accepts the output of GET', async (t) => {
-	const {path, operator} = await setup();
-	await operator.put(path, {ios: {teamId: 'ABCDE12345'}, fallbackUrl: 'https://www.example.com/'});
-	const {body} = await operator.put(path, {android: [{packageName: 'com.acme', sha256Fingerprints: [hex(1)]}]});
-	t.is(body.ios, null);
-	t.is(body.fallbackUrl, null);
 	t.deepEqual((await operator.put(path, body)).body, body);
-});
-
-test('a part of the iOS configuration may be missing', async (t) => {
-	const {path, operator} = await setup();
-	const {status, body} = await operator.put(path, {ios: {scheme: 'acme'}});
-	t.is(status, 200);
-	t.deepEqual(body.ios, {bundleId: null, teamId: null, appStoreId: null, scheme: 'acme'});
+	t.deepEqual((await operator.put(path, {ios: {scheme: 'acme'}})).body, {
+		...unset,
+		ios: {bundleId: null, teamId: null, appStoreId: null, scheme: 'acme'},
+	});
 });
 
 test('fields for association files appear only where they are set', async (t) => {
 	const {path, operator} = await setup();
 	const app = {packageName: 'com.acme', sha256Fingerprints: [colons(hex(1))]};
+	const ids = {teamId: 'ABCDE12345', bundleId: 'com.acme.shop'};
+	const browserPaths = ['/help/*', '/', '/de/%C3%BCber-uns?', '/*'];
 	const set = await operator.put(path, {
-		ios: {teamId: 'ABCDE12345', bundleId: 'com.acme.shop', appClipBundleId: 'com.acme.shop.Clip'},
+		ios: {...ids, appClipBundleId: 'com.acme.shop.Clip'},
 		android: [{...app, dynamicAppLinks: true}],
-		browserPaths: ['/help/*', '/', '/de/%C3%BCber-uns?', '/*'],
+		browserPaths,
 	});
 	t.is(set.status, 200);
 	t.deepEqual(set.body, {
 		...unset,
-		ios: {
-			bundleId: 'com.acme.shop',
-			teamId: 'ABCDE12345',
-			appStoreId: null,
-			scheme: null,
-			appClipBundleId: 'com.acme.shop.Clip',
-		},
+		ios: {...ids, appStoreId: null, scheme: null, appClipBundleId: 'com.acme.shop.Clip'},
 		android: [{...app, scheme: null, dynamicAppLinks: true}],
-		browserPaths: ['/help/*', '/', '/de/%C3%BCber-uns?', '/*'],
+		browserPaths,
 	});
 	t.is((await operator.get(path)).text, set.text);
 	t.deepEqual((await operator.put(path, set.body)).body, set.body);
@@ -110,121 +98,86 @@ test('fields for association files appear only where they are set', async (t) =>
 	t.deepEqual((await operator.get(path)).body, body);
 });
 
-test('ten distinct fingerprints are stored, duplicates removed, and eleven are refused', async (t) => {
-	const {path, operator} = await setup();
-	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));
-	const put = (sha256Fingerprints: string[]) =>
-		operator.put(path, {android: [{packageName: 'com.acme', sha256Fingerprints}]});
-	const ten = prints.slice(0, 10);
-	const kept = await put([...ten, ...ten.map(colons)]);
-	t.is(kept.status, 200);
-	t.is(kept.body.android[0].sha256Fingerprints.length, 10);
-	t.is((await put(prints)).status, 400);
-});
-
-test('a SHA-1 fingerprint is refused by name', async (t) => {
-	const {path, operator} = await setup();
-	const sha1 = colons(hex(1)).slice(0, 59);
-	const {status, body} = await operator.put(path, {android: [{packageName: 'com.acme', sha256Fingerprints: [sha1]}]});
-	t.is(status, 400);
-	t.is(body.details.length, 1);
-	t.is(body.details[0].field, 'android.0.sha256Fingerprints.0');
-	t.regex(body.details[0].message, /is a SHA-1 fingerprint; the SHA-256 fingerprint is required$/);
-});
-
-const refused = test.macro({
-	exec: async (t, body: object, ...bad: string[]) => {
-		const {path, operator} = await setup();
-		const answer = await operator.put(path, body);
-		t.is(answer.status, 400);
-		t.deepEqual(
-			answer.body.details.map(({field}: {field: string}) => field),
-			bad,
-		);
-		t.is((await operator.get(path)).status, 404);
-	},
-	title: (_, body) => {
-		const text = JSON.stringify(body)
-			.replaceAll(colons(hex(1)), 'SHA-256')
-			.replaceAll('a'.repeat(99), 'a…');
-		return `an app configuration ${text} is refused with 400`;
-	},
-});
 const android = (app: object) => ({
 	android: [{packageName: 'com.acme', sha256Fingerprints: [colons(hex(1))], ...app}],
 });
-test(refused, {ios: {teamId: 'ABCDE1234'}}, 'ios.teamId');
-test(refused, {ios: {teamId: 'ABCDE-2345'}}, 'ios.teamId');
-test(refused, {ios: {bundleId: 'acme'}}, 'ios.bundleId');
-test(refused, {ios: {bundleId: 'com.acme_shop'}}, 'ios.bundleId');
-test(refused, {ios: {bundleId: 'com.acme.*'}}, 'ios.bundleId');
-test(refused, {ios: {bundleId: `com.${'a'.repeat(152)}`}}, 'ios.bundleId');
-test(refused, {ios: {appStoreId: 'id123456789'}}, 'ios.appStoreId');
-test(refused, {ios: {appStoreId: 123456789}}, 'ios.appStoreId');
-test(refused, {ios: {clipId: 'com.acme.Clip'}}, 'ios.clipId');
-for (const scheme of [
-	'itms-services',
-	'ms-msdt',
-	'search-ms',
-	'Tel',
-	'market',
-	'javascript',
-	'https',
-	'DATA',
-	'intent',
-	'acme://',
-	'1acme',
-	'ac me',
-	'',
-]) {
-	test(refused, {ios: {scheme}}, 'ios.scheme');
-	test(refused, android({scheme}), 'android.0.scheme');
-}
 
-test(refused, android({packageName: 'acme'}), 'android.0.packageName');
-test(refused, android({packageName: 'com.acme-shop'}), 'android.0.packageName');
-test(refused, android({packageName: `com.${'a'.repeat(252)}`}), 'android.0.packageName');
-test(refused, android({sha256Fingerprints: []}), 'android.0.sha256Fingerprints');
-test(refused, android({sha256Fingerprints: ['zz'.repeat(32)]}), 'android.0.sha256Fingerprints.0');
-test(refused, android({sha256Fingerprints: [`${hex(1)}00`]}), 'android.0.sha256Fingerprints.0');
-test(refused, {android: [{packageName: 'com.acme'}]}, 'android.0.sha256Fingerprints');
-test(refused, {android: [...android({}).android, ...android({}).android]}, 'android.1');
-test(refused, android({dynamicAppLinks: 'yes'}), 'android.0.dynamicAppLinks');
-test(refused, {ios: {appClipBundleId: 'com.acme.*'}}, 'ios.appClipBundleId');
-for (const browserPath of [
-	'help',
-	'',
-	'https://go.acme.test/help',
-	'/a b',
-	'/ü',
-	'/100%',
-	'/$(lang)/*',
-	'/a#b',
-	`/${'a'.repeat(255)}`,
-]) {
-	test(refused, {browserPaths: ['/', browserPath]}, 'browserPaths.1');
-}
+test('ten distinct fingerprints are allowed, duplicates removed, and eleven are refused', (t) => {
+	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));
+	const ten = prints.slice(0, 10);
+	const given = android({sha256Fingerprints: [...ten, ...ten.map(colons)]});
+	const {value} = checkBody(appConfigBody, given, {linkDomain: 'go.example.com'});
+	t.deepEqual(value, android({sha256Fingerprints: ten.map(colons)}) as typeof value);
+	t.deepEqual(badFields(appConfigBody, android({sha256Fingerprints: prints})), ['android.0.sha256Fingerprints']);
+});
 
-test(refused, {browserPaths: ['/help', '/help']}, 'browserPaths.1');
-test(refused, {browserPaths: Array.from({length: 51}, (_, index) => `/${index}`)}, 'browserPaths');
-test(refused, {fallbackUrl: 'ftp://example.com/', og: {imageUrl: '//example.com'}}, 'fallbackUrl', 'og.imageUrl');
-test(refused, {fallbackUrl: 'https://go.oplink.test/'}, 'fallbackUrl');
-test(
-	refused,
-	{minimumConfidence: 'certain', probabilisticMatching: 'no'},
-	'probabilisticMatching',
-	'minimumConfidence',
-);
-test(refused, {web: {}}, 'web');
+test('a SHA-1 fingerprint is refused by name', (t) => {
+	const [fault, ...others] = faultsIn(appConfigBody, android({sha256Fingerprints: [colons(hex(1)).slice(0, 59)]}));
+	t.deepEqual(others, []);
+	t.is(fault?.field, 'android.0.sha256Fingerprints.0');
+	t.regex(fault?.message ?? '', /is a SHA-1 fingerprint; the SHA-256 fingerprint is required$/);
+});
 
-test('each change is audited with its fields', async (t) => {
+const schemes = [
+	...['itms-services', 'ms-msdt', 'search-ms', 'Tel', 'market', 'javascript', 'https', 'DATA', 'intent'],
+	...['acme://', '1acme', 'ac me', ''],
+];
+
+test('a value that a platform would not take is refused, each by its dotted path', (t) => {
+	const ofIos = {
+		teamId: ['ABCDE1234', 'ABCDE-2345'],
+		bundleId: ['acme', 'com.acme_shop', 'com.acme.*', `com.${'a'.repeat(152)}`],
+		appClipBundleId: ['com.acme.*'],
+		appStoreId: ['id123456789', 123456789],
+		scheme: schemes,
+		clipId: ['com.acme.Clip'],
+	};
+	const ofAndroid = {
+		packageName: ['acme', 'com.acme-shop', `com.${'a'.repeat(252)}`],
+		sha256Fingerprints: [undefined, []],
+		scheme: schemes,
+		dynamicAppLinks: ['yes'],
+	};
+	for (const [field, values] of Object.entries(ofIos)) {
+		for (const value of values) {
+			t.deepEqual(badFields(appConfigBody, {ios: {[field]: value}}), [`ios.${field}`], `${field} ${value}`);
+		}
+	}
+
+	for (const [field, values] of Object.entries(ofAndroid)) {
+		for (const value of values) {
+			t.deepEqual(badFields(appConfigBody, android({[field]: value})), [`android.0.${field}`], `${field} ${value}`);
+		}
+	}
+
+	const invalidPaths = ['help', '', 'https://go.acme.test/help', '/a b', '/ü', '/100%', '/$(lang)/*', '/a#b'];
+	for (const browserPath of [...invalidPaths, `/${'a'.repeat(255)}`, '/']) {
+		t.deepEqual(badFields(appConfigBody, {browserPaths: ['/', browserPath]}), ['browserPaths.1'], browserPath);
+	}
+
+	for (const [body, ...fields] of [
+		[android({sha256Fingerprints: ['zz'.repeat(32)]}), 'android.0.sha256Fingerprints.0'],
+		[android({sha256Fingerprints: [`${hex(1)}00`]}), 'android.0.sha256Fingerprints.0'],
+		[{android: [...android({}).android, ...android({}).android]}, 'android.1'],
+		[{browserPaths: Array.from({length: 51}, (_, index) => `/${index}`)}, 'browserPaths'],
+		[{fallbackUrl: 'ftp://example.com/', og: {imageUrl: '//example.com'}}, 'fallbackUrl', 'og.imageUrl'],
+		[{minimumConfidence: 'certain', probabilisticMatching: 'no'}, 'minimumConfidence', 'probabilisticMatching'],
+		[{web: {}}, 'web'],
+	] as const) {
+		t.deepEqual(badFields(appConfigBody, body), fields);
+	}
+});
+
+test('each change is audited with its fields, and a refused one changes nothing', async (t) => {
 	const {org, path, operator} = await setup();
 	await operator.put(path, {fallbackUrl: 'https://www.example.com/'});
-	await operator.put(path, {fallbackUrl: 'nowhere'});
-	const {body} = await operator.get(`/admin/organizations/${org.id}/audit-log`);
-	const records = body.data.filter(({entityType}: {entityType: string}) => entityType === 'AppConfig');
-	t.is(records.length, 1);
-	t.like(records[0], {action: 'UPDATE', entityId: org.id, details: {fallbackUrl: 'https://www.example.com/'}});
+	const refused = await operator.put(path, {fallbackUrl: 'https://go.example.com/'});
+	t.is(refused.status, 400);
+	t.deepEqual(fieldsOf(refused.body), ['fallbackUrl']);
+	t.is((await operator.get(path)).body.fallbackUrl, 'https://www.example.com/');
+	const [record, ...others] = await recordsOf(service, org, 'AppConfig');
+	t.deepEqual(others, []);
+	t.like(record, {action: 'UPDATE', entityId: org.id, details: {fallbackUrl: 'https://www.example.com/'}});
 });
 
 test('it belongs to one organization, given by id or orgKey', async (t) => {
