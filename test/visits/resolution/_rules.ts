@@ -33,10 +33,10 @@ export const randomPath = (keys: readonly string[]): string => {
 		key.toUpperCase(),
 		`${key}x`,
 		key.slice(1),
+		`%2F${key}`,
 		'',
 		'*',
 		'????',
-		`%2F${key}`,
 	]);
 	const rest = Array.from({length: pick([0, 1, 2, 3])}, () =>
 		pick([...keys, 'sale', '', '..', 'data', 'signals', '*']),

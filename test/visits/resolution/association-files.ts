@@ -3,6 +3,7 @@ import {appleAppSiteAssociation, assetLinks} from '../../../src/links/app-config
 import {exampleAppConfig, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {addDomain} from './_domains.ts';
 import {opens, type Rule, randomPath} from './_rules.ts';
 
 const apps = [
@@ -36,25 +37,18 @@ test('the files do not depend on the order of the rows', (t) => {
 });
 
 test('a package that two organizations configure has one statement with the fingerprints of both', (t) => {
-	const statements = assetLinks([
-		{orgKey: 'AB12', packageName: 'com.acme.app', sha256Fingerprints: ['AA:01', 'BB:02']},
-		{orgKey: 'AB12', packageName: 'com.zed.app', sha256Fingerprints: ['DD:04']},
-		{orgKey: 'AB12', packageName: 'com.acme.app', sha256Fingerprints: ['bb:02', 'CC:03']},
-	]);
-	t.deepEqual(statements, [
-		{
-			relation: ['delegate_permission/common.handle_all_urls'],
-			target: {
-				namespace: 'android_app',
-				package_name: 'com.acme.app',
-				sha256_cert_fingerprints: ['AA:01', 'BB:02', 'CC:03'],
-			},
-		},
-		{
-			relation: ['delegate_permission/common.handle_all_urls'],
-			target: {namespace: 'android_app', package_name: 'com.zed.app', sha256_cert_fingerprints: ['DD:04']},
-		},
-	]);
+	const statement = (packageName: string, ...prints: string[]) => ({
+		relation: ['delegate_permission/common.handle_all_urls'],
+		target: {namespace: 'android_app', package_name: packageName, sha256_cert_fingerprints: prints},
+	});
+	t.deepEqual(
+		assetLinks([
+			{orgKey: 'AB12', packageName: 'com.acme.app', sha256Fingerprints: ['AA:01', 'BB:02']},
+			{orgKey: 'AB12', packageName: 'com.zed.app', sha256Fingerprints: ['DD:04']},
+			{orgKey: 'AB12', packageName: 'com.acme.app', sha256Fingerprints: ['bb:02', 'CC:03']},
+		]),
+		[statement('com.acme.app', 'AA:01', 'BB:02', 'CC:03'), statement('com.zed.app', 'DD:04')],
+	);
 });
 
 test('a package without a fingerprint has no statement', (t) => {
@@ -85,30 +79,21 @@ const rulesIn = (file: Statement[], packageName: string): Rule[] | undefined =>
 		'delegate_permission/common.handle_all_urls'
 	]?.dynamic_app_link_components;
 
-const withApps = (name: string, dynamicAppLinks: boolean | undefined, more: object = {}) =>
+const withApps = (name: string, dynamicAppLinks?: boolean, more: object = {}) =>
 	organization(service, {
 		appConfig: {
 			ios: {...ios, bundleId: `com.acme.${name}`},
-			android: [
-				{...android, packageName: `com.acme.${name}`, ...(dynamicAppLinks === undefined ? {} : {dynamicAppLinks})},
-			],
+			android: [{...android, packageName: `com.acme.${name}`, dynamicAppLinks}],
 			...more,
 		},
 	});
-
-const domainOf = async ({id}: {id: string}, hostname: string): Promise<void> => {
-	const base = `/admin/organizations/${id}/domains`;
-	const {body} = await admin(service).post(base, {hostname});
-	await admin(service).post(`${base}/${body.id}/approve`);
-};
 
 test('on the shared domain no list of rules lets the path of another organization through', async (t) => {
 	const alpha = await withApps('alpha', true);
 	const beta = await withApps('beta', true);
 	const first = await withApps('shared', true);
-	const second = await withApps('shared', undefined);
-	const plain = await withApps('plain', undefined);
-	const off = await withApps('off', false);
+	const second = await withApps('shared');
+	const all = [alpha, beta, first, second, await withApps('plain'), await withApps('off', false)];
 	const {body: androidFile} = await fileOf<Statement[]>('go.oplink.test', ANDROID);
 	const {body: appleFile, text} = await fileOf<AppleFile>('go.oplink.test', APPLE);
 	t.is(androidFile.filter(({target}) => target.package_name === 'com.acme.shared').length, 1);
@@ -121,12 +106,12 @@ test('on the shared domain no list of rules lets the path of another organizatio
 		[[alpha.orgKey], rulesIn(androidFile, 'com.acme.alpha') ?? []],
 		[[beta.orgKey], rulesIn(androidFile, 'com.acme.beta') ?? []],
 		[[first.orgKey, second.orgKey], rulesIn(androidFile, 'com.acme.shared') ?? []],
-		...[alpha, beta, first, second, plain, off].map(({orgKey}): [string[], Rule[]] => [
+		...all.map(({orgKey}): [string[], Rule[]] => [
 			[orgKey],
 			appleFile.applinks.details.find(({components}) => components[0]?.['/'] === `/${orgKey}/*`)?.components ?? [],
 		]),
 	];
-	const keys = [alpha, beta, first, second, plain, off].map(({orgKey}) => orgKey);
+	const keys = all.map(({orgKey}) => orgKey);
 	for (const [owners, rules] of lists) {
 		for (const path of [...keys.map((key) => `/${key}/sale`), ...Array.from({length: 500}, () => randomPath(keys))]) {
 			const isOwn = owners.some((key) => path.startsWith(`/${key}/`));
@@ -138,17 +123,16 @@ test('on the shared domain no list of rules lets the path of another organizatio
 test('on a custom domain the apps open all but data, signals and the paths that stay in the browser', async (t) => {
 	const browserPaths = ['/help/*', '/??/imprint'];
 	const acme = await withApps('rules', true, {browserPaths, ios: {...ios, appClipBundleId: `${ios.bundleId}.Clip`}});
-	await domainOf(acme, 'links.rules.test');
+	await addDomain(service, acme, 'links.rules.test');
 	const excluded = browserPaths.map((path) => ({'/': path, exclude: true}));
 	const {body: androidFile} = await fileOf<Statement[]>('links.rules.test', ANDROID);
 	const rules = rulesIn(androidFile, 'com.acme.rules') ?? [];
 	t.deepEqual(rules, [...excluded, {'/': '*/data', exclude: true}, {'/': '*/signals', exclude: true}, {'/': '*'}]);
 	const {body: appleFile} = await fileOf<AppleFile>('links.rules.test', APPLE);
+	const appId = `${ios.teamId}.${ios.bundleId}`;
 	t.deepEqual(appleFile, {
-		applinks: {
-			details: [{appIDs: [`${ios.teamId}.${ios.bundleId}`], components: [...excluded, {'/': '/*'}]}],
-		},
-		appclips: {apps: [`${ios.teamId}.${ios.bundleId}.Clip`]},
+		applinks: {details: [{appIDs: [appId], components: [...excluded, {'/': '/*'}]}]},
+		appclips: {apps: [`${appId}.Clip`]},
 	});
 	for (const [path, onAndroid, onIos] of [
 		['/', true, true],
@@ -169,10 +153,7 @@ test('on a custom domain the apps open all but data, signals and the paths that 
 
 	t.false((await fileOf('go.oplink.test', APPLE)).text.includes('appclips'));
 	const {hosts} = (await admin(service).get(`/admin/doctor?org=${acme.orgKey}`)).body;
-	t.deepEqual(hosts[1].apple, [
-		`${ios.teamId}.${ios.bundleId} /* except /help/*, /??/imprint`,
-		`${ios.teamId}.${ios.bundleId}.Clip as an App Clip`,
-	]);
+	t.deepEqual(hosts[1].apple, [`${appId} /* except /help/*, /??/imprint`, `${appId}.Clip as an App Clip`]);
 	t.deepEqual(hosts[1].android, [
 		`com.acme.rules ${android?.sha256Fingerprints[0]}`,
 		'com.acme.rules opens * except /help/*, /??/imprint, */data, */signals',
@@ -181,8 +162,8 @@ test('on a custom domain the apps open all but data, signals and the paths that 
 });
 
 test('without the new fields a custom domain’s files are what they were, and a change of the paths alone is served', async (t) => {
-	const acme = await withApps('before', undefined);
-	await domainOf(acme, 'links.before.test');
+	const acme = await withApps('before');
+	await addDomain(service, acme, 'links.before.test');
 	const apple = (browserPaths = '') =>
 		`{"applinks":{"details":[{"appIDs":["ABCDE12345.com.acme.before"],"components":[${browserPaths}{"/":"/*"}]}]}}`;
 	const print = android?.sha256Fingerprints[0];
