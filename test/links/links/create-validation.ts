@@ -57,6 +57,7 @@ test('a field that is unknown, null or out of its bounds is named', (t) => {
 		['params', Object.fromEntries(Array.from({length: 51}, (_, index) => [`k${index}`, 'v']))],
 		['params', {a: 'x'.repeat(8192)}],
 		['externalId', 'x'.repeat(256)],
+		['matchWindowHours', 0],
 		['matchWindowHours', 721],
 		['fallbackUrl', `https://example.org/${'x'.repeat(2048)}`],
 		['fallbackUrl', ''],
