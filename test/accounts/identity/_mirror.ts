@@ -42,12 +42,15 @@ export const taken = (t: ExecutionContext, deliveries: Delivery[]): void => {
 export const deliverAbout = async (t: ExecutionContext, portal: Portal, ...refs: Array<{id: string}>) =>
 	taken(t, await portal.provider.deliver(portal, ...portal.provider.eventsAbout(...refs)));
 
+/** What differs from a membership as it is; what is undefined is not sent. */
+export type MembershipChanges = {[K in keyof MembershipRecord]?: MembershipRecord[K] | undefined};
+
 /** An event of the test's own making, with the data of a membership changed. */
 export const membershipEvent = (
 	{provider}: Portal,
 	type: 'created' | 'updated' | 'deleted',
 	membership: MembershipRecord,
-	changes: Partial<MembershipRecord> = {},
+	changes: MembershipChanges = {},
 ): WebhookEvent => provider.event(`organizationMembership.${type}`, {...membership, ...changes});
 
 /** Every order of some things. */
