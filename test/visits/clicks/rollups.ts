@@ -1,14 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {createDb, type Db} from '../../../src/platform/db/db.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import type {TestService} from '../../helpers/service.ts';
+import {serviceOf} from '../../helpers/service.ts';
 import {statsOf} from '../_own.ts';
 import {network, sendSignals, userAgents, visit} from '../match/_phones.ts';
-import {clickAt, countRows, type Row, storeRows, withRollups} from './_counted.ts';
+import {clickAt, countRows, type Row, storeRows} from './_counted.ts';
 
 const saleLink = randomUUID();
 const newsAt = (at: string): Row => clickAt(at, {country: 'DE', referrer: 'news.example', link: saleLink});
@@ -17,111 +17,116 @@ const late: Row = {kind: 'event', at: Date.parse('2026-02-20T08:00:00Z'), link: 
 const matchedAt = Date.parse('2026-03-09T10:08:00Z');
 const match: Row = {kind: 'match', at: matchedAt, link: saleLink, method: 'CLIPBOARD', isMatch: true};
 
-/** The number of clicks in the rollups, which a report does not show. */
-const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
-	Number((await db.raw('SELECT coalesce(sum(clicks), 0) AS clicks FROM rollup_quarters')).rows[0].clicks);
+const service = serviceOf(test);
+test.serial.before(async () => {
+	// The job that runs at the start has the lock for a moment.
+	await service.services.background.settle();
+	await rollUp(service.services.db);
+});
 
-test('reports add newer rows to the rollups', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+/** The clicks of an organization in its report, and in the rollups, which a report does not show. */
+const clicksOf = async ({id}: {id: string}) => {
+	const [row] = await service.services.db('rollup_quarters').where({organization_id: id}).sum({clicks: 'clicks'});
+	return {reported: (await statsOf(service, {id})).totals.clicks, rolled: Number(row?.['clicks'])};
+};
+
+/** A new organization, and what stores rows of it. */
+const begin = async () => {
+	const acme = await organization(service);
+	const store = (rows: Row[], trx?: Db) => storeRows(service, acme.id, rows, trx);
+	return {db: service.services.db, acme, store, clicks: () => clicksOf(acme)};
+};
+
+test.serial('reports add newer rows to the rollups', async (t) => {
+	const {db, acme, store, clicks} = await begin();
 	const {url} = await link(acme, {channel: 'email'});
 	const {pathname} = new URL(url);
 	await anonymous(service).get(pathname);
 	await service.services.clickJournal.flushed();
 	await rollUp(db);
-	t.is(await rolledClicks(service), 1);
+	t.deepEqual(await clicks(), {reported: 1, rolled: 1});
 	// A month that has been dropped: only the rollups know of it.
 	await db.raw('TRUNCATE clicks');
 	await anonymous(service).get(pathname);
-	await storeRows(service, acme.id, [late]);
-	t.is(await rolledClicks(service), 1);
+	await store([late]);
+	t.deepEqual(await clicks(), {reported: 2, rolled: 1});
 	const {totals, breakdowns} = await statsOf(service, acme);
 	t.deepEqual(totals, {clicks: 2, crawlerViews: 0, matches: 0, events: 1});
 	t.deepEqual(breakdowns.channel, [{key: 'email', count: 2}]);
 });
 
-test('clicks wait for the signals of their page before they are rolled up', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+test.serial('clicks wait for the signals of their page before they are rolled up', async (t) => {
+	const {db, acme, clicks} = await begin();
 	const mac = {userAgent: userAgents.iPad};
 	const one = await link(acme);
 	const {token} = await visit(service, one, network()(1), mac);
 	await service.services.clickJournal.flushed();
 	const rollUpNow = () => rollUp(db, () => false, {changingFrom: changingFrom(service.clock.now())});
 	await rollUpNow();
-	t.is(await rolledClicks(service), 0);
 	await sendSignals(service, one, {token, touchPoints: 5}, {'User-Agent': mac.userAgent});
-	t.deepEqual((await statsOf(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
-	service.clock.advance(66);
-	await rollUpNow();
-	t.is(await rolledClicks(service), 1);
-	t.deepEqual((await statsOf(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
+	for (const rolled of [0, 1]) {
+		t.deepEqual(await clicks(), {reported: 1, rolled});
+		t.deepEqual((await statsOf(service, acme)).breakdowns.platform, [{key: 'ios', count: 1}]);
+		service.clock.advance(66);
+		await rollUpNow();
+	}
 });
 
-test('a step that breaks off leaves nothing behind, and the next one does it all', async (t) => {
-	const {service, db, acme} = await withRollups(t);
-	await storeRows(service, acme.id, march);
-	await t.throwsAsync(
-		db.transaction(async (trx) => {
-			t.true(await rollUpStep(trx));
-			throw new Error('power cut');
-		}),
-		{message: 'power cut'},
-	);
-	t.is(await rolledClicks(service), 0);
-	t.is((await statsOf(service, acme)).totals.clicks, 3);
+test.serial('one process rolls up at a time, and its step that breaks off leaves nothing behind', async (t) => {
+	const {db, store, clicks} = await begin();
+	await store(march);
+	const cut = db.transaction(async (trx) => {
+		t.true(await rollUpStep(trx));
+		t.false(await rollUpStep(db));
+		throw new Error('power cut');
+	});
+	await t.throwsAsync(cut, {message: 'power cut'});
+	t.deepEqual(await clicks(), {reported: 3, rolled: 0});
 	await rollUp(db);
-	t.is(await rolledClicks(service), 3);
-	t.is((await statsOf(service, acme)).totals.clicks, 3);
+	t.deepEqual(await clicks(), {reported: 3, rolled: 3});
 });
 
-test('processes that roll up at once count every row once', async (t) => {
-	const {service, acme} = await withRollups(t);
+test.serial('processes that roll up at once count every row once', async (t) => {
+	const {db, store, clicks} = await begin();
 	const others = [1, 2, 3].map(() => createDb(service.databaseUrl, {poolSize: 2}));
 	t.teardown(() => Promise.all(others.map((other) => other.destroy())));
 	for (let round = 1; round <= 5; round += 1) {
-		await Promise.all(march.map((row) => storeRows(service, acme.id, [row])));
+		await Promise.all(march.map((row) => store([row])));
 		await Promise.all(others.flatMap((other) => [rollUp(other, undefined, {stepTransactions: 1n}), rollUp(other)]));
-		t.is((await statsOf(service, acme)).totals.clicks, 3 * round);
+		t.is((await clicks()).reported, 3 * round);
 	}
 
-	await rollUp(service.services.db);
-	t.is(await rolledClicks(service), 15);
+	await rollUp(db);
+	t.deepEqual(await clicks(), {reported: 15, rolled: 15});
 });
 
-test('one process rolls up at a time; another leaves it to that one', async (t) => {
-	const {service, db, acme} = await withRollups(t);
-	await storeRows(service, acme.id, march);
-	await db.transaction(async (trx) => {
-		t.true(await rollUpStep(trx));
-		t.false(await rollUpStep(db));
-	});
-	t.is(await rolledClicks(service), 3);
-});
-
-test('a row whose transaction ends after later ones were rolled up is counted', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+test.serial('a row whose transaction ends after later ones were rolled up is counted', async (t) => {
+	const {db, store, clicks} = await begin();
 	const slow = await db.transaction();
-	await storeRows(service, acme.id, [newsAt('2026-03-01T00:00:00Z')], slow);
-	await storeRows(service, acme.id, march);
+	await store([newsAt('2026-03-01T00:00:00Z')], slow);
+	await store(march);
 	await rollUp(db);
-	t.is((await statsOf(service, acme)).totals.clicks, 3);
+	t.is((await clicks()).reported, 3);
 	await slow.commit();
-	t.is((await statsOf(service, acme)).totals.clicks, 4);
+	t.is((await clicks()).reported, 4);
 	await rollUp(db);
-	t.is((await statsOf(service, acme)).totals.clicks, 4);
-	t.is(await rolledClicks(service), 4);
+	t.deepEqual(await clicks(), {reported: 4, rolled: 4});
 });
 
-test('restored rows are added organization by organization, day by day, and counted meanwhile', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+test.serial('restored rows are added organization by organization, day by day, and counted meanwhile', async (t) => {
+	const {db, acme, store} = await begin();
 	const globex = await organization(service, {appConfig: null});
+	// Of the tests before.
+	await db.raw('TRUNCATE clicks, match_attempts, events');
 	const rows = [...march, late, match];
-	await storeRows(service, acme.id, rows);
+	const since = newsAt('2026-03-05T12:00:00Z');
+	await store(rows);
 	await storeRows(service, globex.id, rows);
 	await db.raw('SELECT restart_rollups()');
-	await storeRows(service, acme.id, [newsAt('2026-03-05T12:00:00Z')]);
+	await store([since]);
 	const compare = async () => {
 		for (const [owner, stored] of [
-			[acme, [...rows, newsAt('2026-03-05T12:00:00Z')]],
+			[acme, [...rows, since]],
 			[globex, rows],
 		] as const) {
 			const body = await statsOf(service, owner);
@@ -138,12 +143,12 @@ test('restored rows are added organization by organization, day by day, and coun
 
 	// Four days of each, the step that finds no more, and the click that came since.
 	t.is(steps, 10);
-	t.is(await rolledClicks(service), 7);
+	t.deepEqual([(await clicksOf(acme)).rolled, (await clicksOf(globex)).rolled], [4, 3]);
 });
 
-test('a copy restored into another cluster is rolled up again; data only in the rollups stays', async (t) => {
-	const {service, db, acme} = await withRollups(t);
-	await storeRows(service, acme.id, [newsAt('2026-02-10T08:00:00Z'), ...march, late, match]);
+test.serial('a copy restored into another cluster is rolled up again; data only in the rollups stays', async (t) => {
+	const {db, acme, store} = await begin();
+	await store([newsAt('2026-02-10T08:00:00Z'), ...march, late, match]);
 	await rollUp(db);
 	await db('clicks').where('occurred_at', '<', '2026-03-01').delete();
 	const query = 'from=2026-02-01&to=2026-04-01&interval=month';
@@ -157,28 +162,32 @@ test('a copy restored into another cluster is rolled up again; data only in the 
 	t.deepEqual(await statsOf(service, acme, query), before);
 });
 
-test('an organization’s figures are deleted with it, and clicks during the deletion block nothing', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+test.serial('figures go with their organization, and clicks during the deletion block nothing', async (t) => {
+	const {db, store, clicks} = await begin();
 	const globex = await organization(service, {plan: null, appConfig: null});
+	const requireNone = async () => {
+		for (const table of ['rollup_quarters', 'rollup_days', 'rollup_breakdowns']) {
+			t.deepEqual(await db(table).where({organization_id: globex.id}), []);
+		}
+	};
 	await storeRows(service, globex.id, march);
 	await rollUp(db);
+	t.is((await clicksOf(globex)).rolled, 3);
 	t.is((await admin(service).delete(`/admin/organizations/${globex.id}`)).status, 200);
-	for (const table of ['rollup_quarters', 'rollup_days', 'rollup_breakdowns']) {
-		t.deepEqual(await db(table).where({organization_id: globex.id}), []);
-	}
-
+	await requireNone();
 	await storeRows(service, globex.id, march);
-	await storeRows(service, acme.id, march);
+	await store(march);
 	await rollUp(db);
-	t.is(await rolledClicks(service), 3);
+	t.is((await clicks()).rolled, 3);
+	await requireNone();
 });
 
-test('a day that began within a quarter of an hour is counted row by row', async (t) => {
-	const {service, db, acme} = await withRollups(t);
+test.serial('a day that began within a quarter of an hour is counted row by row', async (t) => {
+	const {db, acme, store} = await begin();
 	// St. John's set its clocks back at 00:01, so one day has a minute before the last hour of the day before.
 	const at = (minute: number) => Date.UTC(2010, 10, 7, 2, 20 + minute);
 	const events = Array.from({length: 30}, (_, minute) => ({...late, at: at(minute)}));
-	await storeRows(service, acme.id, events);
+	await store(events);
 	const query = 'from=2010-11-01T00:00:00Z&to=2010-11-12T00:00:00Z&timezone=America/St_Johns';
 	const before = await statsOf(service, acme, query);
 	await rollUp(db);
