@@ -32,7 +32,7 @@ export const domainStage = (test: TestFn) => {
 	});
 
 	/** An organization with calls to its domains. */
-	const setup = async ({plan = 'SCALE'}: {plan?: string | null} = {}) => {
+	const setup = async (plan: string | null = 'SCALE') => {
 		const org = await organization(stage.service, {plan});
 		const base = `/admin/organizations/${org.id}/domains`;
 		const operator = admin(stage.service);
