@@ -1,15 +1,19 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {checkConfiguration} from '../../src/operations/doctor/configuration.ts';
 import {judgeSpace} from '../../src/operations/doctor/disk.ts';
-import {judgeKeySet} from '../../src/operations/doctor/identity-provider.ts';
+import {checkIdentityProvider, judgeKeySet} from '../../src/operations/doctor/identity-provider.ts';
+import {checkPaymob} from '../../src/operations/doctor/paymob.ts';
+import {checkStripe} from '../../src/operations/doctor/stripe.ts';
+import {type Config, loadConfig} from '../../src/platform/config/config.ts';
 import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import {startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {exampleAppConfig, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {folderOf} from './_folder.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
@@ -21,30 +25,40 @@ const serviceWith = async (t: ExecutionContext, env: Record<string, string> = {}
 	return service;
 };
 
-/** The doctor's findings other than ok, as `status check`; each has a next step. */
+const notFine = (findings: Finding[]): Finding[] => findings.filter(({status}) => status !== 'ok');
+
+/** The findings other than ok, as `status check`; each has a next step. */
+const faultsIn = (t: ExecutionContext, findings: Finding[]): string[] => {
+	const faults = notFine(findings);
+	t.true(faults.every(({next}) => next !== null));
+	return faults.map(({status, check}) => `${status} ${check}`);
+};
+
+/** The doctor's findings other than ok. */
 const faultsOf = async (t: ExecutionContext, service: TestService): Promise<string[]> => {
 	service.clock.set(new Date());
 	const {status, body} = await admin(service).get('/admin/doctor');
 	t.is(status, 200);
-	const faults = (body.findings as Finding[]).filter((one) => one.status !== 'ok');
-	t.true(faults.every(({next}) => next !== null));
-	t.is(body.status, faults.some((one) => one.status === 'fail') ? 'fail' : faults.length > 0 ? 'warn' : 'ok');
-	return faults.map(({status: verdict, check}) => `${verdict} ${check}`);
+	const faults = faultsIn(t, body.findings);
+	t.is(body.status, faults.some((one) => one.startsWith('fail')) ? 'fail' : faults.length > 0 ? 'warn' : 'ok');
+	return faults;
 };
 
 const closed = 'http://127.0.0.1:1';
 
+const service = serviceOf(test, {}, createFakeClock(new Date()));
+
 test.serial('a complete service has no fault', async (t) => {
-	const service = await serviceWith(t);
 	t.deepEqual(await faultsOf(t, service), []);
 });
 
 test.serial('a clock difference and a missing migration are reported', async (t) => {
-	const service = await serviceWith(t);
 	const {db} = service.services;
-	await db('migrations').where('id', db('migrations').max('id')).delete();
-	service.clock.advance(-3600);
+	const isLast = {id: db('migrations').max('id')};
+	const last = await db('migrations').where(isLast).delete().returning(['name', 'migration_time']);
+	service.clock.set(new Date(Date.now() - 3_600_000));
 	const {body} = await admin(service).get('/admin/doctor');
+	await db('migrations').insert(last);
 	const messageOf = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
 	t.regex(messageOf('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
 	t.regex(messageOf('database.migrations') ?? '', /^1 migration pending: \d+_/);
@@ -66,21 +80,54 @@ test.serial('the machine’s clock is checked, not the shifted one, which is a w
 	service.clock.set(new Date(Date.now() + 86_400_000));
 	const {body, text} = await admin(service).get('/admin/doctor');
 	t.deepEqual(
-		((body.findings ?? []) as Finding[]).flatMap(({status, check}) => (status === 'ok' ? [] : [check])),
+		notFine(body.findings ?? []).map(({check}) => check),
 		['configuration.clockOffset'],
 		text,
 	);
 });
 
-test.serial('an unreachable configured Redis is a failure', async (t) => {
-	const service = await serviceWith(t, {REDIS_URL: 'redis://127.0.0.1:1'});
-	t.deepEqual(await faultsOf(t, service), ['fail redis.reachable']);
+/** For changes to an environment: the faults of the configuration, and those that a check finds where it leads. */
+const finds = async (
+	t: ExecutionContext,
+	check: (config: Config) => Promise<Finding[]>,
+	env: Record<string, string>,
+	rows: Array<[changes: Record<string, string>, faults: string[]]>,
+): Promise<void> => {
+	for (const [changes, faults] of rows) {
+		const config = loadConfig({...env, ...changes});
+		const findings = [...checkConfiguration(config), ...(await check(config))];
+		t.deepEqual(faultsIn(t, findings), faults, JSON.stringify(changes));
+	}
+};
+
+test.serial('an unreachable Redis, and services that refuse our keys, are failures', async (t) => {
+	const clock = createFakeClock(new Date());
+	const others = await Promise.all([startIdentityProvider(), startFakeStripe({clock}), startFakePaymob({clock})]);
+	for (const {stop} of others) {
+		t.teardown(() => stop());
+	}
+
+	const service = await serviceWith(t, {
+		...Object.assign({}, ...others.map(({env}) => env)),
+		REDIS_URL: 'redis://127.0.0.1:1',
+		IDP_API_KEY: 'sk_test_wrong',
+		STRIPE_SECRET_KEY: 'sk_test_wrong',
+		PAYMOB_API_KEY: 'wrong',
+	});
+	t.deepEqual(await faultsOf(t, service), [
+		// The plans have no prices at Stripe.
+		'warn configuration.warning',
+		'fail redis.reachable',
+		'fail identity.apiKey',
+		'fail stripe.key',
+		'fail paymob.apiKey',
+	]);
 });
 
-test.serial('an identity provider is asked for its keys and with our key', async (t) => {
+test('an identity provider is asked for its keys and with our key', async (t) => {
 	const provider = await startIdentityProvider();
 	t.teardown(() => provider.stop());
-	for (const [more, faults] of [
+	await finds(t, checkIdentityProvider, provider.env, [
 		[{}, []],
 		[{IDP_API_KEY: 'sk_test_wrong'}, ['fail identity.apiKey']],
 		[{IDP_JWKS_URL: `${provider.url}/nothing`}, ['fail identity.keySet']],
@@ -88,13 +135,10 @@ test.serial('an identity provider is asked for its keys and with our key', async
 		[{OPS_ORG_ID: 'org_nobody'}, ['warn identity.opsOrganization']],
 		[{IDP_API_KEY: ''}, ['warn identity.apiKey']],
 		[{IDP_WEBHOOK_SECRET: 'whsec_x'}, ['warn configuration.warning']],
-	] as const) {
-		const service = await serviceWith(t, {...provider.env, ...more} as Record<string, string>);
-		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
-	}
+	]);
 });
 
-test.serial('a key set without a key for RS256 is a failure', (t) => {
+test('a key set without a key for RS256 is a failure', (t) => {
 	const set = (...keys: object[]) => ({status: 200, body: {keys}});
 	t.is(judgeKeySet('x', set({kty: 'RSA', alg: 'RS256', use: 'sig'})).status, 'ok');
 	t.is(judgeKeySet('x', set({kty: 'RSA'}, {kty: 'EC', alg: 'ES256'})).message, 'the key set has 1 key');
@@ -116,15 +160,14 @@ const plansFile = async (t: ExecutionContext, prices: Record<string, string>): P
 	return file;
 };
 
-test.serial('Stripe is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
-	const clock = createFakeClock(new Date());
+test('Stripe is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
 	const gateway = await startFakeStripe({
-		clock,
+		clock: createFakeClock(new Date()),
 		prices: {price_good: {amount: 1900}, price_yearly: {amount: 1900, interval: 'year'}},
 	});
 	t.teardown(() => gateway.stop());
 	const good = await plansFile(t, {SOLO: 'price_good'});
-	for (const [more, faults] of [
+	await finds(t, checkStripe, gateway.env, [
 		[{PLANS_FILE: good}, []],
 		[{}, ['warn configuration.warning']],
 		[{PLANS_FILE: good, STRIPE_SECRET_KEY: 'sk_test_wrong'}, ['fail stripe.key']],
@@ -134,16 +177,13 @@ test.serial('Stripe is asked with our key for the prices of the plans; placehold
 			{PLANS_FILE: await plansFile(t, {SOLO: 'price_yearly', GROWTH: 'price_gone'})},
 			['warn stripe.price', 'fail stripe.price'],
 		],
-	] as const) {
-		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);
-		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
-	}
+	]);
 });
 
-test.serial('Paymob is asked whether it accepts our API key', async (t) => {
+test('Paymob is asked whether it accepts our API key', async (t) => {
 	const gateway = await startFakePaymob({clock: createFakeClock(new Date()), hasMoto: true});
 	t.teardown(() => gateway.stop());
-	for (const [more, faults] of [
+	await finds(t, checkPaymob, gateway.env, [
 		[{}, []],
 		[{PAYMOB_API_KEY: 'wrong'}, ['fail paymob.apiKey']],
 		[{PAYMOB_API_URL: closed}, ['fail paymob.reachable']],
@@ -151,14 +191,10 @@ test.serial('Paymob is asked whether it accepts our API key', async (t) => {
 			{PAYMOB_API_KEY: '', PAYMOB_HMAC_SECRET: '', PAYMOB_MOTO_INTEGRATION_ID: ''},
 			['warn paymob.apiKey', 'warn paymob.hmacSecret', 'warn paymob.moto'],
 		],
-	] as const) {
-		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);
-		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
-	}
+	]);
 });
 
 test.serial('hosts are the link domain and verified domains, with the expected contents of their files', async (t) => {
-	const service = await serviceWith(t);
 	const [acme, beta, closedOne] = await Promise.all([
 		organization(service),
 		organization(service, {appConfig: null}),
@@ -200,30 +236,31 @@ test.serial('hosts are the link domain and verified domains, with the expected c
 	t.is((await operator.get('/admin/doctor?org=Nope1')).status, 404);
 });
 
-test.serial('free space below 1 GiB is a warning, below 256 MiB a failure', (t) => {
+test('free space below 1 GiB is a warning, below 256 MiB a failure', (t) => {
 	const gibibyte = 1024 ** 3;
 	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB free for DATA_DIR /data'});
 	t.like(judgeSpace('/data', gibibyte - 1), {status: 'warn'});
 	t.like(judgeSpace('/data', gibibyte / 8), {status: 'fail', message: '128 MiB free for DATA_DIR /data'});
 });
 
-test('an organization whose guesses with high confidence are right in less than 99 % is a warning, with enough of them', async (t) => {
-	const service = await startService();
-	t.teardown(() => service.stop());
-	const grade = async (graded: number, correct: number) => {
-		const acme = await organization(service);
-		await service.services
-			.db('guess_grades')
-			.insert({organization_id: acme.id, day: service.clock.now(), confidence: 'high', graded, correct});
-		return acme;
-	};
-	await grade(199, 100);
-	await grade(200, 198);
-	const doubtful = await grade(200, 197);
-	const {body} = await admin(service).get('/admin/doctor');
-	const found = (body.findings as Finding[]).filter(({check}) => check === 'matches.high');
-	t.deepEqual(
-		found.map(({status, message}) => [status, message.split(':')[0]]),
-		[['warn', doubtful.orgKey]],
-	);
-});
+test.serial(
+	'an organization whose guesses with high confidence are right in less than 99 % is a warning, with enough of them',
+	async (t) => {
+		const grade = async (graded: number, correct: number) => {
+			const acme = await organization(service);
+			await service.services
+				.db('guess_grades')
+				.insert({organization_id: acme.id, day: service.clock.now(), confidence: 'high', graded, correct});
+			return acme;
+		};
+		await grade(199, 100);
+		await grade(200, 198);
+		const doubtful = await grade(200, 197);
+		const {body} = await admin(service).get('/admin/doctor');
+		const found = (body.findings as Finding[]).filter(({check}) => check === 'matches.high');
+		t.deepEqual(
+			found.map(({status, message}) => [status, message.split(':')[0]]),
+			[['warn', doubtful.orgKey]],
+		);
+	},
+);
