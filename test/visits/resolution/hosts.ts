@@ -122,42 +122,6 @@ test('a bare code on the shared domain is an unknown path', async (t) => {
 	t.like(answer, {status: 404, body: {message: 'Not found'}});
 });
 
-test('the association files of the shared domain list active organizations, each under its own key', async (t) => {
-	const own = await startService(HOSTS);
-	t.teardown(() => own.stop());
-	const get = (path: string) => anonymous(own).get(path, at('go.oplink.test'));
-	t.is((await get(APPLE)).status, 404);
-	t.is((await get(ANDROID)).status, 404);
-	const acme = await organization(own);
-	const globex = await organization(own, {
-		appConfig: {...exampleAppConfig, ios: {teamId: 'ZZZZZ99999', bundleId: 'com.globex.app'}},
-	});
-	await organization(own, {appConfig: {ios: {bundleId: 'com.incomplete.app'}}});
-	const {status, headers, body} = await get(APPLE);
-	t.is(status, 200);
-	t.is(headers['cache-control'], 'public, max-age=3600');
-	t.regex(String(headers['content-type']), /^application\/json/);
-	const byKey = [
-		{appIDs: ['ABCDE12345.com.acme.shop.ios'], components: [{'/': `/${acme.orgKey}/*`}]},
-		{appIDs: ['ZZZZZ99999.com.globex.app'], components: [{'/': `/${globex.orgKey}/*`}]},
-	].toSorted((a, b) => (JSON.stringify(a.components) < JSON.stringify(b.components) ? -1 : 1));
-	t.deepEqual(body, {applinks: {details: byKey}});
-	const links = await get(ANDROID);
-	t.is(links.headers['cache-control'], 'public, max-age=3600');
-	t.deepEqual(links.body, [
-		{
-			relation: ['delegate_permission/common.handle_all_urls'],
-			target: {
-				namespace: 'android_app',
-				package_name: 'com.acme.shop',
-				sha256_cert_fingerprints: exampleAppConfig.android[0]?.sha256Fingerprints,
-			},
-		},
-	]);
-	await admin(own).post(`/admin/organizations/${globex.id}/suspend`);
-	t.is((await get(APPLE)).body.applinks.details.length, 1);
-});
-
 test('the association files of a custom domain describe only its organization', async (t) => {
 	const acme = await withDomain('apps.acme.test');
 	await organization(service, {
