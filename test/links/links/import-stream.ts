@@ -90,28 +90,3 @@ test('a fault of ours breaks the answer off instead of ending it', async (t) => 
 	const error: NodeJS.ErrnoException = await t.throwsAsync(response.toArray());
 	t.is(error.code, 'ECONNRESET');
 });
-
-test('two thousand rows are imported whole, and change nothing again', async (t) => {
-	const acme = await organization(service, {plan: 'SCALE'});
-	const rows = Array.from({length: 2000}, (_, index) => ({
-		path: `/item/${index}`,
-		shortCode: `g${index}`,
-		title: `Item ${index}`,
-		tags: ['catalog', 'bulk'],
-		channel: 'email',
-		utmCampaign: 'autumn',
-		fallbackUrl: `https://www.example.org/item/${index}`,
-		params: {coupon: `C${index}`},
-	}));
-	for (const [query, status] of [
-		['?dryRun=true', 'created'],
-		['', 'created'],
-		['', 'skipped'],
-		['?onConflict=update', 'skipped'],
-	] as const) {
-		const answers = await importInto(acme, rows, query);
-		t.true(answers.length === 2000 && answers.every((row) => row.status === status), `${query} ${status}`);
-	}
-
-	t.is((await acme.server.get('/links')).body.total, 2000);
-});
