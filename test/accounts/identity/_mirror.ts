@@ -38,6 +38,12 @@ export const taken = (t: ExecutionContext, deliveries: Delivery[]): void => {
 	}
 };
 
+/** Delivers events one after another, each of which is taken. */
+export const deliverTo =
+	(portal: Portal) =>
+	async (t: ExecutionContext, ...events: WebhookEvent[]): Promise<void> =>
+		taken(t, await portal.provider.deliver(portal, ...events));
+
 /** Delivers the events that name any of these, in their order. */
 export const deliverAbout = async (t: ExecutionContext, portal: Portal, ...refs: Array<{id: string}>) =>
 	taken(t, await portal.provider.deliver(portal, ...portal.provider.eventsAbout(...refs)));

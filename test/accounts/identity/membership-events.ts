@@ -6,23 +6,21 @@ import {portalOf, session} from '../../helpers/portal.ts';
 import {
 	address,
 	deliverAbout,
+	deliverTo,
 	type MembershipChanges,
 	membershipEvent,
 	mirrored,
 	mirroredUser,
-	taken,
 } from './_mirror.ts';
 
 const portal = portalOf(test);
+const deliver = deliverTo(portal);
 
 const event = (
 	type: 'created' | 'updated' | 'deleted',
 	membership: MembershipRecord,
 	changes?: MembershipChanges,
 ): WebhookEvent => membershipEvent(portal, type, membership, changes);
-
-const deliver = async (t: ExecutionContext, ...events: WebhookEvent[]) =>
-	taken(t, await portal.provider.deliver(portal, ...events));
 
 /** A member at the provider, with a role of their own and perhaps one they were invited as; no event is delivered yet. */
 const member = (role?: string, invited?: string) => {

@@ -51,6 +51,8 @@ test.serial(
 	async (t) => {
 		for (const [type, data, reason, payload] of [
 			['email.created', {data: {otp_code: '424242'}}, 'Events of this type change nothing here', null],
+			['user.deleted', {id: 'user_1'}, 'Events of this type change nothing here', null],
+			['', {}, 'Events of this type change nothing here', null],
 			['user.updated', {}, 'The event refers to unknown ids', {}],
 		] as const) {
 			const event = portal.provider.event(type, data);
