@@ -3,13 +3,13 @@ import type {TestService} from '../../helpers/service.ts';
 type Statement = {name?: string};
 type Connection = {query(statement: Statement, ...rest: unknown[]): Promise<unknown>};
 
-/**
- * The prepared statements that a service runs from now on.
- * @param hold what the result of a statement waits for, by its name.
- */
+/** What the result of a statement waits for, by its name. */
+export type Hold = (name: string) => Promise<unknown> | undefined;
+
+/** The prepared statements that a service runs from now on. */
 export const watchStatements = (
 	{services}: TestService,
-	hold: (name: string) => Promise<unknown> | undefined = () => undefined,
+	hold: Hold = () => undefined,
 ): {count(name: string): number} => {
 	const names: string[] = [];
 	const watched = new WeakSet<Connection>();
