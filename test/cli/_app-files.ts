@@ -1,11 +1,10 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
+import type {Finding} from '../../src/operations/doctor/finding.ts';
 import {exampleAppConfig} from '../helpers/builders.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
-
-export type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
 /** A finding in one line. */
 export const fault = ({status, check, message}: Finding): string => `${status} ${check} ${message}`;

@@ -1,6 +1,6 @@
 import type {TestFn} from 'ava';
 import type {TestOrganization} from '../helpers/builders.ts';
-import {serviceOf, type TestService} from '../helpers/service.ts';
+import {type FakeClock, serviceOf, type TestService} from '../helpers/service.ts';
 import {type CliOptions, type CommandLine, runCli, runOnScreen, wordsOf} from './_run-cli.ts';
 
 /** The environment of a service's operator. */
@@ -13,8 +13,8 @@ export const environment = ({url, adminToken}: Pick<TestService, 'url' | 'adminT
 export const withKey = ({serverKey}: TestOrganization) => ({env: {OPLINK_API_KEY: serverKey}});
 
 /** A service for a file's tests, and the CLI in the hands of its operator, with a pipe or on a terminal of 80 columns. */
-export const serviceCli = (test: TestFn) => {
-	const service = serviceOf(test);
+export const serviceCli = (test: TestFn, clock?: FakeClock) => {
+	const service = serviceOf(test, {}, clock);
 	const cli = (argv: CommandLine, {env, io, ...more}: CliOptions = {}) =>
 		runCli(argv, {
 			...more,

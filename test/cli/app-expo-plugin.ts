@@ -2,8 +2,9 @@ import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {type ExpoConfig, type OplinkPlugin, withOplink} from '../../src/client/expo.ts';
+import type {Finding} from '../../src/operations/doctor/finding.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {checkFiles, type Finding, fault, kitFiles, serverOf} from './_app-files.ts';
+import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
 import {folderOf} from './_folder.ts';
 import {ends, runCli} from './_run-cli.ts';
 

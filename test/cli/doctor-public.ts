@@ -1,17 +1,18 @@
 import test, {type ExecutionContext} from 'ava';
+import {askPublicCaches} from '../../src/cli/doctor/public-caches.ts';
+import type {Finding} from '../../src/operations/doctor/finding.ts';
+import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {appleFile} from './_link-host.ts';
 import {closedAddress, type Responder, startRecordingServer} from './_recording-server.ts';
-import {ends, runCli} from './_run-cli.ts';
-
-type Finding = {area: string; check: string; status: string; message: string; next: string | null};
+import {ends} from './_run-cli.ts';
 
 const PRINT = Array.from({length: 32}, () => 'AB').join(':');
 const APP = 'TEAM123456.com.acme.app';
 
 /** A name that resolves nowhere: the findings of the host itself end there. */
 const HOST = 'go.acme.invalid';
-const host = {
+const host: LinkHost = {
 	url: `https://${HOST}`,
 	orgKey: 'Ab12',
 	isPart: false,
@@ -21,7 +22,7 @@ const host = {
 
 /** Answers of Apple's CDN for a host without a file, as it gives them. */
 const appleFailure =
-	(reason: string, details: object, more: Record<string, string> = {}): Responder =>
+	(reason: string, details: object = {}, more: Record<string, string> = {}): Responder =>
 	() => ({
 		status: 404,
 		headers: {
@@ -35,47 +36,54 @@ const appleFailure =
 		body: 'Not Found',
 	});
 
-const linked: Responder = () => ({body: {linked: true, maxAge: '3599.999999s', debugString: '********'}});
+type Caches = {apple?: Responder; google?: Responder};
 
-const goodApple: Responder = () => ({body: JSON.parse(appleFile(APP))});
+/** Fakes of Apple's CDN and Google's verifier; by default they have what the host has. */
+const startCaches = (t: ExecutionContext, {apple, google}: Caches = {}) =>
+	startRecordingServer(t, {
+		[`GET /a/v1/${HOST}`]: apple ?? (() => ({body: JSON.parse(appleFile(APP))})),
+		'GET /v1/assetlinks:check':
+			google ?? (() => ({body: {linked: true, maxAge: '3599.999999s', debugString: '********'}})),
+	});
 
-/** The report of `doctor` on a host, with fakes of Apple's CDN and Google's verifier. */
-const examine = async (
-	t: ExecutionContext,
-	{apple = goodApple, google = linked, hosts = [host] as object[], options = ['--public'], env = {}} = {},
-) => {
+/** What is found out about a host, and what the two were asked. */
+const ask = async (t: ExecutionContext, caches: Caches = {}, changes: Partial<LinkHost> = {}, apple?: string) => {
+	const {url, requests} = await startCaches(t, caches);
+	const urls = {apple: apple ?? url, google: url};
+	const found = await askPublicCaches({...host, ...changes}, urls, new AbortController().signal);
+	return {found, requests};
+};
+
+/** `oplink doctor` of a server with the host, beside fakes of the two. */
+const doctor = async (t: ExecutionContext, option = '', env: Record<string, string> = {}) => {
 	const [server, caches] = await Promise.all([
 		startRecordingServer(t, {
 			'GET /health/ready': () => ({body: {status: 'ok', checks: {}}}),
-			'GET /admin/doctor': () => ({body: {version: packageVersion(), status: 'ok', findings: [], hosts}}),
+			'GET /admin/doctor': () => ({body: {version: packageVersion(), status: 'ok', findings: [], hosts: [host]}}),
 		}),
-		startRecordingServer(t, {[`GET /a/v1/${HOST}`]: apple, 'GET /v1/assetlinks:check': google}),
+		startCaches(t),
 	]);
-	const result = await runCli(['doctor', ...options, '--json'], {
-		env: {...server.env, APPLE_CDN_URL: caches.url, GOOGLE_VERIFIER_URL: `${caches.url}/`, ...env},
-	});
-	const findings = result.stdout === '' ? [] : (JSON.parse(result.stdout).findings as Finding[]);
-	return {
-		...result,
-		requests: caches.requests,
-		found: findings.filter(({check}) => check.startsWith('public.')),
-	};
+	const urls = {APPLE_CDN_URL: caches.url, GOOGLE_VERIFIER_URL: `${caches.url}/`};
+	const result = await server.cli(`doctor --json${option}`, {env: {...urls, ...env}});
+	const findings: Finding[] = result.stdout === '' ? [] : JSON.parse(result.stdout).findings;
+	return {...result, requests: caches.requests, found: findings.filter(({check}) => check.startsWith('public.'))};
 };
 
 test('Apple and Google are asked only with --public, for what phones ask them', async (t) => {
-	const {requests: none, found: nothing} = await examine(t, {options: []});
+	const {requests: none, found: nothing} = await doctor(t);
 	t.deepEqual([none, nothing], [[], []]);
-	const {requests, found} = await examine(t);
+	const {requests, found} = await doctor(t, ' --public');
+	const area = 'Domain go.acme.invalid of Ab12';
 	t.deepEqual(
-		found.map(({area, check, status, message}) => [area, check, status, message]),
+		found.map(({next, ...finding}) => finding),
 		[
-			['Domain go.acme.invalid of Ab12', 'public.apple', 'ok', "Apple's CDN has the configured apps"],
-			[
-				'Domain go.acme.invalid of Ab12',
-				'public.google',
-				'ok',
-				"Google's verifier links com.acme.app with AB:AB:AB:AB…",
-			],
+			{area, check: 'public.apple', status: 'ok', message: "Apple's CDN has the configured apps"},
+			{
+				area,
+				check: 'public.google',
+				status: 'ok',
+				message: "Google's verifier links com.acme.app with AB:AB:AB:AB…",
+			},
 		],
 	);
 	const google = new URL(requests.find(({url}) => url.startsWith('/v1'))?.url ?? '', 'http://x');
@@ -85,6 +93,11 @@ test('Apple and Google are asked only with --public, for what phones ask them', 
 		'target.android_app.package_name': 'com.acme.app',
 		'target.android_app.certificate.sha256_fingerprint': PRINT,
 	});
+});
+
+test('a malformed address ends with 2', async (t) => {
+	const stderr = /GOOGLE_VERIFIER_URL must be a URL/;
+	ends(t, await doctor(t, ' --public', {GOOGLE_VERIFIER_URL: 'nowhere'}), 2, {stderr});
 });
 
 for (const [reason, details, message, next] of [
@@ -105,39 +118,37 @@ for (const [reason, details, message, next] of [
 	['SWCERR99999 Something new', {}, /SWCERR99999 Something new/, /Compare with what doctor says/],
 ] as const) {
 	test(`Apple's reason is translated: ${reason} ${JSON.stringify(details)}`, async (t) => {
-		const {found} = ends(t, await examine(t, {apple: appleFailure(reason, details)}), 1);
-		t.is(found[0]?.status, 'fail');
-		t.regex(found[0]?.message ?? '', message);
-		t.regex(found[0]?.next ?? '', next);
+		const [apple] = (await ask(t, {apple: appleFailure(reason, details)})).found;
+		t.is(apple?.status, 'fail');
+		t.regex(apple?.message ?? '', message);
+		t.regex(apple?.next ?? '', next);
 	});
 }
 
-test('a host that phones may ask themselves, an older file and another answer are reported', async (t) => {
-	const direct = await examine(t, {
-		apple: appleFailure(
-			'SWCERR00301 Timeout',
-			{},
-			{'apple-try-direct': 'true', 'cache-control': 'max-age=1800,public'},
-		),
+const timeout = 'SWCERR00301 Timeout';
+
+for (const [what, apple, status, message, changes] of [
+	[
+		'a host that phones may ask themselves',
+		appleFailure(timeout, {}, {'apple-try-direct': 'true', 'cache-control': 'max-age=1800,public'}),
+		'fail',
+		`has no file: ${timeout}; Apple keeps this answer for 30 minutes; phones may ask the host itself`,
+	],
+	[
+		'an older file',
+		() => ({body: JSON.parse(appleFile('TEAM123456.com.old'))}),
+		'warn',
+		`has an older file, which lacks ${APP} /*`,
+	],
+	['another answer', () => ({status: 500}), 'fail', 'answers with 500'],
+	['no file without an app', appleFailure(timeout), 'ok', 'has no file', {apple: [], android: []}],
+] satisfies Array<[string, Responder, string, string, Partial<LinkHost>?]>) {
+	test(`${what} at Apple's CDN is reported as ${status}`, async (t) => {
+		const {found} = await ask(t, {apple}, changes);
+		t.is(found[0]?.status, status as Finding['status']);
+		t.true(found[0]?.message.endsWith(`Apple's CDN ${message}`), found[0]?.message);
 	});
-	t.is(
-		direct.found[0]?.message,
-		"Apple's CDN has no file: SWCERR00301 Timeout; Apple keeps this answer for 30 minutes; phones may ask the host itself",
-	);
-	const older = await examine(t, {apple: () => ({body: JSON.parse(appleFile('TEAM123456.com.old'))})});
-	t.is(older.found[0]?.status, 'warn');
-	t.is(older.found[0]?.message, `Apple's CDN has an older file, which lacks ${APP} /*`);
-	const strange = await examine(t, {apple: () => ({status: 500})});
-	t.is(strange.found[0]?.message, "Apple's CDN answers with 500");
-	const none = await examine(t, {
-		apple: appleFailure('SWCERR00101 Bad HTTP Response: 404 Not Found', {}),
-		hosts: [{...host, apple: [], android: []}],
-	});
-	t.deepEqual(
-		none.found.map(({status, message}) => [status, message]),
-		[['ok', "no iOS app is configured, and Apple's CDN has no file"]],
-	);
-});
+}
 
 for (const [answer, message, next] of [
 	[{linked: false}, /does not link com\.acme\.app with AB:AB:AB:AB…$/, /compare package and fingerprint/],
@@ -146,16 +157,16 @@ for (const [answer, message, next] of [
 	[{linked: false, errorCode: ['ERROR_CODE_NEW']}, /ERROR_CODE_NEW$/, /compare package and fingerprint/],
 ] as const) {
 	test(`Google's answer ${JSON.stringify(answer)} is translated`, async (t) => {
-		const {found} = ends(t, await examine(t, {google: () => ({body: answer})}), 1);
-		t.is(found[1]?.status, 'fail');
-		t.regex(found[1]?.message ?? '', message);
-		t.regex(found[1]?.next ?? '', next);
+		const [, google] = (await ask(t, {google: () => ({body: answer})})).found;
+		t.is(google?.status, 'fail');
+		t.regex(google?.message ?? '', message);
+		t.regex(google?.next ?? '', next);
 	});
 }
 
 test('a service that cannot be asked is a warning, and many apps are asked for in part', async (t) => {
 	const android = Array.from({length: 12}, (_, index) => `com.acme.app${index} ${PRINT}`);
-	const {found, requests} = await examine(t, {hosts: [{...host, android}], env: {APPLE_CDN_URL: closedAddress}});
+	const {found, requests} = await ask(t, {}, {android}, closedAddress);
 	t.is(found[0]?.status, 'warn');
 	t.regex(found[0]?.message ?? '', /^Apple's CDN cannot be asked: connect ECONNREFUSED/);
 	t.is(requests.length, 10);
@@ -163,15 +174,7 @@ test('a service that cannot be asked is a warning, and many apps are asked for i
 });
 
 test('hosts that nobody reaches from outside are not asked for', async (t) => {
-	const {requests} = await examine(t, {
-		hosts: ['http://go.acme.invalid', 'https://go.acme.invalid:8443', 'https://localhost'].map((url) => ({
-			...host,
-			url,
-		})),
-	});
-	t.deepEqual(requests, []);
-});
-
-test('a malformed address ends with 2', async (t) => {
-	ends(t, await examine(t, {env: {GOOGLE_VERIFIER_URL: 'nowhere'}}), 2, {stderr: /GOOGLE_VERIFIER_URL must be a URL/});
+	for (const url of ['http://go.acme.invalid', 'https://go.acme.invalid:8443', 'https://localhost']) {
+		t.deepEqual(await ask(t, {}, {url}), {found: [], requests: []}, url);
+	}
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {checkConfiguration} from '../../src/operations/doctor/configuration.ts';
 import {judgeSpace} from '../../src/operations/doctor/disk.ts';
+import type {Finding} from '../../src/operations/doctor/finding.ts';
 import {checkIdentityProvider, judgeKeySet} from '../../src/operations/doctor/identity-provider.ts';
 import {checkPaymob} from '../../src/operations/doctor/paymob.ts';
 import {checkStripe} from '../../src/operations/doctor/stripe.ts';
@@ -15,8 +16,6 @@ import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {folderOf} from './_folder.ts';
-
-type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
 /** A service of its own for a configuration, with the machine's time. */
 const serviceWith = async (t: ExecutionContext, env: Record<string, string> = {}): Promise<TestService> => {

@@ -3,70 +3,45 @@ import stringWidth from 'string-width';
 import {judgeClock, judgeVersion} from '../../src/cli/doctor/ask-server.ts';
 import {findingsText, summaryText} from '../../src/cli/doctor/report.ts';
 import {terminalText} from '../../src/cli/terminal/printable.ts';
-import {findingsOf} from '../../src/operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../src/operations/doctor/finding.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {organization} from '../helpers/builders.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock} from '../helpers/service.ts';
 import {folderOf} from './_folder.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
+import {serviceCli} from './_service-cli.ts';
 
-type Finding = {area: string; check: string; status: string; message: string; next: string | null};
+const {service, cli} = serviceCli(test, createFakeClock(new Date()));
 
-let service: TestService;
-
-test.serial.before(async () => {
-	service = await startService({}, createFakeClock(new Date()));
-});
-test.after.always(async () => {
-	await service?.stop();
-});
-
-const credentials = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
 const findingsIn = ({stdout}: {stdout: string}): Finding[] => JSON.parse(stdout).findings;
 const statusOf = (findings: Finding[], check: string) => findings.find((one) => one.check === check)?.status;
 
 test.serial('a healthy server has no failure, and warns only of a local link domain', async (t) => {
 	await organization(service);
 	service.clock.set(new Date());
-	const result = ends(t, await runCli('doctor --json', {env: credentials(service)}), 0);
-	const {status} = JSON.parse(result.stdout);
-	t.is(status, 'warn');
+	const result = ends(t, await cli('doctor --json'), 0);
+	t.is(JSON.parse(result.stdout).status, 'warn');
+	const checksOf = (fine: boolean) =>
+		findingsIn(result).flatMap(({check, status}) => ((status === 'ok') === fine ? [check] : []));
+	t.deepEqual(checksOf(false), ['host.https']);
+	const fine = `server.address server.ready server.clock server.token server.version configuration.environment
+		database.version database.clock database.migrations redis.reachable disk.space identity.configured
+		stripe.configured paymob.configured host.address host.apple host.android`;
 	t.deepEqual(
-		findingsIn(result).flatMap((one) => (one.status === 'ok' ? [] : [one.check])),
-		['host.https'],
+		fine.split(/\s+/).filter((check) => !checksOf(true).includes(check)),
+		[],
 	);
-	for (const check of [
-		'server.address',
-		'server.ready',
-		'server.clock',
-		'server.token',
-		'server.version',
-		'configuration.environment',
-		'database.version',
-		'database.clock',
-		'database.migrations',
-		'redis.reachable',
-		'disk.space',
-		'identity.configured',
-		'stripe.configured',
-		'paymob.configured',
-		'host.address',
-		'host.apple',
-		'host.android',
-	]) {
-		t.is(statusOf(findingsIn(result), check), 'ok', check);
-	}
 });
 
 test.serial('with --strict a warning ends with 1', async (t) => {
 	service.clock.set(new Date());
-	t.is((await runCli('doctor --strict', {env: credentials(service)})).exitCode, 1);
+	t.is((await cli('doctor --strict')).exitCode, 1);
 });
 
 test.serial('for people each area has a title, and every line fits 80 columns', async (t) => {
 	service.clock.set(new Date());
-	const {stdout, stderr} = await runCli('doctor', {env: credentials(service)});
+	const {stdout, stderr} = await cli('doctor');
 	t.is(stderr, '');
 	t.regex(stdout, /^Server\n {2}ok {4}http:\/\/127\.0\.0\.1:\d+\n {2}ok {4}it answers and is ready\n/);
 	t.regex(stdout, /\nDatabase\n {2}ok {4}PostgreSQL /);
@@ -79,19 +54,14 @@ test.serial('for people each area has a title, and every line fits 80 columns', 
 });
 
 test('only the named organizations are examined, and an unknown one ends with 4', async (t) => {
-	const env = credentials(service);
-	t.is((await runCli('doctor Nope1', {env})).exitCode, 4);
-	const acme = await organization(service);
-	for (const named of [
-		[acme.orgKey, acme.id],
-		['--org', acme.orgKey, '--org', acme.id],
-		[acme.id, '--org', acme.orgKey],
-	]) {
-		const result = await runCli(['doctor', ...named, '--json'], {env});
-		t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
+	const {orgKey, id} = await organization(service);
+	for (const named of [`${orgKey} ${id}`, `${id} --org ${orgKey}`]) {
+		t.is(statusOf(findingsIn(await cli(`doctor ${named} --json`)), 'host.apple'), 'ok');
 	}
 
-	t.is((await runCli('doctor --org Nope1', {env})).exitCode, 4);
+	for (const unknown of ['Nope1', '--org Nope1']) {
+		t.is((await cli(`doctor ${unknown}`)).exitCode, 4);
+	}
 });
 
 test('a refused or missing token is a failure with the next step', async (t) => {
@@ -122,11 +92,15 @@ test('if the server of this machine is down, its environment and database are ex
 	const url = closedAddress;
 	const env = {OPLINK_URL: url, DATABASE_URL: service.databaseUrl, DATA_DIR: folder, REDIS_URL: 'redis://127.0.0.1:1'};
 	const result = ends(t, await runCli('doctor --json', {env}), 7);
-	const findings = findingsIn(result);
-	t.is(statusOf(findings, 'database.version'), 'ok');
-	t.is(statusOf(findings, 'database.migrations'), 'ok');
-	t.is(statusOf(findings, 'disk.space'), 'ok');
-	t.is(statusOf(findings, 'redis.reachable'), 'fail');
+	for (const [check, status] of [
+		['database.version', 'ok'],
+		['database.migrations', 'ok'],
+		['disk.space', 'ok'],
+		['redis.reachable', 'fail'],
+	] as const) {
+		t.is(statusOf(findingsIn(result), check), status, check);
+	}
+
 	const wrong = await runCli('doctor --json', {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
 	t.deepEqual(
 		findingsIn(wrong).flatMap(({check, message}) => (check === 'configuration.fault' ? [message.split(' ')[0]] : [])),
