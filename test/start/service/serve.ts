@@ -1,13 +1,44 @@
 import {once} from 'node:events';
 import {readFile, stat} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
+import {type AddressInfo, createServer} from 'node:net';
 import path from 'node:path';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {send} from '../../helpers/callers.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 
-test('a first start prints a link, its QR code and curl lines that work; it is graceful, and a second start brings it back', async (t) => {
+type Program = ReturnType<typeof oplink>;
+
+/** Ctrl-C, which npm passes on a second time, during a request: it finishes, and no new one is accepted. */
+const interrupt = async (t: ExecutionContext, {child, ended, printed}: Program, url: string, headers: object) => {
+	const {hostname, port} = new URL(url);
+	const asking = {...headers, Expect: '100-continue'};
+	const half = request({hostname, port, method: 'POST', path: '/links', headers: asking});
+	const answered = once(half, 'response') as Promise<[IncomingMessage]>;
+	half.flushHeaders();
+	// The server asks for the body, so the request is under way.
+	await once(half, 'continue');
+	half.write('{"path":');
+	child.kill('SIGINT');
+	await printed(/stopping/);
+	child.kill('SIGINT');
+	const isRefused = () =>
+		send(url, 'GET', '/health/live').then(
+			() => false,
+			() => true,
+		);
+	while (!(await isRefused())) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	half.end('"/late"}');
+	const [response] = await answered;
+	t.deepEqual([response.statusCode, response.headers.connection], [201, 'close']);
+	response.resume();
+	t.is(await ended, 0);
+};
+
+test('a first start prints a link, its QR code and curl lines that work; it is graceful, Ctrl-C lets requests finish, and a second start brings it back', async (t) => {
 	const env = {PORT: '0', DATA_DIR: await dataDirectory(t)};
 	const first = oplink(t, ['serve'], env);
 	const [, url = ''] = await first.printed(ready);
@@ -19,13 +50,8 @@ test('a first start prints a link, its QR code and curl lines that work; it is g
 	t.is((await send(url, 'GET', '/health/ready')).status, 200);
 	t.is((await send(url, 'GET', pathname)).status, 200);
 	t.is((await send(url, 'GET', `${pathname}/data`)).body.path, '/hello');
-	const created = await send(
-		url,
-		'POST',
-		'/links',
-		{Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'},
-		'{"path": "/product/42", "title": "Red shoes"}',
-	);
+	const headers = {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'};
+	const created = await send(url, 'POST', '/links', headers, '{"path": "/product/42", "title": "Red shoes"}');
 	t.is(created.status, 201);
 	t.is((await stat(path.join(env.DATA_DIR, 'admin-token'))).mode & 0o777, 0o600);
 	const token = (await readFile(path.join(env.DATA_DIR, 'admin-token'), 'utf8')).trim();
@@ -56,8 +82,7 @@ test('a first start prints a link, its QR code and curl lines that work; it is g
 	const fourth = oplink(t, ['serve'], env);
 	const [, last = ''] = await fourth.printed(ready);
 	t.is((await send(last, 'GET', new URL(created.body.url).pathname)).status, 200);
-	fourth.child.kill('SIGINT');
-	t.is(await fourth.ended, 0);
+	await interrupt(t, fourth, last, headers);
 });
 
 test('an invalid configuration ends the start with 78 and a line for each fault', async (t) => {
@@ -66,21 +91,6 @@ test('an invalid configuration ends the start with 78 and a line for each fault'
 	const lines = stderr().trim().split('\n');
 	t.true(lines.some((line) => line.includes('PORT')));
 	t.true(lines.some((line) => line.includes('LOG_LEVEL')));
-});
-
-test('with DATABASE_URL that server is used, without a demo organization', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const {printed, child, ended, stdout} = oplink(t, ['serve'], {
-		PORT: '0',
-		DATA_DIR: await dataDirectory(t),
-		DATABASE_URL: database.url,
-	});
-	const [, url = ''] = await printed(ready);
-	t.is((await send(url, 'GET', '/health/ready')).body.checks.database, 'ok');
-	t.false(stdout().includes('demo'));
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
 });
 
 test('in production no demo organization is made, and no key is printed', async (t) => {
@@ -99,82 +109,13 @@ test('in production no demo organization is made, and no key is printed', async 
 	t.notRegex(stdout() + stderr(), /opl_|demo/);
 });
 
-test('Ctrl-C, which npm passes on a second time, lets running requests finish, and accepts no new one', async (t) => {
-	const {printed, child, ended, stdout} = oplink(t, ['serve'], {PORT: '0', DATA_DIR: await dataDirectory(t)});
-	const [, url = ''] = await printed(ready);
-	await printed(/npx oplink status/);
-	const [, key = ''] = /Bearer (opl_api_\S+)'/.exec(stdout()) ?? [];
-	const {hostname, port} = new URL(url);
-	const half = request({
-		hostname,
-		port,
-		method: 'POST',
-		path: '/links',
-		headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', Expect: '100-continue'},
-	});
-	const answered = once(half, 'response') as Promise<[IncomingMessage]>;
-	half.flushHeaders();
-	// The server asks for the body, so the request is under way.
-	await once(half, 'continue');
-	half.write('{"path":');
-	child.kill('SIGINT');
-	await printed(/stopping/);
-	child.kill('SIGINT');
-	const refused = async () =>
-		send(url, 'GET', '/health/live').then(
-			() => false,
-			() => true,
-		);
-	while (!(await refused())) {
-		await new Promise((resolve) => setImmediate(resolve));
-	}
-
-	half.end('"/late"}');
-	const [response] = await answered;
-	t.is(response.statusCode, 201);
-	t.is(response.headers.connection, 'close');
-	response.resume();
-	t.is(await ended, 0);
-});
-
 test('a port in use ends the start before the database is touched', async (t) => {
-	const directory = await dataDirectory(t);
-	const first = oplink(t, ['serve'], {PORT: '0', DATA_DIR: directory});
-	const [, url = ''] = await first.printed(ready);
-	const other = await dataDirectory(t);
-	const second = oplink(t, ['serve'], {PORT: new URL(url).port, DATA_DIR: other});
-	t.is(await second.ended, 1);
-	t.regex(second.stderr(), /EADDRINUSE|in use/);
-	await t.throwsAsync(stat(path.join(other, 'postgres')), {code: 'ENOENT'});
-	first.child.kill('SIGTERM');
-	await first.ended;
-});
-
-/** Has the process warn at a signal, as Node and packages do when they please. */
-const preload = `data:text/javascript,process.on('SIGUSR2',()=>process.emitWarning('old%20ways',{code:'OLD'}))`;
-
-test('a process warning is a log line like any other, and the server keeps running', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const {child, ended, printed, stderr} = oplink(t, ['serve'], {
-		PORT: '0',
-		DATA_DIR: await dataDirectory(t),
-		DATABASE_URL: database.url,
-		NODE_OPTIONS: `--import=${preload}`,
-	});
-	const [, url = ''] = await printed(ready);
-	child.kill('SIGUSR2');
-	await printed(/a warning of the process/);
-	t.is((await send(url, 'GET', '/health/live')).status, 200);
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
-
-	const lines = stderr()
-		.trim()
-		.split('\n')
-		.map((line) => JSON.parse(line));
-	const warnings = lines.filter(({msg}) => msg === 'a warning of the process');
-	t.is(warnings.length, 1);
-	const [{level, err}] = warnings;
-	t.like({level, ...err}, {level: 'warn', message: 'old ways', code: 'OLD'});
+	const other = createServer().listen(0, '127.0.0.1');
+	t.teardown(() => other.close());
+	await once(other, 'listening');
+	const env = {PORT: String((other.address() as AddressInfo).port), DATA_DIR: await dataDirectory(t)};
+	const {ended, stderr} = oplink(t, ['serve'], env);
+	t.is(await ended, 1);
+	t.regex(stderr(), /EADDRINUSE|in use/);
+	await t.throwsAsync(stat(path.join(env.DATA_DIR, 'postgres')), {code: 'ENOENT'});
 });
