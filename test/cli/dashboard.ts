@@ -1,4 +1,3 @@
-import {PassThrough} from 'node:stream';
 import {setTimeout as wait} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
@@ -6,48 +5,31 @@ import type {Io} from '../../src/cli/terminal/io.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {openLine} from '../helpers/cut-off.ts';
-import {serviceOf, type TestService} from '../helpers/service.ts';
+import {createTerminal} from './_fake-terminal.ts';
 import {closedAddress} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 import {createScreen} from './_screen.ts';
+import {environment, serviceCli} from './_service-cli.ts';
 
-const service = serviceOf(test);
+const {service, cli, json} = serviceCli(test);
 
 const iphone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 
-const clickOn = (service: TestService, url: string) =>
-	anonymous(service).get(new URL(url).pathname, {'User-Agent': iphone});
+const clickOn = (url: string) => anonymous(service).get(new URL(url).pathname, {'User-Agent': iphone});
 
-/** A keyboard, on which nothing is typed until a test does. */
-const createKeyboard = () => {
-	const modes: boolean[] = [];
-	const stream = Object.assign(new PassThrough(), {
-		isTTY: true,
-		setRawMode: (isRaw: boolean) => {
-			modes.push(isRaw);
-			return stream;
-		},
-	});
-	return {stream, modes};
-};
-
-type Setup = {env?: Record<string, string>; columns?: number; rows?: number; url?: string; io?: Partial<Io>};
+type Setup = {env?: Record<string, string>; columns?: number; rows?: number; io?: Partial<Io>};
 
 /** `oplink dashboard` on a terminal; frames are drawn as the command asks for them. */
-const onTerminal = (
-	t: ExecutionContext,
-	argv: string[],
-	{env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {},
-) => {
+const onTerminal = (t: ExecutionContext, argv: string[], {env = {}, columns = 80, rows = 24, io = {}}: Setup = {}) => {
 	const screen = createScreen({columns, rows});
-	const keyboard = createKeyboard();
+	const keyboard = createTerminal();
 	// A dashboard left running by a failed test would draw forever.
 	const timers = new Set<NodeJS.Timeout>();
 	t.teardown(() => timers.forEach(clearInterval));
 	const ended = runCli(['dashboard', ...argv], {
-		env: {OPLINK_URL: url ?? service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env},
-		stdin: keyboard.stream,
+		env: {...environment(service), ...env},
+		stdin: keyboard.io.stdin,
 		io: {
 			stdout: screen.stdout,
 			sleep: () => wait(10),
@@ -75,7 +57,7 @@ const onTerminal = (
 		ended,
 		until,
 		untilShown: (text: string) => until((lines) => lines.some((line) => line.includes(text))),
-		type: (keys: string) => keyboard.stream.write(keys),
+		type: (keys: string) => keyboard.io.stdin.write(keys),
 	};
 };
 
@@ -91,7 +73,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 	const {screen, keyboard, ended, untilShown, type} = await live(t, acme);
 	await untilShown('none yet');
 	t.true(screen.modes().has('1049'));
-	await clickOn(service, spring.url);
+	await clickOn(spring.url);
 	const lines = await untilShown('ios · Safari');
 	const row = lines.find((line) => line.includes('ios · Safari')) ?? '';
 	t.regex(
@@ -109,21 +91,21 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 	t.deepEqual(keyboard.modes, [true, false]);
 });
 
-test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
-	const {screen, ended, type} = await live(t, await organization(service));
-	type('\u0003');
-	ends(t, await ended, 130, {stderr: 'Interrupted\n'});
-	t.false(screen.modes().has('1049'));
-});
+for (const what of ['Ctrl-C', 'a signal']) {
+	test(`${what} gives the terminal back and ends with 130`, async (t) => {
+		const interruption = new AbortController();
+		const {signal} = interruption;
+		const {screen, ended, type} = await live(t, await organization(service), {io: {interruption: signal}});
+		if (what === 'Ctrl-C') {
+			type('\u0003');
+		} else {
+			interruption.abort();
+		}
 
-test('a signal does as Ctrl-C', async (t) => {
-	const interruption = new AbortController();
-	const acme = await organization(service);
-	const {screen, ended} = await live(t, acme, {io: {interruption: interruption.signal}});
-	interruption.abort();
-	t.is((await ended).exitCode, 130);
-	t.false(screen.modes().has('1049'));
-});
+		ends(t, await ended, 130, {stderr: 'Interrupted\n'});
+		t.false(screen.modes().has('1049'));
+	});
+}
 
 test('another size is another picture, with nothing left of the one before', async (t) => {
 	const acme = await organization(service);
@@ -139,23 +121,27 @@ test('another size is another picture, with nothing left of the one before', asy
 });
 
 test('with NO_COLOR it is live without a colour', async (t) => {
-	const acme = await organization(service);
-	const {screen, ended, type} = await live(t, acme, {env: {NO_COLOR: '1'}});
+	const {screen, ended, type} = await live(t, await organization(service), {env: {NO_COLOR: '1'}});
 	type('q');
 	await ended;
 	t.deepEqual(screen.colours(), []);
 });
 
-test('a lost connection is shown, and missed events appear after reconnecting', async (t) => {
-	const acme = await organization(service);
-	const spring = await link(acme, {title: 'Meanwhile'});
+/** A live dashboard, over a line that can be cut. */
+const liveOverLine = async (t: ExecutionContext, acme: TestOrganization) => {
 	const {hostname, port} = new URL(service.url);
 	const line = await openLine({host: hostname, port: Number(port)});
 	t.teardown(() => line.close());
-	const dashboard = await live(t, acme, {url: `http://127.0.0.1:${line.port}`});
+	return {line, dashboard: await live(t, acme, {env: {OPLINK_URL: `http://127.0.0.1:${line.port}`}})};
+};
+
+test('a lost connection is shown, and missed events appear after reconnecting', async (t) => {
+	const acme = await organization(service);
+	const spring = await link(acme, {title: 'Meanwhile'});
+	const {line, dashboard} = await liveOverLine(t, acme);
 	await line.cut();
 	await dashboard.untilShown('away, again in');
-	await clickOn(service, spring.url);
+	await clickOn(spring.url);
 	await line.mend();
 	await dashboard.untilShown('● live');
 	await dashboard.untilShown('Meanwhile');
@@ -165,28 +151,24 @@ test('a lost connection is shown, and missed events appear after reconnecting', 
 
 test('a refusal while it runs ends it with the terminal given back', async (t) => {
 	const acme = await organization(service, {plan: null});
-	const {hostname, port} = new URL(service.url);
-	const line = await openLine({host: hostname, port: Number(port)});
-	t.teardown(() => line.close());
-	const {screen, ended} = await live(t, acme, {url: `http://127.0.0.1:${line.port}`});
+	const {line, dashboard} = await liveOverLine(t, acme);
 	await line.cut();
 	await service.services.db('organizations').where({id: acme.id}).delete();
 	await line.mend();
-	ends(t, await ended, 4, {stderr: /^Error: Organization not found/});
-	t.false(screen.modes().has('1049'));
+	ends(t, await dashboard.ended, 4, {stderr: /^Error: Organization not found/});
+	t.false(dashboard.screen.modes().has('1049'));
 });
 
 test('without a terminal the current figures are printed once, and --json prints the API’s answer', async (t) => {
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Printed'});
-	await clickOn(service, spring.url);
-	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
-	const printed = ends(t, await runCli(`dashboard --org ${acme.orgKey}`, {env}), 0, {
+	await clickOn(spring.url);
+	const printed = ends(t, await cli(`dashboard --org ${acme.orgKey}`), 0, {
 		stdout: [/CLICKS PER MINUTE 0 in the last 60s/, / Printed \(/],
 	});
 	t.is(stripVTControlCharacters(printed.stdout), printed.stdout);
 	t.false(printed.stdout.includes('q quits'));
-	const {status, recent} = JSON.parse((await runCli(`dashboard --org ${acme.id} --json`, {env})).stdout);
+	const {status, recent} = await json(`dashboard --org ${acme.id}`);
 	t.is(status.status, 'ok');
 	t.is(recent.perMinute.at(-1), 1);
 	t.is(recent.links[0].link.id, spring.id);
@@ -198,16 +180,11 @@ test('without a terminal the current figures are printed once, and --json prints
 for (const [what, argv, env, exitCode] of [
 	['an unknown organization', ['--org', 'Zz99'], {}, 4],
 	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
-] as const) {
+	['an unreachable server', [], {OPLINK_URL: closedAddress}, 7],
+] satisfies Array<[string, string[], Record<string, string>, number]>) {
 	test(`${what} is reported before the screen is taken`, async (t) => {
-		const {screen, ended} = onTerminal(t, [...argv], {env});
+		const {screen, ended} = onTerminal(t, argv, {env});
 		t.is((await ended).exitCode, exitCode);
 		t.is(screen.raw(), '');
 	});
 }
-
-test('an unreachable server is reported before the screen is taken', async (t) => {
-	const {screen, ended} = onTerminal(t, [], {url: closedAddress});
-	t.is((await ended).exitCode, 7);
-	t.is(screen.raw(), '');
-});

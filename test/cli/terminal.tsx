@@ -1,6 +1,5 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {render} from 'ink-testing-library';
@@ -13,26 +12,10 @@ import {styled, terminalText} from '../../src/cli/terminal/printable.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 import {progressText} from '../../src/cli/terminal/progress-text.ts';
 import {messageText, wrapped} from '../../src/cli/terminal/wrapped.ts';
+import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, ends, runCli} from './_run-cli.ts';
-
-/** A terminal on which `keys` have been typed: what ink needs of a stdin, and a stderr that keeps its text. */
-const createTerminal = (keys = '') => {
-	const stdin = Object.assign(new PassThrough(), {
-		isTTY: true,
-		setRawMode: () => stdin,
-		ref: () => stdin,
-		unref: () => stdin,
-	});
-	stdin.write(keys);
-	const sink = createSink();
-	return {
-		io: {stdin, stderr: Object.assign(sink.stream, {isTTY: true, columns: 80, rows: 24})},
-		text: () => stripVTControlCharacters(sink.text()),
-		raw: () => sink.text(),
-	};
-};
 
 const acme = {id: 'x', orgKey: 'Ab12', name: 'Acme\u001B[2J', createdAt: '2026-01-31T00:00:00.000Z'};
 const deleted = {
