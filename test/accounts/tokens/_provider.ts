@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {exportJWK, generateKeyPair, type JWTPayload, SignJWT} from 'jose';
 
 /** A provider of OpenID Connect: discovery, a key set, and tokens of any claims. */
-export const startProvider = async (t: {teardown(end: () => unknown): void}, now: () => Date) => {
+export const startProvider = async ({now}: {now(): Date}) => {
 	type Key = {kid: string; alg: string; privateKey: CryptoKey; jwk: object};
 	const keys: Key[] = [];
 	let isAway = false;
@@ -30,12 +30,8 @@ export const startProvider = async (t: {teardown(end: () => unknown): void}, now
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
-	t.teardown(() => {
-		server.closeAllConnections();
-		server.close();
-	});
 	const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	await addKey('RS256');
+	const first = await addKey('RS256');
 	return {
 		issuer,
 		addKey,
@@ -44,15 +40,15 @@ export const startProvider = async (t: {teardown(end: () => unknown): void}, now
 		away: (is = true) => {
 			isAway = is;
 		},
-		token: (claims: JWTPayload, key = keys[0]): Promise<string> => {
-			if (key === undefined) {
-				throw new Error('a provider has a key');
-			}
-
+		token: (claims: JWTPayload, key = keys[0] ?? first): Promise<string> => {
 			const seconds = Math.floor(now().getTime() / 1000);
 			return new SignJWT({iss: issuer, aud: 'oplink', sub: 'subject', iat: seconds, exp: seconds + 300, ...claims})
 				.setProtectedHeader({alg: key.alg, kid: key.kid})
 				.sign(key.privateKey);
+		},
+		stop: () => {
+			server.closeAllConnections();
+			server.close();
 		},
 	};
 };
