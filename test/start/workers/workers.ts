@@ -1,31 +1,34 @@
-import {stat} from 'node:fs/promises';
+import {mkdtempSync} from 'node:fs';
+import {rm, stat} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {admin, send} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
-import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
+import {dataDirectory, oplink} from '../../helpers/process.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {startWorkers} from '../../helpers/workers.ts';
 
-const startTwo = async (t: ExecutionContext) => {
-	const workers = await startWorkers();
-	t.teardown(workers.stop);
-	/** A series as whichever worker takes the connection reports it, once both have answered in time on a busy machine. */
-	const scraped = async (series: string): Promise<number> => {
-		const {text} = await send(workers.url, 'GET', '/metrics', {Connection: 'close'});
-		if (!/^oplink_workers_answered 2$/m.test(text)) {
-			return scraped(series);
-		}
+const DATA_DIR = mkdtempSync(path.join(tmpdir(), 'oplink-workers-'));
+/** One program for all tests, which follow each other. */
+const program = startedFor(test, () => startWorkers({DATA_DIR}));
+test.after.always(() => rm(DATA_DIR, {recursive: true, force: true}));
 
-		return Number(
-			text
-				.split('\n')
-				.find((line) => line.startsWith(`${series} `))
-				?.slice(series.length + 1),
-		);
-	};
-	return {...workers, scraped};
+/** Connections of their own, which the workers take in turn. */
+const ask = (path: string) => send(program.url, 'GET', path, {Connection: 'close'});
+const askFour = (path: string) => Promise.all([1, 2, 3, 4].map(() => ask(path)));
+
+/** A series as whichever worker takes the connection reports it, once both have answered in time on a busy machine. */
+const scraped = async (series: string): Promise<number> => {
+	const {text} = await ask('/metrics');
+	const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+	return /^oplink_workers_answered 2$/m.test(text) ? Number(line?.slice(series.length + 1)) : scraped(series);
 };
+
+/** Waits until so many workers have taken the place of another one. */
+const replaced = (count: number) =>
+	program.printed(new RegExp(`(another one takes its place[\\s\\S]*"msg":"ready"[\\s\\S]*){${count}}`));
 
 const isAlive = (pid: number): boolean => {
 	try {
@@ -35,24 +38,20 @@ const isAlive = (pid: number): boolean => {
 	}
 };
 
-test('two workers share the port, serve no stale link, and each reports the figures of both', async (t) => {
-	const {url, workers, scraped, service, stderr} = await startTwo(t);
+test.serial('two workers share the port, serve no stale link, and each reports the figures of both', async (t) => {
+	const {workers, service, stderr} = program;
 	t.is(new Set(workers()).size, 2);
 	const acme = await organization(service);
-	const made = await admin(service).post(`/admin/organizations/${acme.id}/links`, {path: '/0'});
+	const links = `/admin/organizations/${acme.id}/links`;
+	const made = await admin(service).post(links, {path: '/0'});
 	t.is(made.status, 201);
 	const {pathname} = new URL(made.body.url);
 	for (let number = 1; number <= 40; number += 1) {
-		const patched = await admin(service).patch(`/admin/organizations/${acme.id}/links/${made.body.id}`, {
-			path: `/${number}`,
-		});
-		t.is(patched.status, 200);
-		// Connections of their own, which the processes take in turn.
-		const seen = await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', `${pathname}/data`, {Connection: 'close'})));
-		t.deepEqual(
-			seen.map(({status, body}) => ({status, path: body.path})),
-			seen.map(() => ({status: 200, path: `/${number}`})),
-		);
+		const path = `/${number}`;
+		t.is((await admin(service).patch(`${links}/${made.body.id}`, {path})).status, 200);
+		for (const seen of await askFour(`${pathname}/data`)) {
+			t.like(seen, {status: 200, body: {path}});
+		}
 	}
 
 	// Scrapes that come together are taken by both.
@@ -62,49 +61,47 @@ test('two workers share the port, serve no stale link, and each reports the figu
 	t.notRegex(stderr(), /Warning/);
 });
 
-test('a worker that ends is replaced while the other answers, its counters remain, and a stop ends all', async (t) => {
-	const {url, workers, scraped, printed, child, ended} = await startTwo(t);
+test.serial('the CLI finds a server of two workers by its DATA_DIR, on any PORT', async (t) => {
+	const found = oplink(t, ['status', '--json'], {DATA_DIR, OPLINK_ADMIN_TOKEN: program.service.adminToken});
+	t.is(await found.ended, 0);
+	t.is(JSON.parse(found.stdout()).status, 'ok');
+});
+
+test.serial('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const env = {DATA_DIR: await dataDirectory(t), DATABASE_URL: database.url, WORKERS: '2'};
+	const second = oplink(t, ['serve'], {...env, PORT: new URL(program.url).port});
+	t.is(await second.ended, 1);
+	t.is([...second.stderr().matchAll(/^Error: .*/gm)].length, 1);
+	t.regex(second.stderr(), /^Error: Port \d+ is in use by another program$/m);
+});
+
+test.serial('a worker that ends is replaced while the other answers, and its counters remain', async (t) => {
+	const {workers, printed} = program;
 	const [victim = 0, orderly = 0] = workers();
 	const live = 'oplink_http_requests_total{method="GET",route="/health/live",status="2xx"}';
-	await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'})));
+	await askFour('/health/live');
 	t.is(await scraped(live), 4);
 	process.kill(victim, 'SIGKILL');
 	await printed(new RegExp(`"worker":${victim},.*"signal":"SIGKILL".*another one takes its place`));
-	t.is((await send(url, 'GET', '/health/live', {Connection: 'close'})).status, 200);
-	await printed(/another one takes its place[\s\S]*"msg":"ready"/);
+	t.is((await ask('/health/live')).status, 200);
+	await replaced(1);
 	t.is(workers().length, 3);
 	t.is(await scraped(live), 5);
-	await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'})));
+	await askFour('/health/live');
 	// Not asked since.
 	process.kill(orderly, 'SIGTERM');
-	await printed(/(another one takes its place[\s\S]*"msg":"ready"[\s\S]*){2}/);
+	await replaced(2);
 	t.is(await scraped(live), 9);
-	t.is((await send(url, 'GET', '/health/ready', {Connection: 'close'})).status, 200);
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
-	t.deepEqual(workers().filter(isAlive), []);
+	t.is((await ask('/health/ready')).status, 200);
 });
 
-test('the CLI finds a server of two workers by its DATA_DIR, on any PORT', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const env = {DATA_DIR: await dataDirectory(t), DATABASE_URL: database.url};
-	const {child, ended, printed} = oplink(t, ['serve'], {...env, PORT: '0', WORKERS: '2'});
-	await printed(ready);
-	const found = oplink(t, ['status', '--json'], {DATA_DIR: env.DATA_DIR});
-	t.is(await found.ended, 0);
-	t.is(JSON.parse(found.stdout()).status, 'ok');
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
-	await t.throwsAsync(stat(path.join(env.DATA_DIR, 'address')), {code: 'ENOENT'});
-});
-
-test('a connection on its way to a worker that is killed is answered by another one', async (t) => {
-	const {url, workers} = await startTwo(t);
-	const [stopped = 0] = workers();
+test.serial('a connection on its way to a worker that is killed is answered by another one', async (t) => {
+	const stopped = program.workers().find(isAlive) ?? t.fail();
 	process.kill(stopped, 'SIGSTOP');
 	// One of them is given to the worker that does not take it.
-	const asked = [1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'}));
+	const asked = [1, 2, 3, 4].map(() => ask('/health/live'));
 	await Promise.any(asked);
 	process.kill(stopped, 'SIGKILL');
 	t.deepEqual(
@@ -113,19 +110,10 @@ test('a connection on its way to a worker that is killed is answered by another 
 	);
 });
 
-test('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {
-	const {url, child, ended} = await startTwo(t);
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const second = oplink(t, ['serve'], {
-		PORT: new URL(url).port,
-		WORKERS: '2',
-		DATA_DIR: await dataDirectory(t),
-		DATABASE_URL: database.url,
-	});
-	t.is(await second.ended, 1);
-	t.is([...second.stderr().matchAll(/^Error: .*/gm)].length, 1);
-	t.regex(second.stderr(), /^Error: Port \d+ is in use by another program$/m);
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
+test.serial('a stop ends all workers, and leaves no address behind', async (t) => {
+	await replaced(3);
+	program.child.kill('SIGTERM');
+	t.is(await program.ended, 0);
+	t.deepEqual(program.workers().filter(isAlive), []);
+	await t.throwsAsync(stat(path.join(DATA_DIR, 'address')), {code: 'ENOENT'});
 });
