@@ -46,7 +46,8 @@ const takeMany = (limiter: Windows, limit: Limit, subject: string, count: number
 const admitted = (waits: number[]): number => waits.filter((wait) => wait === 0).length;
 
 for (const {name, start} of setups) {
-	for (const limit of Object.values(limits)) {
+	// The largest of the limits, one of a usual size, and the longest.
+	for (const limit of [limits.linkReads, limits.match, limits.regenerateKey]) {
 		const window = limit.windowSeconds * 1000;
 
 		test(`${name}: ${limit.name} admits exactly ${limit.max} in ${limit.windowSeconds} s, and again after it`, async (t) => {
@@ -77,32 +78,6 @@ for (const {name, start} of setups) {
 			t.is(admitted(await takeMany(limiter, limit, subject, limit.max)), limit.max - 1);
 		});
 	}
-
-	test(`${name}: the wait is whole seconds, rounded up, after which a retry succeeds`, async (t) => {
-		const clock = createMovedClock();
-		const limiter = start(t, clock);
-		const subject = randomUUID();
-		await takeMany(limiter, limits.regenerateKey, subject, 5);
-		t.is(await limiter.take(limits.regenerateKey, subject), 3600);
-		clock.move(1500);
-		t.is(await limiter.take(limits.regenerateKey, subject), 3599);
-		clock.move(3_599_000);
-		t.is(await limiter.take(limits.regenerateKey, subject), 0);
-	});
-
-	test(`${name}: a refused request costs nothing`, async (t) => {
-		const clock = createMovedClock();
-		const limiter = start(t, clock);
-		const subject = randomUUID();
-		await takeMany(limiter, limits.match, subject, 30);
-		for (let second = 1; second < 60; second++) {
-			clock.move(1000);
-			t.is(await limiter.take(limits.match, subject), 60 - second);
-		}
-
-		clock.move(1000);
-		t.is(admitted(await takeMany(limiter, limits.match, subject, 31)), 30);
-	});
 
 	test(`${name}: subjects and limits do not share a window, routes with one limit do`, async (t) => {
 		const limiter = start(t, createMovedClock());
@@ -191,7 +166,7 @@ test('in memory: idle addresses are evicted', async (t) => {
 	await visit(0);
 	await visit(1);
 	const settled = usedBytes();
-	for (let window = 2; window < 12; window++) {
+	for (let window = 2; window < 6; window++) {
 		await visit(window);
 	}
 
