@@ -1,5 +1,6 @@
 import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
@@ -83,9 +84,7 @@ test('an unreachable or foreign server is not saved', async (t) => {
 test('a piped token is used without an option', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
-	const piped = start(t, `login --url ${url}`, env);
-	piped.stdin.end(`${TOKEN}\n`);
-	ends(t, await finish(piped), 0, {
+	ends(t, await runCli(`login --url ${url}`, {env, stdin: `${TOKEN}\n`}), 0, {
 		stdout: `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`,
 		stderr: 'Reading the admin token from standard input\n',
 	});
@@ -103,8 +102,8 @@ test('Ctrl-C ends a login that waits for a token on a pipe, with nothing saved',
 test('a token that is given leaves standard input unread', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
-	const open = start(t, `login --url ${url}`, {...env, OPLINK_ADMIN_TOKEN: TOKEN});
-	ends(t, await finish(open), 0, {stderr: ''});
+	const stdin = new PassThrough();
+	ends(t, await runCli(`login --url ${url}`, {env: {...env, OPLINK_ADMIN_TOKEN: TOKEN}, stdin}), 0, {stderr: ''});
 	t.like(await saved(), {profiles: {default: {token: TOKEN}}});
 });
 
@@ -152,47 +151,24 @@ for (const [what, keys, exitCode, says] of [
 const terminalTest = hasPty ? test : test.skip;
 
 terminalTest('on a real terminal the token is not on the screen, and the terminal is as it was', async (t) => {
-	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1.2.3'}})});
+	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
-	const {screen, before, after} = ends(
-		t,
-		await runOnTerminal(t, ['login'], {
-			env,
-			answers: [
-				['Server [', `${url}\r`],
-				['Admin token', `${TOKEN}\r`],
-			],
-		}),
-		0,
-	);
+	const answers: Array<[string, string]> = [
+		['Server [', `${url}\r`],
+		['Admin token', `${TOKEN}\r`],
+	];
+	const {screen, before, after} = ends(t, await runOnTerminal(t, ['login'], {env, answers}), 0);
 	t.true(screen.includes(`Logged in to ${url}`));
 	t.false(screen.includes(TOKEN));
 	t.is(after, before);
 	t.is((await saved()).profiles.default.token, TOKEN);
 });
 
-for (const [question, argv, answers] of [
-	['the address', ['login'], [['Server [', 'http://x\u0003']]],
-	['the token', ['login', '--url', 'http://localhost:1'], [['Admin token', 'abc\u0003']]],
-	['yes or no', ['orgs', 'delete', 'Ab12'], [['[y/N]', '\u0003']]],
-] as const) {
-	terminalTest(`Ctrl-C at the prompt for ${question} ends with 130 and restores the terminal`, async (t) => {
-		const {env} = await configFolder(t);
-		const server = await startRecordingServer(t, {
-			'GET /admin/organizations/Ab12': () => ({body: {orgKey: 'Ab12', name: 'Acme', createdAt: '2026-01-31'}}),
-			'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
-			'GET /admin/organizations/Ab12/api-keys': () => ({body: {sdkKey: {}, serverKey: {}, earlier: []}}),
-			'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 0}}}),
-		});
-		const {screen, before, after} = ends(
-			t,
-			await runOnTerminal(t, [...argv], {
-				env: argv[0] === 'login' ? {...env, OPLINK_ADMIN_TOKEN: ''} : {...env, ...server.env},
-				answers: answers.map(([shown, keys]) => [shown, keys]),
-			}),
-			130,
-		);
-		t.regex(stripVTControlCharacters(screen), /Interrupted\r?\n$/);
-		t.is(after, before);
-	});
-}
+terminalTest('Ctrl-C at the prompt of a real terminal ends with 130 and restores the terminal', async (t) => {
+	const {env} = await configFolder(t);
+	const argv = ['login', '--url', 'http://localhost:1'];
+	const typed: Array<[string, string]> = [['Admin token', 'abc\u0003']];
+	const {screen, before, after} = ends(t, await runOnTerminal(t, argv, {env, answers: typed}), 130);
+	t.regex(stripVTControlCharacters(screen), /Interrupted\r?\n$/);
+	t.is(after, before);
+});
