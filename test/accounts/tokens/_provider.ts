@@ -1,7 +1,22 @@
 import {once} from 'node:events';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {exportJWK, generateKeyPair, type JWTPayload, SignJWT} from 'jose';
+
+/** What `use` makes of a file of operators' providers. */
+export const withFile = async <T>(providers: unknown, use: (file: string) => T): Promise<Awaited<T>> => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-oidc-'));
+	const file = path.join(folder, 'operators.json');
+	await writeFile(file, JSON.stringify(providers));
+	try {
+		return await use(file);
+	} finally {
+		await rm(folder, {recursive: true});
+	}
+};
 
 /** A provider of OpenID Connect: discovery, a key set, and tokens of any claims. */
 export const startProvider = async ({now}: {now(): Date}) => {

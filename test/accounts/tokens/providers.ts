@@ -1,6 +1,3 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import test from 'ava';
 import {SignJWT, UnsecuredJWT} from 'jose';
 import {ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
@@ -9,19 +6,7 @@ import {admin, withKey} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {createFakeClock, startService} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
-import {startProvider} from './_provider.ts';
-
-/** What `use` makes of a file of providers. */
-const withFile = async <T>(providers: unknown, use: (file: string) => T): Promise<Awaited<T>> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-oidc-'));
-	const file = path.join(folder, 'operators.json');
-	await writeFile(file, JSON.stringify(providers));
-	try {
-		return await use(file);
-	} finally {
-		await rm(folder, {recursive: true});
-	}
-};
+import {startProvider, withFile} from './_provider.ts';
 
 const rules = [
 	{claims: {repository_owner_id: '42', sub: 'repo:acme/app:*'}, scopes: ['links:write']},

@@ -4,17 +4,20 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {exportJWK, generateKeyPair} from 'jose';
 import Provider from 'oidc-provider';
 import {createClock} from '../../../src/platform/clock.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {createFakeClock, startService} from '../../helpers/service.ts';
+import {startedFor} from '../../helpers/started.ts';
+import {withFile} from './_provider.ts';
 
 const CLIENT = 'oplink-cli';
 
 /** A real provider with the device grant, ES256 and rotating refresh tokens; people are approved by the test. */
-const startOidc = async (t: ExecutionContext) => {
+const startOidc = async () => {
 	const server = createServer();
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -44,10 +47,6 @@ const startOidc = async (t: ExecutionContext) => {
 		ttl: {IdToken: 3600, AccessToken: 3600, DeviceCode: 600, RefreshToken: 86_400, Grant: 86_400, Session: 86_400},
 	});
 	server.on('request', provider.callback());
-	t.teardown(() => {
-		server.closeAllConnections();
-		server.close();
-	});
 	const approve = async (userCode: string, accountId: string): Promise<void> => {
 		const code = await provider.DeviceCode.findByUserCode(userCode.replace('-', ''));
 		if (code === undefined) {
@@ -65,45 +64,45 @@ const startOidc = async (t: ExecutionContext) => {
 		});
 		await code.save();
 	};
-	return {issuer, approve};
+	const stop = () => {
+		server.closeAllConnections();
+		server.close();
+	};
+	return {issuer, approve, stop};
 };
 
-const setUp = async (t: ExecutionContext) => {
-	const oidc = await startOidc(t);
+const oidc = startedFor(test, startOidc);
+const rules = [{claims: {email: 'ann@acme.example'}, scopes: ['viewer']}];
+const service = startedFor(test, () =>
+	withFile([{issuer: oidc.issuer, audience: CLIENT, clientId: CLIENT, rules}], (file) =>
+		// The provider has the machine's time.
+		startService({OPERATOR_OIDC_FILE: file}, createFakeClock(createClock(0).now())),
+	),
+);
+
+/** Signs somebody in, in a folder of theirs, while the test confirms the code that is shown. */
+const signIn = async (t: ExecutionContext, accountId: string) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-sign-in-'));
 	t.teardown(() => rm(folder, {recursive: true, force: true}));
-	const file = path.join(folder, 'operators.json');
-	const rules = [{claims: {email: 'ann@acme.example'}, scopes: ['viewer']}];
-	await writeFile(file, JSON.stringify([{issuer: oidc.issuer, audience: CLIENT, clientId: CLIENT, rules}]));
-	// The provider has the machine's time.
-	const service = await startService({OPERATOR_OIDC_FILE: file}, createFakeClock(createClock(0).now()));
-	t.teardown(() => service.stop());
 	const env = {HOME: folder, XDG_CONFIG_HOME: folder};
-	const profiles = path.join(folder, 'oplink', 'profiles.json');
-	/** Signs in, while the test confirms the code that is shown. */
-	const signIn = async (accountId: string) => {
-		let shown = '';
-		const {Writable} = await import('node:stream');
-		const stderr = new Writable({
-			write: (chunk, _, done) => {
-				shown += String(chunk);
-				const code = /confirm the code (\S+)/.exec(shown.replaceAll('\n', ' '))?.[1];
-				done();
-				if (code !== undefined && !shown.includes('approved')) {
-					shown += 'approved';
-					void oidc.approve(code, accountId);
-				}
-			},
-		});
-		const result = await runCli(['login', '--oidc', '--url', service.url], {env, io: {stderr}});
-		return {...result, shown};
-	};
-	return {service, env, profiles, signIn};
+	let shown = '';
+	const stderr = new Writable({
+		write: (chunk, _, done) => {
+			shown += String(chunk);
+			const code = /confirm the code (\S+)/.exec(shown.replaceAll('\n', ' '))?.[1];
+			done();
+			if (code !== undefined && !shown.includes('approved')) {
+				shown += 'approved';
+				void oidc.approve(code, accountId);
+			}
+		},
+	});
+	const result = await runCli(['login', '--oidc', '--url', service.url], {env, io: {stderr}});
+	return {...result, shown, env, profiles: path.join(folder, 'oplink', 'profiles.json')};
 };
 
 test('oplink login --oidc signs in by a code, the token is renewed, and logout ends it at the provider', async (t) => {
-	const {env, profiles, signIn} = await setUp(t);
-	const {exitCode, stdout, shown} = await signIn('ann');
+	const {exitCode, stdout, shown, env, profiles} = await signIn(t, 'ann');
 	t.is(exitCode, 0, shown);
 	t.regex(stdout, /^Logged in to /);
 	t.regex(shown, /Open http:\/\/127\.0\.0\.1:\d+\/device\?user_code=/);
@@ -138,8 +137,7 @@ test('oplink login --oidc signs in by a code, the token is renewed, and logout e
 });
 
 test('a person whom no rule takes is refused, and the claim is named', async (t) => {
-	const {signIn} = await setUp(t);
-	const {exitCode, shown} = await signIn('eve');
+	const {exitCode, shown} = await signIn(t, 'eve');
 	t.is(exitCode, 3);
 	t.regex(shown, /The token's claim email is not accepted/);
 });
