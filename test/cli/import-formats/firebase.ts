@@ -2,6 +2,7 @@ import test from 'ava';
 import {firebaseLink} from '../../../src/cli/import/formats/firebase.ts';
 import {type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
 import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import/formats/import-row.ts';
+import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
 import {createSeenCodes} from '../../../src/cli/import/formats/seen-codes.ts';
 import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
 
@@ -52,25 +53,17 @@ test('rows with faults are refused by their line, counted through line breaks in
 	t.is(rows.find(({line}) => line === 6)?.row?.['title'], 'Share sale\nends today');
 });
 
-for (const [what, heading] of [
-	['parameter names', 'short_link,link,apn,ibi'],
-	['parameter names in brackets', '(short_link),(link),(APN),(ibi)'],
-	['titles in any order', 'iOS bundle ID (ibi),Android package name (apn),Deep link (link),Short link'],
-] as const) {
-	test(`the columns are known by ${what}`, async (t) => {
-		const cells = [shortLink, link, 'com.acme.shop', 'com.acme.shop.ios'];
-		const row = heading.startsWith('iOS') ? cells.toReversed() : cells;
+test('the columns are known by parameter names, also in brackets, or by titles, in any order', async (t) => {
+	const cells = [shortLink, link, 'com.acme.shop', 'com.acme.shop.ios'];
+	for (const [heading, row] of [
+		['short_link,link,apn,ibi', cells],
+		['(short_link),(link),(APN),(ibi)', cells],
+		['iOS bundle ID (ibi),Android package name (apn),Deep link (link),Short link', cells.toReversed()],
+	] as const) {
 		const [only] = await rowsOf('firebase', `${heading}\n${row.join(',')}\n`);
-		t.like(only?.row, {shortCode: 'Xt2Z', path: '/product/7'});
-		t.like(only?.foreign?.apps, {packageNames: ['com.acme.shop'], bundleIds: ['com.acme.shop.ios']});
-	});
-}
-
-test('an export without a heading is read in the documented order, and its failed rows have none', async (t) => {
-	const [, ...lines] = (await excerpt('firebase.csv')).split('\r\n');
-	const rows = await rowsOf('firebase', lines.join('\r\n'));
-	t.like(rows[0], {line: 1, row: {shortCode: 'Xt2ZlRX7Qwko6X0JY', utmContent: 'hero'}});
-	t.deepEqual(rows[0]?.wrapping, {open: '', between: '\r\n', close: '\r\n'});
+		t.like(only?.row, {shortCode: 'Xt2Z', path: '/product/7'}, heading);
+		t.like(only?.foreign?.apps, {packageNames: ['com.acme.shop'], bundleIds: ['com.acme.shop.ios']}, heading);
+	}
 });
 
 test('failed rows keep the heading, the byte order mark and the line ends of their file', async (t) => {
@@ -81,6 +74,15 @@ test('failed rows keep the heading, the byte order mark and the line ends of the
 	t.is(row?.wrapping.between, '\r\n');
 });
 
+test('an export without a heading is known by its 29 columns, read in their order, and so are its failed rows', async (t) => {
+	const [, ...lines] = (await excerpt('firebase.csv')).split('\r\n');
+	const text = lines.join('\r\n');
+	t.is(guessFormat('x.csv', text)?.name, 'firebase');
+	const rows = await rowsOf('firebase', text);
+	t.like(rows[0], {line: 1, row: {shortCode: 'Xt2ZlRX7Qwko6X0JY', utmContent: 'hero'}});
+	t.deepEqual(rows[0]?.wrapping, {open: '', between: '\r\n', close: '\r\n'});
+});
+
 test('an unknown column is refused, unless its position identifies it', async (t) => {
 	await t.throwsAsync(rowsOf('firebase', `Short link,Deep link (link),Colour\n${shortLink},${link},red\n`), {
 		message: "Unknown column 'Colour' in line 1",
@@ -88,14 +90,18 @@ test('an unknown column is refused, unless its position identifies it', async (t
 });
 
 test('percent codes of the deep link are decoded, and a query that params cannot hold stays in the path', (t) => {
-	const of = (deepLink: string) => firebaseLink({short_link: shortLink, link: deepLink}).link;
-	t.is(of('https://www.acme.test/promo/na%C3%AFve%20cap')['path'], '/promo/naïve cap');
-	t.is(of('https://www.acme.test/50%')['path'], '/50%');
-	t.is(of('https://www.acme.test/a?x=1&x=2#top')['path'], '/a?x=1&x=2#top');
-	// Encoded once more where the page opens the app.
-	t.is(of('https://www.acme.test/a?x=na%C3%AFve%20cap&x=c%26d')['path'], '/a?x=naïve cap&x=c%26d');
-	t.is(of('https://www.acme.test/a#top')['path'], '/a#top');
-	t.is(of('https://www.acme.test')['path'], '/');
+	for (const [deepLink, path] of [
+		['/promo/na%C3%AFve%20cap', '/promo/naïve cap'],
+		['/50%', '/50%'],
+		['/a?x=1&x=2#top', '/a?x=1&x=2#top'],
+		// Encoded once more where the page opens the app.
+		['/a?x=na%C3%AFve%20cap&x=c%26d', '/a?x=naïve cap&x=c%26d'],
+		['/a#top', '/a#top'],
+		['', '/'],
+	] as const) {
+		const {link: made} = firebaseLink({short_link: shortLink, link: `https://www.acme.test${deepLink}`});
+		t.is(made['path'], path, deepLink);
+	}
 });
 
 test('campaign values of the deep link fill empty columns', (t) => {
@@ -108,21 +114,10 @@ test('campaign values of the deep link fill empty columns', (t) => {
 });
 
 test('the fallback is the desktop fallback, else the deep link; each fallback is a destination of its platform', (t) => {
-	const own = firebaseLink({
-		short_link: shortLink,
-		link,
-		ofl: 'https://x.test/d',
-		afl: 'https://x.test/d',
-		ifl: 'https://x.test/i',
-		ipfl: 'https://x.test/p',
-	});
-	t.is(own.link['fallbackUrl'], 'https://x.test/d');
-	t.deepEqual(own.link['destinations'], {
-		ios: 'https://x.test/i',
-		ipad: 'https://x.test/p',
-		android: 'https://x.test/d',
-		desktop: 'https://x.test/d',
-	});
+	const [desktop, ios, ipad] = ['https://x.test/d', 'https://x.test/i', 'https://x.test/p'];
+	const own = firebaseLink({short_link: shortLink, link, ofl: desktop, afl: desktop, ifl: ios, ipfl: ipad});
+	t.is(own.link['fallbackUrl'], desktop);
+	t.deepEqual(own.link['destinations'], {ios, ipad, android: desktop, desktop});
 	t.deepEqual(own.facts.left, []);
 	const plain = firebaseLink({short_link: shortLink, link}).link;
 	t.is(plain['fallbackUrl'], link);
@@ -151,16 +146,16 @@ test('a store page in a fallback is a claim, and values that are not a web page 
 	t.deepEqual(every.facts.left, []);
 });
 
-for (const [shown, refusal] of [
-	['https://acme.page.link/', /has no short code in/],
-	['https://acme.page.link/promo//x', /short code 'promo\/\/x' must be/],
-	['https:acme.page.link', /is not an http or https URL/],
-	['', /has no short link/],
-] as const) {
-	test(`the short link '${shown}' is refused`, (t) => {
-		t.throws(() => firebaseLink({short_link: shown, link}), {message: refusal, name: 'UnusableRow'});
-	});
-}
+test('a short link without a short code that a link can have is refused', (t) => {
+	for (const [shown, message] of [
+		['https://acme.page.link/', /has no short code in/],
+		['https://acme.page.link/promo//x', /short code 'promo\/\/x' must be/],
+		['https:acme.page.link', /is not an http or https URL/],
+		['', /has no short link/],
+	] as const) {
+		t.throws(() => firebaseLink({short_link: shown, link}), {message, name: 'UnusableRow'}, shown);
+	}
+});
 
 const fitting: Fitting = {
 	apps: {
@@ -174,50 +169,43 @@ const fitting: Fitting = {
 	seen: null,
 };
 
+const noApps: AppClaims = {bundleIds: [], appStoreIds: [], packageNames: [], schemes: []};
+
 const row = (link: object, apps: Partial<AppClaims> = {}, host: string | null = null): ImportRow => ({
 	line: 7,
 	raw: '…',
 	wrapping: plainLines,
 	row: {...link},
-	foreign: {host, apps: {bundleIds: [], appStoreIds: [], packageNames: [], schemes: [], ...apps}, left: []},
+	foreign: {host, apps: {...noApps, ...apps}, left: []},
 });
 
-test('a row with the organization’s apps passes, and so does one without apps', (t) => {
-	const apps = {
+test('a row with the organization’s apps passes, so does one without apps, and one of another app is refused', (t) => {
+	const own = {
 		bundleIds: ['com.acme.shop.ios'],
 		appStoreIds: ['123456789'],
 		packageNames: ['com.acme.shop'],
 		schemes: ['AcmeShop'],
 	};
-	t.deepEqual(fitRow(row({path: '/a'}, apps), fitting).row, {path: '/a'});
-	t.deepEqual(fitRow(row({path: '/a'}), fitting).row, {path: '/a'});
+	for (const apps of [own, noApps]) {
+		t.deepEqual(fitRow(row({path: '/a'}, apps), fitting).row, {path: '/a'});
+	}
+
+	const hint = 'Register the app with oplink app-config set, or add --any-app to import rows of other apps';
+	for (const [apps, what] of [
+		[{bundleIds: ['com.other']}, "iOS bundle id com.other is not the organization's (com.acme.shop.ios)"],
+		[{appStoreIds: ['999']}, "App Store id 999 is not the organization's (123456789)"],
+		[{packageNames: ['com.other']}, "Android package com.other is not the organization's (com.acme.shop)"],
+		[{schemes: ['other']}, "custom scheme other is not the organization's (acmeshop)"],
+	] satisfies Array<[Partial<AppClaims>, string]>) {
+		t.like(fitRow(row({path: '/a'}, apps), fitting), {row: undefined, error: what, hint});
+	}
 });
 
-const otherApps: Array<[Partial<AppClaims>, string]> = [
-	[{bundleIds: ['com.other']}, "iOS bundle id com.other is not the organization's (com.acme.shop.ios)"],
-	[{appStoreIds: ['999']}, "App Store id 999 is not the organization's (123456789)"],
-	[{packageNames: ['com.other']}, "Android package com.other is not the organization's (com.acme.shop)"],
-	[{schemes: ['other']}, "custom scheme other is not the organization's (acmeshop)"],
-];
-for (const [apps, error] of otherApps) {
-	test(`a row of another app is refused: ${error}`, (t) => {
-		t.like(fitRow(row({path: '/a'}, apps), fitting), {
-			row: undefined,
-			error,
-			hint: 'Register the app with oplink app-config set, or add --any-app to import rows of other apps',
-		});
-	});
-}
-
 test('an app of a platform that is not configured is refused with that reason', (t) => {
-	const {error} = fitRow(row({}, {bundleIds: ['a.b'], packageNames: ['c.d']}), {
-		...fitting,
-		apps: {ios: null, android: []},
-	});
-	t.is(
-		error,
-		"iOS bundle id a.b is not the organization's (it has none); Android package c.d is not the organization's (it has none)",
-	);
+	const none = "is not the organization's (it has none)";
+	const claims = {bundleIds: ['a.b'], packageNames: ['c.d']};
+	const {error} = fitRow(row({}, claims), {...fitting, apps: {ios: null, android: []}});
+	t.is(error, `iOS bundle id a.b ${none}; Android package c.d ${none}`);
 });
 
 test('a row of another app is imported on request and reported; with unknown apps nothing is checked', (t) => {
@@ -227,43 +215,39 @@ test('a row of another app is imported on request and reported; with unknown app
 });
 
 test('a channel gets the organization’s spelling, an unknown one is refused, a mapped one is renamed', (t) => {
-	const channelOf = (channel: string, more: Partial<Fitting> = {}) => {
+	for (const [channel, more, expected] of [
+		['Referral', {}, 'referral'],
+		['facebook', {}, "Unknown channel 'facebook'"],
+		['facebook', {channelNames: new Map([['facebook', 'email']])}, 'email'],
+		['facebook', {channelNames: new Map([['facebook', '']])}, undefined],
+		['facebook', {channels: null}, 'facebook'],
+	] satisfies Array<[string, Partial<Fitting>, string | undefined]>) {
 		const fitted = fitRow(row({channel}), {...fitting, ...more});
-		return fitted.error ?? fitted.row?.['channel'];
-	};
-	t.is(channelOf('Referral'), 'referral');
-	t.is(channelOf('facebook'), "Unknown channel 'facebook'");
-	t.is(channelOf('facebook', {channelNames: new Map([['facebook', 'email']])}), 'email');
-	t.is(channelOf('facebook', {channelNames: new Map([['facebook', '']])}), undefined);
-	t.is(channelOf('facebook', {channels: null}), 'facebook');
-});
+		t.is(fitted.error ?? fitted.row?.['channel'], expected);
+	}
 
-test('a channel of our own files is renamed only on request', (t) => {
+	// One of our own files is renamed only on request.
 	const own: ImportRow = {line: 1, raw: '', wrapping: plainLines, row: {channel: 'Fax'}};
 	t.deepEqual(fitRow(own, fitting).row, {channel: 'Fax'});
 	t.deepEqual(fitRow(own, {...fitting, channelNames: new Map([['Fax', 'email']])}).row, {channel: 'email'});
 });
 
 test('a link stays on a verified domain of the organization; any other is reported', (t) => {
-	t.like(fitRow(row({path: '/a'}, {}, 'GO.acme.test'), fitting), {
-		row: {path: '/a', domainId: 'domain-1'},
-		foreign: {left: []},
-	});
-	t.like(fitRow(row({path: '/a'}, {}, 'acme.page.link'), fitting), {
-		row: {path: '/a', domainId: undefined},
-		foreign: {left: ['the domain acme.page.link']},
-	});
+	for (const [host, domainId, left] of [
+		['GO.acme.test', 'domain-1', []],
+		['acme.page.link', undefined, ['the domain acme.page.link']],
+	] as const) {
+		t.like(fitRow(row({path: '/a'}, {}, host), fitting), {row: {path: '/a', domainId}, foreign: {left}});
+	}
 });
 
 test('a repeated code is refused for another link and accepted for the same one', (t) => {
 	const seen = createSeenCodes();
-	const first = row({shortCode: 'x', path: '/a'});
-	t.is(fitRow(first, {...fitting, seen}).error, undefined);
-	t.is(fitRow({...first, line: 8}, {...fitting, seen}).error, undefined);
-	t.is(
-		fitRow(row({shortCode: 'x', path: '/b'}), {...fitting, seen}).error,
-		"short code 'x' is also used in line 7, by another link",
-	);
+	const errorOf = (path: string, line: number) =>
+		fitRow({...row({shortCode: 'x', path}), line}, {...fitting, seen}).error;
+	t.is(errorOf('/a', 7), undefined);
+	t.is(errorOf('/a', 8), undefined);
+	t.is(errorOf('/b', 9), "short code 'x' is also used in line 7, by another link");
 });
 
 test('a hundred thousand codes do not collide', (t) => {

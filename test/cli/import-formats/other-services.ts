@@ -55,13 +55,6 @@ test('a bare id is an address, an expiration’s offset gets a colon, further ba
 	]);
 });
 
-test('an object without an address or without a web destination is refused', (t) => {
-	t.throws(() => bitlyLink({long_url: row.long_url}), {message: 'has no link'});
-	t.throws(() => bitlyLink({...row, long_url: 'mailto:x@y.z'}), {
-		message: /^long_url 'mailto:x@y\.z' is not an http or https URL/,
-	});
-});
-
 const url = 'https://acme.app.link/37juivIGsy4';
 
 test('an object becomes a link: alias, path, nested data as JSON, labels, tags, card', async (t) => {
@@ -105,26 +98,29 @@ test('objects read from the API have labels and URL within their data, or data a
 	}
 });
 
-for (const [path, expected, schemes] of [
-	['item/3?x=1', {path: '/item/3', params: {x: '1'}}, []],
-	['//evil.test/a', {path: '/evil.test/a'}, []],
-	['/\\[', {path: '/['}, []],
-	['acmeshop://item/3', {path: '/item/3'}, ['acmeshop']],
-	['https://www.acme.test/item/3', {path: '/item/3'}, []],
-] as const) {
-	test(`the deep link path ${path} leads to ${expected.path}`, (t) => {
+test('a deep link path leads to a path with one slash, and its scheme is a claim', (t) => {
+	for (const [path, expected, schemes] of [
+		['item/3?x=1', {path: '/item/3', params: {x: '1'}}, []],
+		['//evil.test/a', {path: '/evil.test/a'}, []],
+		['/\\[', {path: '/['}, []],
+		['acmeshop://item/3', {path: '/item/3'}, ['acmeshop']],
+		['https://www.acme.test/item/3', {path: '/item/3'}, []],
+	] as const) {
 		const {link, facts} = branchLink({url, data: {$deeplink_path: path}});
-		t.like(link, expected);
-		t.deepEqual(facts.apps.schemes, [...schemes]);
-	});
-}
+		t.like(link, expected, path);
+		t.deepEqual(facts.apps.schemes, [...schemes], path);
+	}
+});
 
 test('a match duration becomes whole hours that a link can have', (t) => {
-	const hours = (row: object) => branchLink({url, ...row}).link['matchWindowHours'];
-	t.is(hours({duration: 7200}), 2);
-	t.is(hours({data: {$match_duration: 60}}), 1);
-	t.is(hours({duration: 99_999_999}), 720);
-	t.is(hours({duration: 0}), undefined);
+	for (const [row, hours] of [
+		[{duration: 7200}, 2],
+		[{data: {$match_duration: 60}}, 1],
+		[{duration: 99_999_999}, 720],
+		[{duration: 0}, undefined],
+	] as const) {
+		t.is(branchLink({url, ...row}).link['matchWindowHours'], hours);
+	}
 });
 
 test('a web address for one platform is its destination, a store page a claim', (t) => {
@@ -149,16 +145,6 @@ test('values that are not a web address and unknown control parameters are repor
 	t.false('destinations' in link);
 	t.deepEqual(facts.left, ['$ios_url', '$web_only', '$custom']);
 });
-
-for (const [what, row, refusal] of [
-	['without a URL', {data: {}}, /^has no url$/],
-	['with data other than an object', {url, data: '[1]'}, /^data is not a JSON object$/],
-	['with an alias whose code has another character', {url, alias: 'a/b.c'}, /^short code 'a\/b.c' must be/],
-] as const) {
-	test(`an object ${what} is refused`, (t) => {
-		t.throws(() => branchLink(row), {message: refusal, name: 'UnusableRow'});
-	});
-}
 
 const dubRow = {domain: 'dub.acme.test', key: 'L7thRRT', url: 'https://www.acme.test/p/1'};
 
@@ -188,21 +174,17 @@ test('an object becomes a link with key, destination, tags by name, campaign and
 test('a JSON array is read as well, with the number of each element', async (t) => {
 	const lines = (await excerpt('dub.ndjson')).trim().split('\n');
 	const rows = await rowsOf('dub', `[${lines.join(',\n')}]`);
-	t.deepEqual(
-		rows.map(({line, item}) => [line, item]),
-		[
-			[1, 1],
-			[2, 2],
-			[3, 3],
-			[4, 4],
-		],
-	);
+	t.is(rows.map(({line, item}) => `${line} ${item}`).join(), '1 1,2 2,3 3,4 4');
 });
 
 test('an archived or disabled link is inactive', (t) => {
-	t.is(dubLink({...dubRow, archived: true}).link['isActive'], false);
-	t.is(dubLink({...dubRow, disabledAt: '2025-01-01T00:00:00Z'}).link['isActive'], false);
-	t.is(dubLink({...dubRow, archived: false, disabledAt: null}).link['isActive'], undefined);
+	for (const [fields, isActive] of [
+		[{archived: true}, false],
+		[{disabledAt: '2025-01-01T00:00:00Z'}, false],
+		[{archived: false, disabledAt: null}, undefined],
+	] as const) {
+		t.is(dubLink({...dubRow, ...fields}).link['isActive'], isActive);
+	}
 });
 
 test('external id, card, a place for one system and Android store are carried over; other fields are reported', (t) => {
@@ -223,15 +205,24 @@ test('external id, card, a place for one system and Android store are carried ov
 	t.deepEqual(facts.left, ['expiredUrl', 'geo', 'comments']);
 });
 
-for (const [what, given, refusal] of [
-	['that a password protects', {...dubRow, password: 'secret'}, /^is protected by a password/],
-	['of a domain itself', {...dubRow, key: '_root'}, /^key '_root' is the page/],
-	['without a key', {url: dubRow.url}, /^has no key$/],
-	['with a domain that is none', {...dubRow, domain: 'not a domain'}, /is not an http or https URL$/],
-	['without a destination', {...dubRow, url: null}, /^has no url$/],
+for (const [what, read, message] of [
+	['of Bitly without an address', () => bitlyLink({long_url: row.long_url}), /^has no link$/],
+	[
+		'of Bitly without a web destination',
+		() => bitlyLink({...row, long_url: 'mailto:x@y.z'}),
+		/^long_url 'mailto:x@y\.z' is not an http or https URL/,
+	],
+	['of Branch without a URL', () => branchLink({data: {}}), /^has no url$/],
+	['of Branch with other data', () => branchLink({url, data: '[1]'}), /^data is not a JSON object$/],
+	['of Branch with a faulty alias', () => branchLink({url, alias: 'a/b.c'}), /^short code 'a\/b.c' must be/],
+	['of Dub that a password protects', () => dubLink({...dubRow, password: 'secret'}), /^is protected by a password/],
+	['of a domain itself at Dub', () => dubLink({...dubRow, key: '_root'}), /^key '_root' is the page/],
+	['of Dub without a key', () => dubLink({url: dubRow.url}), /^has no key$/],
+	['of Dub with another domain', () => dubLink({...dubRow, domain: 'not a domain'}), /is not an http or https URL$/],
+	['of Dub without a destination', () => dubLink({...dubRow, url: null}), /^has no url$/],
 ] as const) {
 	test(`a link ${what} is refused`, (t) => {
-		t.throws(() => dubLink(given), {message: refusal, name: 'UnusableRow'});
+		t.throws(read, {message, name: 'UnusableRow'});
 	});
 }
 
@@ -251,37 +242,27 @@ for (const [file, format] of [
 	});
 }
 
-for (const [file, head, format] of [
-	['links.csv', 'path,title\n', 'csv'],
-	['a/links.CSV', '', 'csv'],
-	['links.jsonl', '{"path":"/a"}\n', 'ndjson'],
-	['links.json.failed.failed', '[\n{"path":"/a"}\n]', 'json'],
-	['links.json', '{"data":[{"path":"/a","shortCode":"a"}],"total":1}', 'json'],
-	['exported.ndjson', '{"id":"1","url":"http://x.test/a","path":"/a","channel":"email"}\n', 'ndjson'],
-] as const) {
-	test(`${file} that begins with ${head.slice(0, 20)} is our own ${format}, by its ending`, (t) => {
-		t.deepEqual(guessFormat(file, head), {name: format, by: 'ending'});
-	});
-}
+test('our own files are known by their ending, standard input by its content, and others not at all', (t) => {
+	for (const [file, head, name, by] of [
+		['links.csv', 'path,title\n', 'csv', 'ending'],
+		['a/links.CSV', '', 'csv', 'ending'],
+		['links.jsonl', '{"path":"/a"}\n', 'ndjson', 'ending'],
+		['links.json.failed.failed', '[\n{"path":"/a"}\n]', 'json', 'ending'],
+		['links.json', '{"data":[{"path":"/a","shortCode":"a"}],"total":1}', 'json', 'ending'],
+		['exported.ndjson', '{"id":"1","url":"http://x.test/a","path":"/a","channel":"email"}\n', 'ndjson', 'ending'],
+		['-', 'path,title\n/a,x\n', 'csv', 'content'],
+		['-', '{"path":"/a"}\n{"path":"/b"}\n', 'ndjson', 'content'],
+		['-', '[{"path":"/a"}]', 'json', 'content'],
+		['-', '{"path":\n"/a"}', 'json', 'content'],
+	] as const) {
+		t.deepEqual(guessFormat(file, head), {name, by}, `${file} ${head}`);
+	}
 
-for (const [head, format] of [
-	['path,title\n/a,x\n', 'csv'],
-	['{"path":"/a"}\n{"path":"/b"}\n', 'ndjson'],
-	['[{"path":"/a"}]', 'json'],
-	['{"path":\n"/a"}', 'json'],
-] as const) {
-	test(`standard input that begins with ${head.slice(0, 12)} is our own ${format}, by its content`, (t) => {
-		t.deepEqual(guessFormat('-', head), {name: format, by: 'content'});
-	});
-}
-
-test('a format is not guessed without evidence in name or content', (t) => {
-	t.is(guessFormat('links.txt', 'what is this?\n'), null);
-	t.is(guessFormat('-', ''), null);
-	t.is(guessFormat('links', 'a,b,c\n"open'), null);
-});
-
-test('an export of Firebase Dynamic Links without a heading is recognized by its 29 columns', async (t) => {
-	const [, ...lines] = (await excerpt('firebase.csv')).split('\r\n');
-	t.is(guessFormat('x.csv', lines.join('\r\n'))?.name, 'firebase');
+	for (const [file, head] of [
+		['links.txt', 'what is this?\n'],
+		['-', ''],
+		['links', 'a,b,c\n"open'],
+	] as const) {
+		t.is(guessFormat(file, head), null, `${file} ${head}`);
+	}
 });
