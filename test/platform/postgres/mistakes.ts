@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {reportError} from '../../../src/cli/report-error.ts';
 import {needed} from '../../../src/platform/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
@@ -12,120 +12,103 @@ import {startOddServer} from './_odd-server.ts';
 
 const server = startedFor(test, () => startOddServer());
 test.serial.before(async () => {
-	await server.run(
-		["app LOGIN PASSWORD 'password'", "refused LOGIN PASSWORD 'password'", "guarded LOGIN PASSWORD 'password'"]
-			.map((role) => `CREATE ROLE ${role};`)
-			.join(' '),
-	);
+	for (const sql of [
+		...['app', 'refused', 'guarded'].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD 'password'`),
+		...['norights', 'otherowner', 'othertables', 'reads', 'nopath'].map((name) => `CREATE DATABASE ${name}`),
+		"CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'",
+		'ALTER DATABASE reads SET default_transaction_read_only = on',
+		'ALTER DATABASE nopath SET search_path = missing',
+	]) {
+		await server.run(sql);
+	}
+
+	await server.run('GRANT ALL ON SCHEMA public TO app', 'otherowner');
+	await server.run('CREATE TABLE migrations (id int, name text, migration_time timestamptz)', 'otherowner');
+	await server.run('CREATE TABLE organizations (id int)', 'othertables');
 });
 
-type Mistake = {
-	name: string;
-	/** The statements that create the databases, and their contents. */
-	made?: string[];
-	inside?: [database: string, sql: string];
-	url: () => string;
-	says: RegExp;
-};
+const VERIFIED = `?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`;
 
-const mistakes: Mistake[] = [
-	{
-		name: 'a user who may not create in the schema',
-		made: ['CREATE DATABASE norights'],
-		url: () => server.url('norights', 'app'),
-		says: /user app may not create tables in the schema public\. As its owner run: GRANT CREATE, USAGE ON SCHEMA "public" TO "app"\.$/,
-	},
-	{
-		name: 'tables that another user owns',
-		made: ['CREATE DATABASE otherowner'],
-		inside: [
-			'otherowner',
-			'GRANT ALL ON SCHEMA public TO app; CREATE TABLE migrations (id int, name text, migration_time timestamptz)',
-		],
-		url: () => server.url('otherowner', 'app'),
-		says: /a privilege is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
-	},
-	{
-		name: 'tables of another program',
-		made: ['CREATE DATABASE othertables'],
-		inside: ['othertables', 'CREATE TABLE organizations (id int)'],
-		url: () => server.url('othertables'),
-		says: /the schema contains objects of another program \(relation "organizations" already exists\)/,
-	},
-	{
-		name: 'a read-only database',
-		made: ['CREATE DATABASE reads', 'ALTER DATABASE reads SET default_transaction_read_only = on'],
-		url: () => server.url('reads'),
-		says: /the database is read-only \(default_transaction_read_only is on\)\. /,
-	},
-	{
-		name: 'a search_path without a schema',
-		made: ['CREATE DATABASE nopath', 'ALTER DATABASE nopath SET search_path = missing'],
-		url: () => server.url('nopath'),
-		says: /search_path \(missing\) names no schema that user admin may use\. Create one/,
-	},
-	{
-		name: 'another encoding than UTF8',
-		made: ["CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'"],
-		url: () => server.url('latin'),
-		says: /the encoding of the database is LATIN1, and not UTF8\. Create it again/,
-	},
-	{
-		name: 'a wrong password',
-		url: () => server.url('postgres').replace(':password', ':wrong'),
-		says: /the user or its password is refused \(password authentication failed for user "admin"\)/,
-	},
-	{
-		name: 'no password',
-		url: () => server.url('postgres').replace(':password', ''),
-		says: /PostgreSQL asks for a password, and DATABASE_URL has none/,
-	},
-	{
-		name: 'a database that does not exist',
-		url: () => server.url('nothing'),
-		says: /the database does not exist \(database "nothing" does not exist\)/,
-	},
-	{
-		name: 'a user whom pg_hba.conf refuses',
-		url: () => server.url('postgres', 'refused'),
-		says: /the user may not connect \(pg_hba\.conf rejects connection/,
-	},
-	{
-		name: 'a user who has to come by TLS',
-		url: () => server.url('postgres', 'guarded'),
-		says: /requires TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
-	},
-	{
-		name: 'a certificate of a CA that is not named',
-		url: () => server.url('postgres', 'admin', '?sslmode=require'),
-		says: /the CA of the server certificate is not trusted \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
-	},
-	{
-		name: 'a certificate for another name',
-		url: () =>
-			server
-				.url('postgres', 'admin', `?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`)
-				.replace('localhost', '127.0.0.1'),
-		says: /certificate of the server is for another name/,
-	},
-	{
-		name: 'ssl=require',
-		url: () => server.url('postgres', 'admin', '?ssl=require'),
-		says: /^DATABASE_URL has ssl=require, which is not supported: write sslmode=require$/,
-	},
+const mistakes: Array<[name: string, address: string, says: RegExp]> = [
+	[
+		'a user who may not create in the schema',
+		'app:password@localhost/norights',
+		/user app may not create tables in the schema public\. As its owner run: GRANT CREATE, USAGE ON SCHEMA "public" TO "app"\.$/,
+	],
+	[
+		'tables that another user owns',
+		'app:password@localhost/otherowner',
+		/a privilege is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
+	],
+	[
+		'tables of another program',
+		'admin:password@localhost/othertables',
+		/the schema contains objects of another program \(relation "organizations" already exists\)/,
+	],
+	[
+		'a read-only database',
+		'admin:password@localhost/reads',
+		/the database is read-only \(default_transaction_read_only is on\)\. /,
+	],
+	[
+		'a search_path without a schema',
+		'admin:password@localhost/nopath',
+		/search_path \(missing\) names no schema that user admin may use\. Create one/,
+	],
+	[
+		'another encoding than UTF8',
+		'admin:password@localhost/latin',
+		/the encoding of the database is LATIN1, and not UTF8\. Create it again/,
+	],
+	[
+		'a wrong password',
+		'admin:wrong@localhost/postgres',
+		/the user or its password is refused \(password authentication failed for user "admin"\)/,
+	],
+	['no password', 'admin@localhost/postgres', /PostgreSQL asks for a password, and DATABASE_URL has none/],
+	[
+		'a database that does not exist',
+		'admin:password@localhost/nothing',
+		/the database does not exist \(database "nothing" does not exist\)/,
+	],
+	[
+		'a user whom pg_hba.conf refuses',
+		'refused:password@localhost/postgres',
+		/the user may not connect \(pg_hba\.conf rejects connection/,
+	],
+	[
+		'a user who has to come by TLS',
+		'guarded:password@localhost/postgres',
+		/requires TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
+	],
+	[
+		'a certificate of a CA that is not named',
+		'admin:password@localhost/postgres?sslmode=require',
+		/the CA of the server certificate is not trusted \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
+	],
+	[
+		'a certificate for another name',
+		`admin:password@127.0.0.1/postgres${VERIFIED}`,
+		/certificate of the server is for another name/,
+	],
+	[
+		'ssl=require',
+		'admin:password@localhost/postgres?ssl=require',
+		/^DATABASE_URL has ssl=require, which is not supported: write sslmode=require$/,
+	],
 ];
 
-for (const {name, made = [], inside, url, says} of mistakes) {
+/** What a server needs besides its database. */
+const environment = async (t: ExecutionContext) => ({
+	PORT: '0',
+	DATA_DIR: await dataDirectory(t),
+	ADMIN_TOKEN: 'x'.repeat(32),
+});
+
+for (const [name, address, says] of mistakes) {
 	test(`${name} ends serve and migrate up with 78 and one sentence, which doctor says as well`, async (t) => {
-		for (const sql of made) {
-			await server.run(sql);
-		}
-
-		if (inside !== undefined) {
-			await server.run(inside[1], inside[0]);
-		}
-
-		const env = {DATABASE_URL: url(), PORT: '0', DATA_DIR: await dataDirectory(t), ADMIN_TOKEN: 'x'.repeat(32)};
+		const DATABASE_URL = `postgres://${address.replace('/', `:${server.port}/`)}`;
+		const env = {...(await environment(t)), DATABASE_URL};
 		const serve = oplink(t, ['serve'], env);
 		const migrate = oplink(t, ['migrate', 'up'], env);
 		for (const {ended, stderr} of [serve, migrate]) {
@@ -168,10 +151,8 @@ test('whatever the database sets for its sessions, it is migrated, ready and wri
 	}
 
 	const {printed, child, ended, stderr} = oplink(t, ['serve'], {
+		...(await environment(t)),
 		DATABASE_URL: server.url('settings', 'app'),
-		PORT: '0',
-		DATA_DIR: await dataDirectory(t),
-		ADMIN_TOKEN: 'x'.repeat(32),
 		LOG_FORMAT: 'json',
 	});
 	const [, url = ''] = await printed(ready);
@@ -211,23 +192,22 @@ test('a session that the database ends before a busy process lifts its timeouts 
 	t.deepEqual(between.rows, [{idle_session_timeout: '0'}]);
 });
 
-for (const [code, message, expected] of [
-	['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
-	['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the host name cannot be resolved \(getaddrinfo ENOTFOUND/],
-	[undefined, 'timeout expired', /the host does not answer/],
-	['57P03', 'the database system is starting up', /is starting, recovering or stopping/],
-	['53300', 'sorry, too many clients already', /no connection is free/],
-] as const) {
-	test(`${code ?? message} is waited for, and then one sentence with 1, so that a supervisor starts the program again`, (t) => {
-		const error = Object.assign(new Error(message), code === undefined ? {} : {code});
+test('a silence is waited for, and then one sentence with 1, so that a supervisor starts the program again', (t) => {
+	for (const [code, message, expected] of [
+		['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
+		['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the host name cannot be resolved \(getaddrinfo ENOTFOUND/],
+		[undefined, 'timeout expired', /the host does not answer/],
+		['57P03', 'the database system is starting up', /is starting, recovering or stopping/],
+		['53300', 'sorry, too many clients already', /no connection is free/],
+	] as const) {
+		const error = Object.assign(new Error(message), code && {code});
 		t.false(isMistake(error));
 		const refusal = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'});
 		const {lines, exitCode} = reportError(refusal);
-		t.is(exitCode, 1);
-		t.is(lines.length, 1);
+		t.deepEqual([lines.length, exitCode], [1, 1], message);
 		t.regex(lines[0] ?? '', expected);
-	});
-}
+	}
+});
 
 test('our own errors are not attributed to the database', (t) => {
 	t.is(explainDatabaseError(new TypeError('x is not a function')), null);
