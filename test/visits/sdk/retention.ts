@@ -7,19 +7,22 @@ import {forgetDevices} from '../../../src/visits/devices/forget-devices.ts';
 import {forgetEvents} from '../../../src/visits/sdk/forget-events.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
-import {createFakeClock, serviceOf, startService, type TestService} from '../../helpers/service.ts';
+import {serviceOf} from '../../helpers/service.ts';
 
 const DAY = 24 * 3600;
 const {eventDays, deviceDays} = retention();
 
-const start = async (t: {teardown(end: () => unknown): void}) => {
-	const clock = createFakeClock();
-	const service = await startService({LINK_DOMAIN: 'localhost'}, clock);
-	t.teardown(() => service.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'localhost'});
+
+/** An organization, and no event or device of a test before: those that move the clock run one after another. */
+const start = async () => {
+	const {clock} = service;
+	const {background, db} = service.services;
 	// The jobs of the start have the lock of the rollups for a moment.
-	await service.services.background.settle();
+	await background.settle();
+	await db('events').delete();
+	await db('devices').delete();
 	const acme = await organization(service);
-	const {db} = service.services;
 	const begin = (deviceId: string) => acme.client.post('/sdk/session', {deviceId});
 	const track = (deviceId: string, more: object = {}) =>
 		acme.client.post('/sdk/events', {deviceId, eventName: 'open', ...more});
@@ -27,33 +30,36 @@ const start = async (t: {teardown(end: () => unknown): void}) => {
 		const query = 'from=2026-03-01&to=2027-06-01&interval=month';
 		return (await admin(service).get(`/admin/organizations/${acme.id}/stats?${query}`)).body;
 	};
-	const eventsLeft = async (): Promise<string[]> =>
-		(await db('events').where({organization_id: acme.id}).orderBy('occurred_at')).map(({event_id}) => event_id);
+	const eventsLeft = (): Promise<string[]> =>
+		db('events').where({organization_id: acme.id}).orderBy('occurred_at').pluck('event_id');
 	return {clock, db, acme, begin, track, report, eventsLeft};
 };
 
-test('an old event is deleted once it is counted, and reports stay, also in a copy in another cluster', async (t) => {
-	const {clock, db, begin, track, report, eventsLeft} = await start(t);
-	await begin('device-0001');
-	await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z'});
-	clock.advance(eventDays * DAY);
-	await track('device-0001', {eventId: 'new'});
-	t.is(await forgetEvents(db, clock.now()), 0, 'not counted yet');
-	await rollUp(db);
-	const before = await report();
-	t.is(before.totals.events, 2);
-	t.is(await forgetEvents(db, clock.now()), 1);
-	t.deepEqual(await eventsLeft(), ['new']);
-	t.deepEqual(await report(), before);
-	await db.raw('UPDATE rollups SET cluster = cluster + 1');
-	t.is(await forgetEvents(db, clock.now()), 0);
-	await rollUp(db);
-	t.deepEqual(await report(), before);
-	t.deepEqual(await eventsLeft(), ['new']);
-});
+test.serial(
+	'an old event is deleted once it is counted, and reports stay, also in a copy in another cluster',
+	async (t) => {
+		const {clock, db, begin, track, report, eventsLeft} = await start();
+		await begin('device-0001');
+		await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z'});
+		clock.advance(eventDays * DAY);
+		await track('device-0001', {eventId: 'new'});
+		t.is(await forgetEvents(db, clock.now()), 0, 'not counted yet');
+		await rollUp(db);
+		const before = await report();
+		t.is(before.totals.events, 2);
+		t.is(await forgetEvents(db, clock.now()), 1);
+		t.deepEqual(await eventsLeft(), ['new']);
+		t.deepEqual(await report(), before);
+		await db.raw('UPDATE rollups SET cluster = cluster + 1');
+		t.is(await forgetEvents(db, clock.now()), 0);
+		await rollUp(db);
+		t.deepEqual(await report(), before);
+		t.deepEqual(await eventsLeft(), ['new']);
+	},
+);
 
-test('events of many are deleted in one run', async (t) => {
-	const {clock, db, acme, begin, track, eventsLeft} = await start(t);
+test.serial('events of many are deleted in one run', async (t) => {
+	const {clock, db, acme, begin, track, eventsLeft} = await start();
 	await begin('device-0001');
 	await track('device-0001');
 	await db.raw(
@@ -68,8 +74,8 @@ test('events of many are deleted in one run', async (t) => {
 	t.deepEqual(await eventsLeft(), []);
 });
 
-test('an event older than the retention, or in the future, gets the current time', async (t) => {
-	const {clock, db, acme, begin, track} = await start(t);
+test.serial('an event older than the retention, or in the future, gets the current time', async (t) => {
+	const {clock, db, acme, begin, track} = await start();
 	await begin('device-0001');
 	const now = clock.now();
 	const at = (days: number, ms = 0) => new Date(now.getTime() + days * DAY * 1000 + ms);
@@ -82,8 +88,8 @@ test('an event older than the retention, or in the future, gets the current time
 	t.deepEqual(stored, [now, now, now, now, at(-eventDays, 1), at(1)]);
 });
 
-test('a device that was not seen for long is forgotten, unless it has an event', async (t) => {
-	const {clock, db, acme, begin, track} = await start(t);
+test.serial('a device that was not seen for long is forgotten, unless it has an event', async (t) => {
+	const {clock, db, acme, begin, track} = await start();
 	for (const name of ['device-gone', 'device-back', 'device-busy']) {
 		await begin(name);
 	}
@@ -94,11 +100,8 @@ test('a device that was not seen for long is forgotten, unless it has an event',
 	await track('device-busy');
 	clock.advance(1);
 	t.is(await forgetDevices(db, clock.now()), 1);
-	const left = await db('devices').where({organization_id: acme.id}).orderBy('device_id').pluck('device_id');
-	t.deepEqual(left, ['device-back', 'device-busy']);
+	t.deepEqual(await devicesOf(acme), ['device-back', 'device-busy']);
 });
-
-const service = serviceOf(test, {LINK_DOMAIN: 'localhost'});
 
 const {visitDevicesPerOrganizationAndDay, visitDeviceDays} = storageLimits();
 
@@ -106,8 +109,8 @@ const visitor = async (acme: TestOrganization) => {
 	const {shortCode} = await link(acme);
 	return (caller: Caller, deviceId: string) => caller.get(`/${acme.orgKey}/${shortCode}/data?deviceId=${deviceId}`);
 };
-const devicesOf = async (of: TestService, {id}: {id: string}): Promise<string[]> =>
-	(await of.services.db('devices').where({organization_id: id}).orderBy('device_id')).map(({device_id}) => device_id);
+const devicesOf = ({id}: {id: string}): Promise<string[]> =>
+	service.services.db('devices').where({organization_id: id}).orderBy('device_id').pluck('device_id');
 
 test('a device that a visit names can send events at once', async (t) => {
 	const acme = await organization(service);
@@ -123,51 +126,45 @@ test('one address can register a limited number of visit devices a day, and its 
 	const ids = Array.from({length: allowances.visitDevices.max + 5}, (_, index) => `device-${1000 + index}`);
 	const statuses = await Promise.all(ids.map(async (id) => (await visit(caller, id)).status));
 	t.deepEqual([...new Set(statuses)], [200]);
-	const known = await devicesOf(service, acme);
+	const known = await devicesOf(acme);
 	t.is(known.length, allowances.visitDevices.max);
 	// One that is known counts for nothing, another address has its own, and a key proves a device.
 	t.is((await visit(caller, known[0] ?? '')).status, 200);
 	t.is((await visit(anonymous(service), 'device-elsewhere')).status, 200);
 	t.true((await acme.client.post('/sdk/session', {deviceId: 'device-proven'})).body.isNewDevice);
-	t.is((await devicesOf(service, acme)).length, allowances.visitDevices.max + 2);
+	t.is((await devicesOf(acme)).length, allowances.visitDevices.max + 2);
 });
 
 test('an organization has a limited number of visit devices a day, also for concurrent visits', async (t) => {
 	const acme = await organization(service);
 	const visit = await visitor(acme);
+	const {db} = service.services;
 	const day = service.clock.now().toISOString().slice(0, 10);
 	const left = 3;
-	await service.services.db('visit_devices').insert({
-		organization_id: acme.id,
-		day,
-		count: visitDevicesPerOrganizationAndDay - left,
-	});
+	const count = visitDevicesPerOrganizationAndDay - left;
+	await db('visit_devices').insert({organization_id: acme.id, day, count});
 	await Promise.all(Array.from({length: 8}, (_, index) => visit(anonymous(service), `device-${1000 + index}`)));
-	t.is((await devicesOf(service, acme)).length, left);
-	await service.services.db('visit_devices').where({organization_id: acme.id}).update({day: '2026-03-01'});
+	t.is((await devicesOf(acme)).length, left);
+	await db('visit_devices').where({organization_id: acme.id}).update({day: '2026-03-01'});
 	await visit(anonymous(service), 'device-next-day');
-	t.is((await devicesOf(service, acme)).length, left + 1);
+	t.is((await devicesOf(acme)).length, left + 1);
 });
 
-test('a device known only from visits is deleted, any other stays', async (t) => {
-	const clock = createFakeClock();
-	const own = await startService({LINK_DOMAIN: 'localhost'}, clock);
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
+test.serial('a device known only from visits is deleted, any other stays', async (t) => {
+	const {clock, db, acme, begin, track} = await start();
 	const visit = await visitor(acme);
-	const names = ['visited', 'in-session', 'identified', 'with-event', 'came-back', 'missed'].map(
-		(name) => `device-${name}`,
-	);
+	const kinds = ['visited', 'in-session', 'identified', 'with-event', 'came-back', 'missed'];
+	const names = kinds.map((kind) => `device-${kind}`);
 	for (const name of names) {
-		t.is((await visit(anonymous(own), name)).status, 200);
+		t.is((await visit(anonymous(service), name)).status, 200);
 	}
 
-	await acme.client.post('/sdk/session', {deviceId: 'device-in-session'});
+	await begin('device-in-session');
 	await acme.client.post('/sdk/identity', {deviceId: 'device-identified', externalUserId: randomUUID()});
-	await acme.client.post('/sdk/events', {deviceId: 'device-with-event', eventName: 'open'});
+	await track('device-with-event');
 	await acme.client.post('/match', {deviceId: 'device-missed'}, {'X-API-Key': acme.clientKey});
 	clock.advance(visitDeviceDays * DAY);
-	await visit(anonymous(own), 'device-came-back');
-	t.is(await forgetDevices(own.services.db, clock.now()), 1);
-	t.deepEqual(await devicesOf(own, acme), names.slice(1).toSorted());
+	await visit(anonymous(service), 'device-came-back');
+	t.is(await forgetDevices(db, clock.now()), 1);
+	t.deepEqual(await devicesOf(acme), names.slice(1).toSorted());
 });
