@@ -154,7 +154,7 @@ const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-
 const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
 /** Of shells, of Node, of pipelines, of the tests, and those of examples that a shell sets for itself. */
 const others =
-	'TERM NODE_EXTRA_CA_CERTS GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME'.split(
+	'TERM NODE_EXTRA_CA_CERTS GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME SECRET'.split(
 		' ',
 	);
 const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);

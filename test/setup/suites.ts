@@ -34,6 +34,7 @@ export const deepOnly = {
 	'test/visits/page/looks.ts': 'the looks of pages in Chromium',
 	'test/visits/page/signals.ts': 'signals in Chromium',
 	'test/visits/resolution/link-memory.ts': 'memory of links',
+	'test/visits/webhooks/receivers.ts': 'receivers of webhooks in Node, Python and Go',
 };
 
 /** What `npm test` and `npm run test:deep` run. */
