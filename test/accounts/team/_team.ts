@@ -18,6 +18,11 @@ export const team = async <const R extends readonly Role[]>(
 	return members as {-readonly [K in keyof R]: Member};
 };
 
+/** What an answer of status and message is like. */
+export const refusal = (status: number, message: string) => ({status, body: {message}});
+export const tooLow = refusal(403, 'Insufficient role');
+export const unavailable = refusal(502, 'Identity provider unavailable');
+
 /** A member's role at the provider and here; null for others. */
 export const rolesOf = async ({provider, services: {db}}: Portal, {clerkOrgId, user, organization}: Member) => {
 	const there = [...provider.directory.memberships.values()].find(
