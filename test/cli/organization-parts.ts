@@ -1,130 +1,115 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {serviceOf} from '../helpers/service.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, ends, runCli} from './_run-cli.ts';
+import {ends} from './_run-cli.ts';
+import {serviceCli} from './_service-cli.ts';
 
-const service = serviceOf(test);
-
-const cli = (...argv: string[]) =>
-	runCli(argv, {env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken}});
-const json = async (...argv: string[]) => JSON.parse((await cli(...argv, '--json')).stdout);
+const {service, cli, json, onScreen} = serviceCli(test);
 
 test('channels are listed, created, renamed and deleted by name, and an unknown one on a link lists them', async (t) => {
 	const {orgKey} = await organization(service);
-	const org = ['--org', orgKey];
-	t.is((await json('channels', 'create', 'newsletter', ...org)).name, 'newsletter');
-	t.is((await json('channels', 'update', 'Newsletter', '--name', 'post', ...org)).name, 'post');
-	t.regex((await cli('channels', 'list', ...org)).stdout, /^post /m);
-	ends(t, await cli('links', 'create', '--path', '/a', '--channel', 'newsletter', ...org), 1, {
-		stderr: /^Next: Channels are .*post/m,
-	});
-	t.is((await cli('channels', 'delete', 'post', '--yes', ...org)).exitCode, 0);
-	t.is((await cli('channels', 'delete', 'post', '--yes', ...org)).exitCode, 4);
-	const none = await cli('templates', 'list', ...org);
-	t.is(none.stderr, 'None yet. Next: oplink templates create NAME --path /sale\n');
-	for (const list of [
-		['match', 'list'],
-		['domains', 'unknown'],
-	]) {
-		t.regex((await cli(...list, orgKey)).stderr, /^None yet\. Next: oplink /);
-	}
+	const org = `--org ${orgKey}`;
+	t.is((await json(`channels create newsletter ${org}`)).name, 'newsletter');
+	t.is((await json(`channels update Newsletter --name post ${org}`)).name, 'post');
+	t.regex((await cli(`channels list ${org}`)).stdout, /^post /m);
+	ends(t, await cli(`links create --path /a --channel newsletter ${org}`), 1, {stderr: /^Next: Channels are .*post/m});
+	t.is((await cli(`channels delete post --yes ${org}`)).exitCode, 0);
+	t.is((await cli(`channels delete post --yes ${org}`)).exitCode, 4);
+});
 
-	t.regex((await cli('billing', 'events', ...org)).stderr, /^None yet\. Next: oplink billing events without a filter/);
-	t.regex((await cli('domains', 'list', orgKey)).stderr, /^That is the shared domain\. Next: oplink domains add/);
+test('an empty list says what to do next', async (t) => {
+	const {orgKey} = await organization(service);
+	for (const [list, next] of [
+		['templates list', 'None yet. Next: oplink templates create NAME --path /sale\n'],
+		['match list', 'None yet. Next: oplink '],
+		['domains unknown', 'None yet. Next: oplink '],
+		['billing events --org', 'None yet. Next: oplink billing events without a filter'],
+		['domains list', 'That is the shared domain. Next: oplink domains add'],
+	] as const) {
+		const {stderr} = await cli(`${list} ${orgKey}`);
+		t.true(stderr.startsWith(next), stderr);
+	}
 });
 
 test('templates are created, changed, shown and deleted by name, and links take them by name', async (t) => {
 	const {orgKey} = await organization(service);
-	const org = ['--org', orgKey];
-	const {id} = await json('templates', 'create', 'Spring', '--path', 'sale', '--utm-campaign', 'spring', ...org);
-	const {path, utmCampaign} = await json('templates', 'show', 'spring', ...org);
-	t.deepEqual([path, utmCampaign], ['/sale', 'spring']);
-	const opened = await json('templates', 'update', 'Spring', '--open-field', 'params', '--open-path', '/sale', ...org);
+	const org = `--org ${orgKey}`;
+	const {id} = await json(`templates create Spring --path sale --utm-campaign spring ${org}`);
+	t.like(await json(`templates show spring ${org}`), {path: '/sale', utmCampaign: 'spring'});
+	const opened = await json(`templates update Spring --open-field params --open-path /sale ${org}`);
 	t.deepEqual(opened.clientCreate, {fields: ['params'], pathPrefix: '/sale'});
-	t.false('clientCreate' in (await json('templates', 'update', 'Spring', '--clear', 'clientCreate', ...org)));
-	t.is((await json('templates', 'update', 'Spring', '--name', 'Easter', ...org)).name, 'Easter');
-	t.is((await cli('templates', 'update', 'Easter', ...org)).exitCode, 2);
-	t.is((await json('links', 'create', '--template', 'easter', ...org)).templateId, id);
-	t.is((await json('links', 'create', '--template-id', id, ...org)).templateId, id);
-	ends(t, await cli('templates', 'delete', 'Easter', '--yes', ...org), 5);
-	t.regex((await cli('templates', 'list', ...org)).stdout, /^Easter +\/sale +-$/m);
-	ends(t, await cli('templates', 'show', 'Winter', ...org), 4, {stderr: /It has Easter/});
+	t.false('clientCreate' in (await json(`templates update Spring --clear clientCreate ${org}`)));
+	t.is((await json(`templates update Spring --name Easter ${org}`)).name, 'Easter');
+	t.is((await cli(`templates update Easter ${org}`)).exitCode, 2);
+	t.is((await json(`links create --template easter ${org}`)).templateId, id);
+	t.is((await json(`links create --template-id ${id} ${org}`)).templateId, id);
+	ends(t, await cli(`templates delete Easter --yes ${org}`), 5);
+	t.regex((await cli(`templates list ${org}`)).stdout, /^Easter +\/sale +-$/m);
+	ends(t, await cli(`templates show Winter ${org}`), 4, {stderr: /It has Easter/});
 });
 
 test('devices and events that an app reported are listed, and one device is shown', async (t) => {
 	const {orgKey, client} = await organization(service);
-	const org = ['--org', orgKey];
+	const org = `--org ${orgKey}`;
 	t.is((await client.post('/sdk/session', {deviceId: 'device-0001', platform: 'iOS'})).status, 200);
 	t.is((await client.post('/sdk/events', {deviceId: 'device-0001', eventName: 'purchase'})).status, 200);
-	t.regex((await cli('devices', 'list', ...org)).stdout, /device-0001 +iOS/);
-	t.is((await json('devices', 'show', 'device-0001', ...org)).deviceId, 'device-0001');
-	t.is((await cli('devices', 'show', 'device-0002', ...org)).exitCode, 4);
-	t.regex((await cli('events', 'list', ...org)).stdout, /purchase +device-0001/);
+	t.regex((await cli(`devices list ${org}`)).stdout, /device-0001 +iOS/);
+	t.is((await json(`devices show device-0001 ${org}`)).deviceId, 'device-0001');
+	t.is((await cli(`devices show device-0002 ${org}`)).exitCode, 4);
+	t.regex((await cli(`events list ${org}`)).stdout, /purchase +device-0001/);
 });
 
 test('plan list fits 80 columns, and orgs show has used and limit', async (t) => {
 	const {orgKey} = await organization(service);
-	const screen = createSink();
-	const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
-	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken, NO_COLOR: '1'};
-	await runCli('plan list', {env, io: {stdout}});
-	t.regex(screen.text(), /^STARTER +\d/m);
-	t.true(
-		screen
-			.text()
-			.split('\n')
-			.every((line) => line.length <= 80),
-	);
-	t.regex((await cli('orgs', 'show', orgKey)).stdout, /^links {2,}0 of [\d,]+$/m);
+	const {stdout} = await onScreen('plan list');
+	t.regex(stdout, /^STARTER +\d/m);
+	t.true(stdout.split('\n').every((line) => line.length <= 80));
+	t.regex((await cli(`orgs show ${orgKey}`)).stdout, /^links {2,}0 of [\d,]+$/m);
 });
 
 test('keys show has an earlier key with its end, and keys revoke ends it at once', async (t) => {
 	const acme = await organization(service);
-	const org = ['--org', acme.orgKey];
-	await cli('keys', 'regenerate', 'CLIENT', '--yes', ...org);
+	const org = `--org ${acme.orgKey}`;
+	await cli(`keys regenerate CLIENT --yes ${org}`);
 	const session = () => acme.client.post('/sdk/session', {deviceId: 'device-0001'});
 	t.is((await session()).status, 200);
-	const [earlier] = (await json('keys', 'show', ...org)).earlier;
+	const [earlier] = (await json(`keys show ${org}`)).earlier;
 	t.true(acme.clientKey.startsWith(earlier.prefix));
-	t.true((await cli('keys', 'show', ...org)).stdout.includes(earlier.expiresAt));
-	t.is((await cli('keys', 'revoke', 'opl_sdk_nobodys_', '--yes', ...org)).exitCode, 4);
-	t.is((await cli('keys', 'revoke', acme.clientKey, '--yes', ...org)).exitCode, 0);
+	const {stdout} = await cli(`keys show ${org}`);
+	t.true(stdout.includes(earlier.expiresAt) && stdout.includes(acme.serverKey), stdout);
+	t.is((await cli(`keys revoke opl_sdk_nobodys_ --yes ${org}`)).exitCode, 4);
+	t.is((await cli(`keys revoke ${acme.clientKey} --yes ${org}`)).exitCode, 0);
 	t.is((await session()).status, 401);
-	t.deepEqual((await json('keys', 'show', ...org)).earlier, []);
-	t.regex((await cli('audit', ...org)).stdout, /REVOKE +ApiKey/);
+	t.deepEqual((await json(`keys show ${org}`)).earlier, []);
+	t.regex((await cli(`audit ${org}`)).stdout, /REVOKE +ApiKey/);
 });
 
 test('ORG is the first argument or --org, whichever the operator types', async (t) => {
 	const {orgKey, id} = await organization(service, {plan: 'SCALE'});
-	for (const [words, rest] of [
-		[['keys', 'show'], []],
-		[['app-config', 'show'], []],
-		[
-			['app', 'kit'],
-			['--for', 'ios'],
-		],
-		[['domains', 'list'], []],
-		[['domains', 'unknown'], []],
-		[['audit'], []],
+	for (const [words, more] of [
+		['keys show', ''],
+		['app-config show', ''],
+		['app kit', ' --for ios'],
+		['domains list', ''],
+		['domains unknown', ''],
+		['audit', ''],
 	] as const) {
-		ends(t, await cli(...words, orgKey, ...rest, '--json'), 0, {
-			stdout: (await cli(...words, ...rest, '--org', id, '--json')).stdout,
-		});
+		const {stdout} = await cli(`${words} --org ${id}${more} --json`);
+		ends(t, await cli(`${words} ${orgKey}${more} --json`), 0, {stdout});
 	}
 
-	ends(t, await cli('domains', 'add', orgKey, 'go.first.example'), 0);
-	t.is((await json('domains', 'approve', id, 'go.first.example')).status, 'VERIFIED');
-	t.deepEqual((await json('domains', 'unknown', orgKey, 'go.first.example')).data, []);
-	t.is((await cli('plan', 'set', orgKey, 'GROWTH')).exitCode, 0);
-	t.is((await json('keys', 'regenerate', orgKey, 'SERVER', '--yes')).tier, 'SERVER');
-	for (const [words, exitCode] of [
-		[['keys', 'regenerate', '--org', orgKey], 2],
-		[['keys', 'show', orgKey, '--org', orgKey], 2],
-		[['keys', 'regenerate', orgKey, 'SERVER', 'more'], 2],
-		[['plan', 'set', 'Zz99', 'GROWTH'], 4],
+	ends(t, await cli(`domains add ${orgKey} go.first.example`), 0);
+	t.is((await json(`domains approve ${id} go.first.example`)).status, 'VERIFIED');
+	t.deepEqual((await json(`domains unknown ${orgKey} go.first.example`)).data, []);
+	t.is((await cli(`plan set ${orgKey} GROWTH`)).exitCode, 0);
+	t.is((await json(`keys regenerate ${orgKey} SERVER --yes`)).tier, 'SERVER');
+	for (const [line, exitCode] of [
+		[`keys regenerate --org ${orgKey}`, 2],
+		[`keys show ${orgKey} --org ${orgKey}`, 2],
+		[`keys regenerate ${orgKey} SERVER more`, 2],
+		['plan set Zz99 GROWTH', 4],
 	] as const) {
-		t.is((await cli(...words)).exitCode, exitCode, words.join(' '));
+		t.is((await cli(line)).exitCode, exitCode, line);
 	}
 });
 
@@ -146,12 +131,12 @@ const path = `/admin/organizations/Ab12/domains/${domain.id}`;
 
 test('domains set sends exactly what is given, and shows the settings', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {[`PATCH ${path}`]: () => ({body: configured})});
-	const set = (...words: string[]) => cli(['domains', 'set', '--org', 'Ab12', domain.id, ...words]);
-	const prefixes = ['--path-prefix', 'promos', '--path-prefix', 'links/share'];
-	ends(t, await set(...prefixes, '--unknown-codes', 'https://old.example.link/{code}'), 0, {
+	const set = (flags = '') => cli(`domains set --org Ab12 ${domain.id}${flags}`);
+	const prefixes = ' --path-prefix promos --path-prefix links/share';
+	ends(t, await set(`${prefixes} --unknown-codes https://old.example.link/{code}`), 0, {
 		stdout: /path prefixes +promos, links\/share\nroot +https:\/\/www\.acme\.example\/\nunknown codes +https:/,
 	});
-	t.is((await set('--root-url', 'https://www.acme.example/', '--clear', 'pathPrefixes')).exitCode, 0);
+	t.is((await set(' --root-url https://www.acme.example/ --clear pathPrefixes')).exitCode, 0);
 	t.deepEqual(
 		requests.map(({body}) => body),
 		[
@@ -160,7 +145,7 @@ test('domains set sends exactly what is given, and shows the settings', async (t
 		],
 	);
 	t.is((await set()).exitCode, 2);
-	t.is((await set('--clear', 'hostname')).exitCode, 2);
+	t.is((await set(' --clear hostname')).exitCode, 2);
 	t.is(requests.length, 2);
 });
 
@@ -171,11 +156,9 @@ test('domains list and show have settings where a domain has some, and no word o
 	});
 	t.regex((await cli('domains list --org Ab12')).stdout, /^ID +HOSTNAME +STATUS +DEFAULT *\n/);
 	t.regex((await cli('domains list --org Ab12')).stdout, /DEFAULT +PATH PREFIXES +ROOT +UNKNOWN CODES/);
-	const shown = await cli('domains show --org Ab12 go.acme.example');
-	t.regex(
-		shown.stdout,
-		/root +https:\/\/www\.acme\.example\/\n(.*\n)?record +TXT _oplink\.go\.acme\.example oplink-ver/m,
-	);
+	ends(t, await cli('domains show --org Ab12 go.acme.example'), 0, {
+		stdout: /root +https:\/\/www\.acme\.example\/\n(.*\n)?record +TXT _oplink\.go\.acme\.example oplink-ver/m,
+	});
 });
 
 test('domains unknown lists the codes of all custom domains, most taps first', async (t) => {

@@ -90,29 +90,6 @@ test('a refusal for the plan names the next larger plan, or the first that has t
 	});
 });
 
-test('keys are shown whole, and a regenerated SERVER key ends the old one', async (t) => {
-	const acme = await organization(service);
-	t.true((await cli(`keys show --org ${acme.orgKey}`)).stdout.includes(acme.serverKey));
-	const {rawKey} = await json(`keys regenerate --org ${acme.orgKey} SERVER --yes`);
-	t.is((await cli('links list', withKey(acme))).exitCode, 3);
-	t.is((await cli('links list', {env: {OPLINK_API_KEY: rawKey}})).exitCode, 0);
-});
-
-test('a domain is added, approved, rejected and removed by its hostname', async (t) => {
-	const {orgKey} = await organization(service);
-	const domain = `--org ${orgKey} go.cli.example`;
-	t.is((await cli(`domains add ${domain}`)).exitCode, 0);
-	t.is((await json(`domains approve ${domain}`)).status, 'VERIFIED');
-	t.is((await json(`domains reject ${domain}`)).status, 'REJECTED');
-	t.regex((await cli(`domains list --org ${orgKey}`)).stdout, /go\.cli\.example +REJECTED/);
-	t.is((await cli(`domains remove ${domain} --yes`)).exitCode, 0);
-	t.notRegex((await cli(`domains list --org ${orgKey}`)).stdout, /go\.cli\.example/);
-});
-
-test('status shows the server’s state', async (t) => {
-	t.regex((await cli('status')).stdout, /^status +ok$/m);
-});
-
 /** A CSV file of which two rows are wrong: an unknown channel in line 51, no path in line 101. */
 const catalogue = (rows: number): string =>
 	`path,shortCode,title,tags,channel,params.coupon\n${Array.from({length: rows}, (_, index) => {
