@@ -88,7 +88,6 @@ test('a member is not invited, nor is one known only to the provider', async (t)
 	portal.provider.member({organization: admin.clerkOrgId, user: portal.provider.user({email: other})});
 	t.like(await invite(admin, other), refusal(409, `${other} is already a member of the organization.`));
 });
-});
 
 test('bad values of an invitation are 400', async (t) => {
 	const [admin] = await team(portal, ['admin']);
