@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import {checkBody} from '../../src/platform/http/validate.ts';
-import {admin} from '../helpers/callers.ts';
+import {type Answer, admin} from '../helpers/callers.ts';
 import type {TestService} from '../helpers/service.ts';
 
 /** The fields that a 400 names, sorted. */
@@ -35,3 +35,7 @@ export const recordsOf = async (service: TestService, {id}: {id: string}, type: 
 /** The actions of those records, sorted. */
 export const actionsOn = async (service: TestService, organization: {id: string}, type: string): Promise<string[]> =>
 	(await recordsOf(service, organization, type)).map(({action}) => action).sort();
+
+/** The statuses of as many calls at once, sorted. */
+export const atOnce = async (count: number, call: () => Promise<Answer>): Promise<number[]> =>
+	(await Promise.all(Array.from({length: count}, call))).map(({status}) => status).sort();

@@ -26,15 +26,19 @@ const unset = {
 	minimumConfidence: 'low',
 };
 
-test('there is no configuration until it is set, and an empty one has every field', async (t) => {
-	const {path, operator} = await setup();
+test('an organization has no configuration until its own is set, and an empty one has every field', async (t) => {
+	const {org, path, operator} = await setup();
 	const missing = await operator.get(path);
 	t.is(missing.status, 404);
 	t.is(missing.body.message, 'App configuration not found');
 	const set = await operator.put(path, {});
 	t.is(set.status, 200);
 	t.deepEqual(set.body, unset);
-	t.deepEqual((await operator.get(path)).body, unset);
+	for (const own of [path, `/admin/organizations/${org.orgKey}/app-config`]) {
+		t.deepEqual((await operator.get(own)).body, unset);
+	}
+
+	t.is((await operator.get((await setup()).path)).status, 404);
 });
 
 test('ids and fingerprints are stored in the platforms’ format, and PUT replaces the whole configuration', async (t) => {
@@ -138,15 +142,14 @@ test('a value that a platform would not take is refused, each by its dotted path
 		scheme: schemes,
 		dynamicAppLinks: ['yes'],
 	};
-	for (const [field, values] of Object.entries(ofIos)) {
-		for (const value of values) {
-			t.deepEqual(badFields(appConfigBody, {ios: {[field]: value}}), [`ios.${field}`], `${field} ${value}`);
-		}
-	}
-
-	for (const [field, values] of Object.entries(ofAndroid)) {
-		for (const value of values) {
-			t.deepEqual(badFields(appConfigBody, android({[field]: value})), [`android.0.${field}`], `${field} ${value}`);
+	for (const [app, refused, bodyOf] of [
+		['ios', ofIos, (ios: object) => ({ios})],
+		['android.0', ofAndroid, android],
+	] as const) {
+		for (const [field, values] of Object.entries(refused)) {
+			for (const value of values) {
+				t.deepEqual(badFields(appConfigBody, bodyOf({[field]: value})), [`${app}.${field}`], `${field} ${value}`);
+			}
 		}
 	}
 
@@ -178,12 +181,4 @@ test('each change is audited with its fields, and a refused one changes nothing'
 	const [record, ...others] = await recordsOf(service, org, 'AppConfig');
 	t.deepEqual(others, []);
 	t.like(record, {action: 'UPDATE', entityId: org.id, details: {fallbackUrl: 'https://www.example.com/'}});
-});
-
-test('it belongs to one organization, given by id or orgKey', async (t) => {
-	const {org, operator} = await setup();
-	const other = await setup();
-	t.is((await operator.put(`/admin/organizations/${org.orgKey}/app-config`, {})).status, 200);
-	t.is((await operator.get(`/admin/organizations/${org.orgKey}/app-config`)).status, 200);
-	t.is((await operator.get(other.path)).status, 404);
 });

@@ -119,62 +119,50 @@ const createRun = (one?: (item: number) => Promise<number>, waitMs?: number) => 
 const fulfilled = (value: number) => ({status: 'fulfilled' as const, value});
 const rejected = (reason: unknown) => ({status: 'rejected' as const, reason});
 
-test('items that arrive together are one batch, in order', async (t) => {
+test('items that arrive together are one batch, in order, and with those of the next turn where batches wait', async (t) => {
 	const {batches, results} = createRun();
 	t.deepEqual(await results(1, 2, 3), [fulfilled(10), fulfilled(20), fulfilled(30)]);
 	t.deepEqual(batches, [[1, 2, 3]]);
-});
-
-test('an item of the next turn is in the same batch only where batches wait', async (t) => {
 	for (const [waitMs, expected] of [
 		[undefined, [[1], [2]]],
 		[1, [[1, 2]]],
 	] as const) {
-		const {batches, add} = createRun(undefined, waitMs);
-		const first = add(1);
+		const run = createRun(undefined, waitMs);
+		const first = run.add(1);
 		await nextTurn();
-		t.deepEqual(await Promise.all([first, add(2)]), [10, 20]);
-		t.deepEqual(batches, expected);
+		t.deepEqual(await Promise.all([first, run.add(2)]), [10, 20]);
+		t.deepEqual(run.batches, expected);
 	}
 });
 
 test('writers of many links lock them in one order', async (t) => {
 	const {db} = service.services;
 	const operator = admin(service);
-	const writers = {
-		'a channel is renamed': async ({id, server}: TestOrganization) => {
-			const {body: channel} = await operator.post(`/admin/organizations/${id}/channels`, {name: 'radio'});
-			return {
-				create: () => server.post('/links', {path: '/x', channel: 'radio'}),
-				write: () => operator.patch(`/admin/organizations/${id}/channels/${channel.id}`, {name: 'television'}),
-			};
-		},
-		'a domain is deleted': async ({id, server}: TestOrganization) => {
-			const domains = `/admin/organizations/${id}/domains`;
-			const {body: domain} = await operator.post(domains, {hostname: 'order.example'});
-			await operator.post(`${domains}/${domain.id}/approve`);
-			return {
-				create: () => server.post('/links', {path: '/x', domainId: domain.id}),
-				write: () => operator.delete(`${domains}/${domain.id}`),
-			};
-		},
-	};
-	for (const [name, prepare] of Object.entries(writers)) {
-		const {create, write} = await prepare(await organization(service));
-		const ids: string[] = [(await create()).body.id];
+	const acme = await organization(service);
+	const base = `/admin/organizations/${acme.id}`;
+	const {body: channel} = await operator.post(`${base}/channels`, {name: 'radio'});
+	const {body: domain} = await operator.post(`${base}/domains`, {hostname: 'order.example'});
+	await operator.post(`${base}/domains/${domain.id}/approve`);
+	for (const [fields, write] of [
+		[{channel: 'radio'}, () => operator.patch(`${base}/channels/${channel.id}`, {name: 'television'})],
+		[{domainId: domain.id}, () => operator.delete(`${base}/domains/${domain.id}`)],
+	] as const) {
+		const earlier = await link(acme, fields);
+		let later = await link(acme, fields);
 		// The later one comes first by its id, and last where rows are read as they are stored.
-		do {
-			ids[1] = (await create()).body.id;
-		} while (String(ids[1]) > String(ids[0]));
-		const [last, first] = ids;
+		while (later.id > earlier.id) {
+			later = await link(acme, fields);
+		}
+
 		const other = await db.transaction();
-		await other('links').where({id: first}).forUpdate().select('id');
+		await other('links').where({id: later.id}).forUpdate().select('id');
 		const written = write();
 		await untilAwaited(other);
 		await other.raw("SET LOCAL lock_timeout = '200ms'");
-		await t.notThrowsAsync(other('links').where({id: last}).forUpdate().select('id').then(), name);
+		const locked = other('links').where({id: earlier.id}).forUpdate().select('id').then();
+		await t.notThrowsAsync(locked, Object.keys(fields).join());
 		await other.rollback();
-		t.is((await written).status, 200, name);
+		t.is((await written).status, 200);
 	}
 });
 
