@@ -1,14 +1,14 @@
 import test from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf, type TestService} from '../../helpers/service.ts';
-import {ownService} from '../_own.ts';
+import {serviceOf} from '../../helpers/service.ts';
 import {clicked, device, iPhoneApp, network, open, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
-const attemptsOf = async ({id}: TestOrganization, on = service) =>
-	(await admin(on).get(`/admin/organizations/${id}/matches`)).body;
+const pageOf = async ({id}: TestOrganization, query = '') =>
+	(await admin(service).get(`/admin/organizations/${id}/matches${query}`)).body;
+const attemptsOf = async (acme: TestOrganization) => (await pageOf(acme)).data;
 
 test('a match is kept with its signals, and with the probability of every candidate and of nobody', async (t) => {
 	const acme = await organization(service);
@@ -17,13 +17,10 @@ test('a match is kept with its signals, and with the probability of every candid
 	const {link: other} = await clicked(service, acme, place(2), {path: '/other'});
 	await visit(service, other, place(1), {language: 'fr-FR', timezone: null});
 	await open(service, place(1), device('device-0001'), acme);
-	const {data, total, page, limit} = await attemptsOf(acme);
+	const {data, total, page, limit} = await pageOf(acme);
 	t.deepEqual([total, page, limit, data.length], [1, 1, 20, 1]);
 	const [{id, ...attempt}] = data;
-	const probabilities = [
-		...attempt.candidates.map(({probability}: {probability: number}) => probability),
-		attempt.nobody.probability,
-	];
+	const probabilities = [...attempt.candidates, attempt.nobody].map(({probability}) => probability);
 	t.true(Math.abs(probabilities.reduce((sum, one) => sum + one, 0) - 1) < 1e-9);
 	const at = service.clock.now().toISOString();
 	const candidate = (linkId: string, score: number, points: object) => ({
@@ -54,41 +51,38 @@ test('a match is kept with its signals, and with the probability of every candid
 		nobody: {probability: probabilities[2], tokenless: 1, made: 2},
 	});
 	const one = await admin(service).get(`/admin/organizations/${acme.orgKey}/matches/${id}`);
-	t.is(one.status, 200);
-	t.deepEqual(one.body, data[0]);
+	t.deepEqual([one.status, one.body], [200, data[0]]);
 	const {rows} = await service.services.db.raw('SELECT CAST(match_attempts AS text) AS text FROM match_attempts');
 	t.false(rows.some(({text}: {text: string}) => text.includes(String(token)) || text.includes(place(1))));
 });
 
-type Act = (on: TestService, acme: TestOrganization) => Promise<unknown>;
-
-const address = network()(1);
+type Act = (acme: TestOrganization, address: string) => Promise<unknown>;
 
 /** A first open, some seconds after a tap by the phone of `iPhoneApp`. */
 const openAfterTap =
 	(fields: object, seconds = 0): Act =>
-	async (on, acme) => {
-		await clicked(on, acme, address);
-		on.clock.advance(seconds);
-		await open(on, address, fields, acme);
+	async (acme, address) => {
+		await clicked(service, acme, address);
+		service.clock.advance(seconds);
+		await open(service, address, fields, acme);
 	};
 
 const misses: Array<[reason: string, act: Act, appConfig?: object]> = [
-	['no_click', (on, acme) => open(on, address, iPhoneApp, acme)],
+	['no_click', (acme, address) => open(service, address, iPhoneApp, acme)],
 	['outside_window', openAfterTap(iPhoneApp, 24 * 3600 + 1)],
 	[
 		'consumed',
-		async (on, acme) => {
-			await openAfterTap(device('device-0001'))(on, acme);
-			on.clock.advance(1);
-			await open(on, address, device('device-0002'), acme);
+		async (acme, address) => {
+			await openAfterTap(device('device-0001'))(acme, address);
+			service.clock.advance(1);
+			await open(service, address, device('device-0002'), acme);
 		},
 	],
 	[
 		'ambiguous',
-		async (on, acme) => {
-			await clicked(on, acme, address);
-			await openAfterTap({})(on, acme);
+		async (acme, address) => {
+			await clicked(service, acme, address);
+			await openAfterTap({})(acme, address);
 		},
 	],
 	['below_threshold', openAfterTap({...iPhoneApp, language: 'fr-FR', timezone: 'Asia/Tokyo'}, 5 * 3600)],
@@ -97,31 +91,30 @@ const misses: Array<[reason: string, act: Act, appConfig?: object]> = [
 	['below_minimum', openAfterTap({}), {minimumConfidence: 'high'}],
 ];
 for (const [reason, act, appConfig] of misses) {
-	test(`a miss says ${reason}`, async (t) => {
-		const own = await ownService(t);
-		const acme = await organization(own, {appConfig: {...exampleAppConfig, ...appConfig}});
-		await act(own, acme);
-		const {data} = await attemptsOf(acme, own);
-		t.like(data[0], {matched: false, method: 'NONE', confidence: null, score: null, linkId: null, reason});
+	// Serial: they move the one clock.
+	test.serial(`a miss says ${reason}`, async (t) => {
+		const acme = await organization(service, {appConfig: {...exampleAppConfig, ...appConfig}});
+		await act(acme, network()(1));
+		const [attempt] = await attemptsOf(acme);
+		t.like(attempt, {matched: false, method: 'NONE', confidence: null, score: null, linkId: null, reason});
 	});
 }
 
-test('a miss by a token says what became of its click, for the organization of its link', async (t) => {
-	const own = await ownService(t);
-	const acme = await organization(own);
-	const click = (body = {}) => clicked(own, acme, network()(1), body);
+test.serial('a miss by a token says what became of its click, for the organization of its link', async (t) => {
+	const acme = await organization(service);
+	const click = (body = {}) => clicked(service, acme, network()(1), body);
 	const [consumed, expired, gone] = [await click(), await click({matchWindowHours: 1}), await click()];
-	await open(own, network()(1), {clipboardToken: consumed.token, deviceId: 'device-0001'});
+	await open(service, network()(1), {clipboardToken: consumed.token, deviceId: 'device-0001'});
 	await acme.server.patch(`/links/${gone.link.id}`, {isActive: false});
-	own.clock.advance(3600);
+	service.clock.advance(3600);
 	for (const [{link, token}, expected, ruledOut] of [
 		[consumed, 'consumed', 'consumed'],
 		[expired, 'outside_window', 'outside_window'],
 		[gone, 'ruled_out', 'link_not_live'],
 	] as const) {
-		await open(own, network()(1), {installReferrer: token});
-		own.clock.advance(1);
-		const [attempt] = (await attemptsOf(acme, own)).data;
+		await open(service, network()(1), {installReferrer: token});
+		service.clock.advance(1);
+		const [attempt] = await attemptsOf(acme);
 		const signals = {clipboardToken: 'absent', installReferrer: 'known'};
 		t.like(attempt, {matched: false, reason: expected, signals, candidates: {0: {linkId: link.id, ruledOut}}});
 	}
@@ -132,7 +125,7 @@ test('a miss without a key or a known token is nobody’s', async (t) => {
 	const place = network();
 	await clicked(service, acme, place(1));
 	await open(service, place(1), {...iPhoneApp, platform: 'Android', clipboardToken: `opl_${'x'.repeat(32)}`});
-	t.is((await attemptsOf(acme)).total, 0);
+	t.is((await pageOf(acme)).total, 0);
 	const rows = await service.services.db('match_attempts').whereNull('organization_id');
 	t.true(rows.some(({signals, reason: why}) => signals.clipboardToken === 'unknown' && why === 'ruled_out'));
 });
@@ -146,23 +139,23 @@ test('a trace shows its reader nothing of other organizations', async (t) => {
 	await open(service, place(1), {...iPhoneApp, clipboardToken: foreign.token}, acme);
 	await clicked(service, globex, place(1));
 	await open(service, place(1), {...iPhoneApp, clipboardToken: foreign.token, osVersion: '12'}, acme);
-	const {data} = await attemptsOf(acme);
-	const shown = data.map(({candidates}: {candidates: Array<{linkId: string}>}) => candidates.map(({linkId}) => linkId));
+	const shown = (await attemptsOf(acme)).map(({candidates}: {candidates: Array<{linkId: string}>}) =>
+		candidates.map(({linkId}) => linkId),
+	);
 	t.deepEqual(shown, [[own.link.id], [own.link.id]]);
 });
 
-test('attempts are paged newest first, and one of another organization is 404', async (t) => {
-	const own = await ownService(t);
-	const [acme, globex] = [await organization(own), await organization(own)];
+test.serial('attempts are paged newest first, and one of another organization is 404', async (t) => {
+	const [acme, globex] = [await organization(service), await organization(service)];
 	for (const deviceId of ['device-0001', 'device-0002', 'device-0003']) {
-		await open(own, network()(1), {deviceId}, acme);
-		own.clock.advance(1);
+		await open(service, network()(1), {deviceId}, acme);
+		service.clock.advance(1);
 	}
 
-	const operator = admin(own);
-	const {body} = await operator.get(`/admin/organizations/${acme.id}/matches?limit=2&page=2`);
-	t.like(body, {total: 3, page: 2, limit: 2, data: {length: 1, 0: {deviceId: 'device-0001'}}});
-	const [{id}] = body.data;
+	const operator = admin(service);
+	const second = await pageOf(acme, '?limit=2&page=2');
+	t.like(second, {total: 3, page: 2, limit: 2, data: {length: 1, 0: {deviceId: 'device-0001'}}});
+	const [{id}] = second.data;
 	t.is((await operator.get(`/admin/organizations/${globex.id}/matches/${id}`)).status, 404);
 	t.is((await operator.get(`/admin/organizations/${acme.id}/matches/nothing`)).status, 400);
 	t.is((await operator.get('/admin/organizations/zz99/matches')).status, 404);

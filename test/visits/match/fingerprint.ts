@@ -2,7 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, tapped, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -54,16 +54,15 @@ test('only the hop before the trusted proxy decides the address, whatever a call
 	t.true((await match(service, `${thief}, ${victim}`, iPhoneApp)).matched);
 });
 
-test('a matched click matches nobody else, and its answer is repeated to its device for 30 seconds', async (t) => {
-	const own = await ownService(t);
-	const {address} = await tapped(own);
-	const first = await match(own, address, device('device-0001'));
+test.serial('a matched click matches nobody else, and is repeated to its device for 30 seconds', async (t) => {
+	const {address} = await tapped(service);
+	const first = await match(service, address, device('device-0001'));
 	t.is(first.matchMethod, 'FINGERPRINT_EXACT');
-	t.deepEqual(await match(own, address, device('device-0002')), nothing);
-	own.clock.advance(30 - 1);
-	t.deepEqual(await match(own, address, device('device-0001')), first);
-	own.clock.advance(1);
-	t.deepEqual(await match(own, address, device('device-0001')), nothing);
+	t.deepEqual(await match(service, address, device('device-0002')), nothing);
+	service.clock.advance(30 - 1);
+	t.deepEqual(await match(service, address, device('device-0001')), first);
+	service.clock.advance(1);
+	t.deepEqual(await match(service, address, device('device-0001')), nothing);
 });
 
 test('within the grace a token of another open click wins over the repeated guess', async (t) => {
@@ -93,59 +92,55 @@ for (const [opens, taps] of [
 	});
 }
 
-test('two equal clicks on different links give the newest by its score; on one link there is no doubt', async (t) => {
-	const own = await ownService(t);
-	const {acme, address: here} = await tapped(own);
-	own.clock.advance(1);
-	const {link: newest} = await clicked(own, acme, here);
+test.serial('two equal clicks on different links give the newest by score; on one there is no doubt', async (t) => {
+	const {acme, address: here} = await tapped(service);
+	service.clock.advance(1);
+	const {link: newest} = await clicked(service, acme, here);
 	const expected = {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'medium', matchScore: 95, linkId: newest.id};
-	t.like(await match(own, here, iPhoneApp), expected);
-	const {address: there, link: sale} = await tapped(own);
-	await visit(own, sale, there);
-	t.like(await match(own, there, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
+	t.like(await match(service, here, iPhoneApp), expected);
+	const {address: there, link: sale} = await tapped(service);
+	await visit(service, sale, there);
+	t.like(await match(service, there, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 });
 
-test('two clicks of one browser with different languages are two people: the app gets that of its own language', async (t) => {
-	const phones = await ownService(t);
-	const acme = await organization(phones);
+test.serial('two clicks of one browser in different languages are two people: the app gets its own', async (t) => {
+	const acme = await organization(service);
 	for (const [language, other] of [
 		['en-US', 'en-GB'],
 		['en-GB', 'en-US'],
 	] as const) {
 		const address = network()(1);
 		const own = await link(acme);
-		await visit(phones, own, address, {language});
-		phones.clock.advance(30);
-		await visit(phones, await link(acme), address, {language: other});
-		const found = await match(phones, address, {...device(`device-${language}`), language});
+		await visit(service, own, address, {language});
+		service.clock.advance(30);
+		await visit(service, await link(acme), address, {language: other});
+		const found = await match(service, address, {...device(`device-${language}`), language});
 		t.like(found, {matchMethod: 'FINGERPRINT_EXACT', linkId: own.id}, language);
 	}
 });
 
-test('another browser of the same phone may have another language: the newer click is the better guess', async (t) => {
-	const own = await ownService(t);
-	const {acme, address} = await tapped(own);
-	own.clock.advance(30);
+test.serial('another browser of a phone may have another language: the newer click is guessed', async (t) => {
+	const {acme, address} = await tapped(service);
+	service.clock.advance(30);
 	const newest = await link(acme);
-	await visit(own, newest, address, {userAgent: userAgents.iPhoneChrome, language: 'en-GB'});
-	t.like(await match(own, address, iPhoneApp), {matchMethod: 'FINGERPRINT_SCORED', linkId: newest.id});
+	await visit(service, newest, address, {userAgent: userAgents.iPhoneChrome, language: 'en-GB'});
+	t.like(await match(service, address, iPhoneApp), {matchMethod: 'FINGERPRINT_SCORED', linkId: newest.id});
 });
 
-test('guesses have their windows, and the link may shorten them', async (t) => {
-	const own = await ownService(t);
-	const {acme, address: place} = await tapped(own, {matchWindowHours: 1});
-	own.clock.advance(3600);
-	t.deepEqual(await match(own, place, iPhoneApp), nothing);
+test.serial('guesses have their windows, and the link may shorten them', async (t) => {
+	const {acme, address: place} = await tapped(service, {matchWindowHours: 1});
+	service.clock.advance(3600);
+	t.deepEqual(await match(service, place, iPhoneApp), nothing);
 
-	const {address} = await tapped(own);
-	own.clock.advance(3601);
-	t.deepEqual(await match(own, address), nothing);
-	own.clock.advance(5 * 3600);
-	t.deepEqual(await match(own, address, british), nothing);
-	t.like(await match(own, address, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', matchConfidence: 'medium'});
-	const {link: later} = await clicked(own, acme, place);
-	own.clock.advance(1800);
-	t.like(await match(own, place, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: later.id});
+	const {address} = await tapped(service);
+	service.clock.advance(3601);
+	t.deepEqual(await match(service, address), nothing);
+	service.clock.advance(5 * 3600);
+	t.deepEqual(await match(service, address, british), nothing);
+	t.like(await match(service, address, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', matchConfidence: 'medium'});
+	const {link: later} = await clicked(service, acme, place);
+	service.clock.advance(1800);
+	t.like(await match(service, place, iPhoneApp), {matchMethod: 'FINGERPRINT_EXACT', linkId: later.id});
 });
 
 test('clicks on links that no longer resolve are never guessed', async (t) => {

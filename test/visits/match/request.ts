@@ -3,7 +3,7 @@ import {Oplink} from '../../../src/client/oplink.ts';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {linked, ownService, statsOf} from '../_own.ts';
+import {linked, statsOf} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -58,12 +58,11 @@ test('a body that is no JSON object is 400, and one of another type is 415', asy
 });
 
 test('30 requests a minute are answered per address, and the next one learns when to retry', async (t) => {
-	const own = await ownService(t);
-	const caller = anonymous(own, network()(1));
+	const caller = anonymous(service, network()(1));
 	const answers = await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
 	const refused = answers.filter(({status}) => status === 429);
 	t.like(refused, {length: 1, 0: {body: {message: 'Rate limit exceeded. Retry after 60 second(s).'}}});
-	t.is((await anonymous(own, network()(1)).post('/match', {})).status, 200);
+	t.is((await anonymous(service, network()(1)).post('/match', {})).status, 200);
 });
 
 test('any origin may ask, and other methods and link hosts know no /match', async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked} from '../_own.ts';
 import {iPhoneApp, match, network, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -65,25 +65,24 @@ test('a Mac with a touch screen is an iPad, and one without is a Mac', async (t)
 	}
 });
 
-test('a click takes signals once, and within 60 seconds', async (t) => {
-	const own = await ownService(t);
-	const sale = await linked(own);
+test.serial('a click takes signals once, and within 60 seconds', async (t) => {
+	const sale = await linked(service);
 	const zoneOf = async (token: string | null, ...zones: string[]) => {
 		for (const timezone of zones) {
-			t.is((await sendSignals(own, sale, {token, timezone})).status, 204);
+			t.is((await sendSignals(service, sale, {token, timezone})).status, 204);
 		}
 
-		const rows = await storedRows(own, 'match_clicks', {});
+		const rows = await storedRows(service, 'match_clicks', {link_id: sale.id});
 		return rows.toSorted((a, b) => b.created_at - a.created_at)[0].timezone;
 	};
-	const first = await visit(own, sale, network()(1), {timezone: null});
+	const first = await visit(service, sale, network()(1), {timezone: null});
 	t.is(await zoneOf(first.token, 'Europe/Paris', 'Asia/Tokyo'), 'Europe/Paris');
-	own.clock.advance(1);
-	const second = await visit(own, sale, network()(1), {timezone: null});
-	own.clock.advance(60);
+	service.clock.advance(1);
+	const second = await visit(service, sale, network()(1), {timezone: null});
+	service.clock.advance(60);
 	t.is(await zoneOf(second.token, 'Europe/Paris'), 'Europe/Paris');
-	const third = await visit(own, sale, network()(1), {timezone: null});
-	own.clock.advance(60.001);
+	const third = await visit(service, sale, network()(1), {timezone: null});
+	service.clock.advance(60.001);
 	t.is(await zoneOf(third.token, 'Europe/Paris'), null);
 });
 
@@ -125,9 +124,8 @@ test('signals go where links resolve: a malformed orgKey is 400, an unknown host
 });
 
 test('signals share the 500 requests a second of the page', async (t) => {
-	const own = await ownService(t);
-	const sale = await linked(own);
-	const caller = anonymous(own);
+	const sale = await linked(service);
+	const caller = anonymous(service);
 	const ask = (_: unknown, index: number) =>
 		index % 2 === 0 ? caller.get(pathOf(sale.url)) : caller.post(`${pathOf(sale.url)}/signals`, {});
 	const burst = await Promise.all(Array.from({length: 505}, ask));

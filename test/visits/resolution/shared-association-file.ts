@@ -105,25 +105,22 @@ test.serial('the files list active organizations with a plan, each under its own
 	t.is((await fileOf()).status, 404);
 });
 
-test.serial(
-	'of two that take the last place at once one is refused with 409, and all others stay served',
-	async (t) => {
-		await removeAllApps();
-		const count = await fill(APPLE_LIMIT_BYTES - EMPTY - ENTRY - 40);
-		const pair = await Promise.all([1, 2].map(() => organization(service, {appConfig: null})));
-		const answers = await Promise.all(pair.map((one) => configure(one, iosWith(40))));
-		t.deepEqual(answers.map(({status}) => status).toSorted(), [200, 409]);
-		const refused = answers.find(({status}) => status === 409);
-		t.regex(refused?.body.message, /custom domain/);
-		const {bytes, body} = await fileOf();
-		t.true(bytes <= APPLE_LIMIT_BYTES && bytes > APPLE_LIMIT_BYTES - 10, `${bytes}`);
-		t.is(body.applinks.details.length, count + 1);
-		const late = pair[answers.findIndex(({status}) => status === 409)];
-		t.is((await admin(service).get(`/admin/organizations/${late?.id}/app-config`)).status, 404);
-		const {android} = exampleAppConfig;
-		t.is((await admin(service).put(`/admin/organizations/${late?.id}/app-config`, {android})).status, 200);
-	},
-);
+test.serial('of two that take the last place at once one is refused with 409, and all others stay', async (t) => {
+	await removeAllApps();
+	const count = await fill(APPLE_LIMIT_BYTES - EMPTY - ENTRY - 40);
+	const pair = await Promise.all([1, 2].map(() => organization(service, {appConfig: null})));
+	const answers = await Promise.all(pair.map((one) => configure(one, iosWith(40))));
+	t.deepEqual(answers.map(({status}) => status).toSorted(), [200, 409]);
+	const refused = answers.find(({status}) => status === 409);
+	t.regex(refused?.body.message, /custom domain/);
+	const {bytes, body} = await fileOf();
+	t.true(bytes <= APPLE_LIMIT_BYTES && bytes > APPLE_LIMIT_BYTES - 10, `${bytes}`);
+	t.is(body.applinks.details.length, count + 1);
+	const late = pair[answers.findIndex(({status}) => status === 409)];
+	t.is((await admin(service).get(`/admin/organizations/${late?.id}/app-config`)).status, 404);
+	const {android} = exampleAppConfig;
+	t.is((await admin(service).put(`/admin/organizations/${late?.id}/app-config`, {android})).status, 200);
+});
 
 test.serial('an app keeps its place, but cannot grow beyond the limit', async (t) => {
 	await removeAllApps();
