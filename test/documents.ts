@@ -1,4 +1,4 @@
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {Command} from 'commander';
@@ -7,27 +7,20 @@ import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
 import {configTable} from '../src/platform/config/variables.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
+import {below, found, isThere, read} from './_files.ts';
 
 /** A document: its text without blocks of code, and every line or span of code in it. */
 type Document = {name: string; prose: string; code: string[]};
 
-const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
-
 const FENCE = /^([ \t]*)```.*\n([\s\S]*?)^\1```$/gm;
 
-const names = [
-	'README.md',
-	...readdirSync(path.join(packageRoot, 'docs'), {recursive: true, encoding: 'utf8'})
-		.filter((name) => name.endsWith('.md'))
-		.map((name) => path.join('docs', name)),
-];
+const names = ['README.md', ...below('docs').filter((name) => name.endsWith('.md'))];
 
 const documents: Document[] = names.map((name) => {
 	const text = read(name);
 	const prose = text.replace(FENCE, '');
 	const fenced = [...text.matchAll(FENCE)].flatMap(([, , code = '']) => code.split('\n'));
-	const spans = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-	return {name, prose, code: [...fenced, ...spans]};
+	return {name, prose, code: [...fenced, ...found(prose, /`([^`\n]+)`/g)]};
 });
 
 /** The anchor that a heading has on the sites that show Markdown: lower case, without punctuation, dashes for spaces. */
@@ -39,18 +32,13 @@ const anchorOf = (heading: string): string =>
 		.trim()
 		.replaceAll(' ', '-');
 
-const anchorsOf = (name: string): string[] =>
-	[
-		...read(name)
-			.replace(FENCE, '')
-			.matchAll(/^#{1,6} (.+)$/gm),
-	].map(([, heading = '']) => anchorOf(heading));
+const anchorsOf = (name: string): string[] => found(read(name).replace(FENCE, ''), /^#{1,6} (.+)$/gm).map(anchorOf);
 
 /** The fault of a document's link, or nothing. */
 const brokenLink = (from: string, to: string): string[] => {
 	const [file = '', anchor] = to.split('#');
 	const target = file === '' ? from : path.join(path.dirname(from), file);
-	if (!existsSync(path.join(packageRoot, target))) {
+	if (!isThere(target)) {
 		return [`${from}: ${to}: there is no ${target}`];
 	}
 
@@ -60,8 +48,7 @@ const brokenLink = (from: string, to: string): string[] => {
 test('every relative link of a document leads to an existing file and heading', (t) => {
 	t.true(documents.length > 25);
 	const broken = documents.flatMap(({name, prose}) =>
-		[...prose.matchAll(/\]\(([^)\s]+)\)/g)]
-			.map(([, to = '']) => to)
+		found(prose, /\]\(([^)\s]+)\)/g)
 			.filter((to) => !/^[a-z]+:/.test(to))
 			.flatMap((to) => brokenLink(name, to)),
 	);
@@ -69,50 +56,39 @@ test('every relative link of a document leads to an existing file and heading', 
 });
 
 test('docs/privacy.md describes the contents of every table', (t) => {
-	const migrations = readdirSync(path.join(packageRoot, 'migrations')).map((name) =>
-		read(path.join('migrations', name)),
-	);
-	const tables = migrations.flatMap((text) => [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name));
+	const tables = below('migrations').flatMap((name) => found(read(name), /^CREATE TABLE (\w+)/gm));
 	t.true(tables.length > 30);
-	t.deepEqual(
-		tables.filter((name) => !read('docs/privacy.md').includes(`\`${name}\``)),
-		[],
-	);
+	const missing = tables.filter((name) => !read('docs/privacy.md').includes(`\`${name}\``));
+	t.deepEqual(missing, []);
 });
 
 test('docs/README.md leads to every document, and README.md to it', (t) => {
-	const linked = [...read('docs/README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, to = '']) => path.join('docs', to));
-	const others = documents.map(({name}) => name).filter((name) => name.includes('/'));
-	t.deepEqual(
-		others.filter((name) => name !== 'docs/README.md' && !linked.includes(name)),
-		[],
-	);
+	const linked = found(read('docs/README.md'), /\]\(([^)#\s]+)/g).map((to) => path.join('docs', to));
+	const missing = names.slice(1).filter((name) => name !== 'docs/README.md' && !linked.includes(name));
+	t.deepEqual(missing, []);
 	t.regex(read('README.md'), /\]\(docs\/README\.md\)/);
 });
 
 test('docs/internals.md names every room of src with its features, and every file directly in src', (t) => {
 	const [, tree = ''] = /^## The code\n[\s\S]*?```\n([\s\S]*?)^```$/m.exec(read('docs/internals.md')) ?? [];
 	const named = new Set(tree.match(/[\w-]+(?:\.ts\b|\/)/g));
-	const below = (folder: string): string[] =>
+	const entriesOf = (folder: string): string[] =>
 		readdirSync(path.join(packageRoot, folder), {withFileTypes: true}).map((entry) =>
 			entry.isDirectory() ? `${entry.name}/` : entry.name,
 		);
-	const rooms = below('src');
-	const features = rooms
-		.filter((name) => name.endsWith('/'))
-		.flatMap((room) => below(path.join('src', room)).filter((name) => name.endsWith('/')));
+	const isFolder = (name: string) => name.endsWith('/');
+	const rooms = entriesOf('src');
+	const features = rooms.filter(isFolder).flatMap((room) => entriesOf(path.join('src', room)).filter(isFolder));
 	t.true(features.length > 40);
-	t.deepEqual(
-		[...rooms, ...features].filter((name) => !named.has(name)),
-		[],
-	);
+	const missing = [...rooms, ...features].filter((name) => !named.has(name));
+	t.deepEqual(missing, []);
 });
 
 test('every path of src, test, config or migrations that a document names is there', (t) => {
 	const missing = documents.flatMap(({name, code}) =>
 		code
 			.filter((span) => /^(?:src|test|config|migrations|bench|\.build)\/[\w./-]+$/.test(span))
-			.filter((span) => !existsSync(path.join(packageRoot, span)))
+			.filter((span) => !isThere(span))
 			.map((span) => `${name}: ${span}`),
 	);
 	t.deepEqual(missing, []);
@@ -120,13 +96,11 @@ test('every path of src, test, config or migrations that a document names is the
 
 /** What each file of src exports by a capital name, and `services`, with the text that declares its members. */
 const declarations = new Map([
-	...readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'})
+	...below('src')
 		.filter((name) => name.endsWith('.ts'))
-		.map((name) => read(path.join('src', name)))
+		.map(read)
 		.flatMap((text) =>
-			[...text.matchAll(/^export (?:type|class|const|interface) ([A-Z]\w+)/gm)].map(
-				([, name = '']) => [name, text] as const,
-			),
+			found(text, /^export (?:type|class|const|interface) ([A-Z]\w+)/gm).map((name) => [name, text] as const),
 		),
 	['services', read('src/services.ts')] as const,
 ]);
@@ -144,19 +118,17 @@ const unknownMembers = (span: string): string[] => {
 test('every member of the services or of a type that a document names is there', (t) => {
 	t.deepEqual(unknownMembers('services.clock.now()'), []);
 	t.deepEqual(unknownMembers('services.sundial.now()'), ['services.sundial.now()']);
-	t.deepEqual(
-		documents.flatMap(({name, code}) => code.flatMap(unknownMembers).map((span) => `${name}: ${span}`)),
-		[],
-	);
+	const unknown = documents.flatMap(({name, code}) => code.flatMap(unknownMembers).map((span) => `${name}: ${span}`));
+	t.deepEqual(unknown, []);
 });
 
-const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, name = '']) => name);
-const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
+const composeVariables = found(read('docker-compose.yml'), /\$\{?([A-Z][A-Z_]+)/g);
+const programVariables = found(environmentTopic, /^ {2}([A-Z][A-Z_]+) /gm);
 /** Of shells, of Node, of pipelines, of the tests, and those of examples that a shell sets for itself. */
-const others =
-	'TERM NODE_EXTRA_CA_CERTS GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME SECRET'.split(
-		' ',
-	);
+const others = [
+	'TERM NODE_EXTRA_CA_CERTS GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS',
+	'OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME SECRET',
+].flatMap((words) => words.split(' '));
 const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);
 /** Prefixes of the server's variables, to recognize names without values. */
 const families = new Set(configTable.flatMap(({name}) => (name.includes('_') ? [`${name.split('_')[0]}_`] : [])));
@@ -222,19 +194,13 @@ test('every oplink command of a document is one of the program, with its options
 	t.deepEqual(wrong, []);
 });
 
-const lines = readFileSync(path.join(packageRoot, 'docs/security.md'), 'utf8')
-	.split('\n')
-	.filter((line) => line.startsWith('| ') && !line.startsWith('| threat '));
-
 test('every line of the threat model names a test, and each of them is there', (t) => {
+	const lines = read('docs/security.md')
+		.split('\n')
+		.filter((line) => line.startsWith('| ') && !line.startsWith('| threat '));
 	t.true(lines.length > 30);
 	for (const line of lines) {
-		const named = [...line.matchAll(/`(test\/[\w./-]+)`/g)].map(([, name = '']) => name);
-		t.not(named.length, 0, line);
-		t.deepEqual(
-			named.filter((name) => !existsSync(path.join(packageRoot, name))),
-			[],
-			line,
-		);
+		const named = found(line, /`(test\/[\w./-]+)`/g);
+		t.true(named.length > 0 && named.every(isThere), line);
 	}
 });

@@ -1,13 +1,10 @@
-import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import path from 'node:path';
 import {Ajv} from 'ajv';
 import test from 'ava';
 import {healthRoutes} from '../src/operations/health/routes.ts';
 import {configTable} from '../src/platform/config/variables.ts';
-import {packageRoot} from '../src/platform/package-root.ts';
+import {found, read, unread} from './_files.ts';
 
-const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
 const {load, loadAll} = createRequire(import.meta.url)('js-yaml') as {
 	load(text: string): unknown;
 	loadAll(text: string): unknown[];
@@ -73,10 +70,8 @@ for (const line of read('test/fixtures/kubernetes-1.30.ndjson').trim().split('\n
 const faultsOf = (object: {kind: string}): unknown => (ajv.validate(object.kind, object) ? null : ajv.errors);
 
 test('each object fits its type of Kubernetes', (t) => {
-	t.deepEqual(
-		objects.map(({kind}) => kind),
-		['Service', 'PodDisruptionBudget', 'StatefulSet'],
-	);
+	const kinds = objects.map(({kind}) => kind);
+	t.deepEqual(kinds, ['Service', 'PodDisruptionBudget', 'StatefulSet']);
 	for (const object of objects) {
 		t.is(faultsOf(object), null);
 	}
@@ -91,20 +86,19 @@ for (const [what, from, to] of [
 	test(`${what} does not fit`, (t) => {
 		const text = read('docs/operating/kubernetes.yml');
 		t.true(text.includes(from));
-		const broken = loadAll(text.replace(from, to)) as Array<{kind: string}>;
-		t.deepEqual(
-			broken.filter((object) => faultsOf(object) !== null).map(({kind}) => kind),
-			['StatefulSet'],
+		const broken = (loadAll(text.replace(from, to)) as Array<{kind: string}>).filter(
+			(object) => faultsOf(object) !== null,
 		);
+		t.like(broken, {length: 1, 0: {kind: 'StatefulSet'}});
 	});
 }
 
 test('names, ports and routes that one object takes from another exist', (t) => {
 	const {labels} = template.metadata;
-	t.deepEqual(
-		[service.spec.selector, budget.spec.selector.matchLabels, set.selector.matchLabels],
-		[labels, labels, labels],
-	);
+	for (const selected of [service.spec.selector, budget.spec.selector.matchLabels, set.selector.matchLabels]) {
+		t.deepEqual(selected, labels);
+	}
+
 	t.is(set.serviceName, service.metadata.name);
 	const ports = container.ports.map(({name}) => name);
 	for (const {httpGet} of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
@@ -114,32 +108,21 @@ test('names, ports and routes that one object takes from another exist', (t) => 
 
 	t.true(service.spec.ports.every(({targetPort}) => ports.includes(targetPort)));
 	t.regex(read('Dockerfile'), new RegExp(`PORT=${container.ports[0]?.containerPort}\\b`));
-	const known = new Set(configTable.map(({name}) => name));
-	const given = [...read('docs/operating/kubernetes.yml').matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name);
+	const given = found(read('docs/operating/kubernetes.yml'), /--from-literal=(\w+)=/g);
 	const names = [...given, ...container.env.map(({name}) => name)];
-	t.deepEqual(
-		names.filter((name) => !known.has(name ?? '')),
-		[],
-	);
-	t.deepEqual(
-		Object.keys(oplink.environment).filter((name) => !names.includes(name)),
-		[],
-	);
+	t.deepEqual(unread(names), []);
+	const missing = Object.keys(oplink.environment).filter((name) => !names.includes(name));
+	t.deepEqual(missing, []);
 });
 
 test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
 	const volumes = new Map(container.volumeMounts.map(({mountPath, name}) => [mountPath, name]));
 	t.deepEqual([...volumes.keys()].toSorted(), [...oplink.volumes.map((one) => one.split(':')[1]), ...oplink.tmpfs]);
 	// A disk for each journal, which outlives its pod.
-	t.deepEqual(
-		set.volumeClaimTemplates.map(({metadata}) => metadata.name),
-		[volumes.get('/data')],
-	);
+	t.like(set.volumeClaimTemplates, {length: 1, 0: {metadata: {name: volumes.get('/data')}}});
 	t.deepEqual(set.persistentVolumeClaimRetentionPolicy, {whenDeleted: 'Retain', whenScaled: 'Retain'});
-	t.deepEqual(
-		pod.volumes.filter(({emptyDir}) => emptyDir !== undefined).map(({name}) => name),
-		[volumes.get('/tmp')],
-	);
+	const empty = pod.volumes.filter(({emptyDir}) => emptyDir !== undefined);
+	t.like(empty, {length: 1, 0: {name: volumes.get('/tmp')}});
 	t.is(set.podManagementPolicy, 'OrderedReady');
 	t.deepEqual(container.securityContext, {
 		allowPrivilegeEscalation: !oplink.security_opt.includes('no-new-privileges:true'),

