@@ -3,19 +3,20 @@ import {regenerateApiKey} from '../../../src/accounts/api-keys/rotation.ts';
 import {systemCaller} from '../../../src/accounts/audit/audit-log.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {organization} from '../../helpers/builders.ts';
-import {admin, send, withKey} from '../../helpers/callers.ts';
+import {admin, withKey} from '../../helpers/callers.ts';
 import {createTestDatabase, untilAwaited} from '../../helpers/database.ts';
 import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
+/** One whose clock moves and that is looked into. */
+const inside = serviceOf(test, {}, createFakeClock());
 
 const keysPath = (id: string) => `/admin/organizations/${id}/api-keys`;
 
 test('the first read provisions both tiers, whatever the plan', async (t) => {
-	const own = await startService({}, createFakeClock());
-	t.teardown(() => own.stop());
-	const {id} = (await admin(own).post('/admin/organizations', {name: 'First read', plan: 'STARTER'})).body;
-	const {status, body} = await admin(own).get(keysPath(id));
+	const operator = admin(inside);
+	const {id} = (await operator.post('/admin/organizations', {name: 'First read', plan: 'STARTER'})).body;
+	const {status, body} = await operator.get(keysPath(id));
 	t.is(status, 200);
 	t.is(body.locked, false);
 	t.regex(body.sdkKey.displayKey, /^opl_sdk_[A-Za-z0-9_-]{43}$/);
@@ -25,11 +26,11 @@ test('the first read provisions both tiers, whatever the plan', async (t) => {
 		tier: 'SERVER',
 		prefix: body.serverKey.displayKey.slice(0, 16),
 		displayKey: body.serverKey.displayKey,
-		createdAt: own.clock.now().toISOString(),
+		createdAt: inside.clock.now().toISOString(),
 		expiresAt: null,
 		lastUsedAt: null,
 	});
-	t.deepEqual((await admin(own).get(keysPath(id))).body, body);
+	t.deepEqual((await operator.get(keysPath(id))).body, body);
 });
 
 test('ten first reads at once provision one key per tier', async (t) => {
@@ -42,34 +43,28 @@ test('ten first reads at once provision one key per tier', async (t) => {
 
 test('a regenerated SERVER key ends the old one at once', async (t) => {
 	const acme = await organization(service);
-	const {status, body} = await admin(service).post(`${keysPath(acme.id)}/SERVER/regenerate`);
-	t.is(status, 200);
-	t.is(body.rawKey, body.displayKey);
-	t.is(body.tier, 'SERVER');
-	const old = await acme.server.get('/links');
-	t.is(old.status, 401);
-	t.is(old.body.message, 'Invalid API key');
+	const {body} = await admin(service).post(`${keysPath(acme.id)}/SERVER/regenerate`);
+	t.like(body, {tier: 'SERVER', rawKey: body.displayKey});
+	t.like(await acme.server.get('/links'), {status: 401, body: {message: 'Invalid API key'}});
 	t.is((await withKey(service, body.rawKey).get('/links')).status, 200);
-	const [audit] = (await admin(service).get(`/admin/organizations/${acme.id}/audit-log`)).body.data.filter(
-		({action}: {action: string}) => action === 'REGENERATE',
-	);
-	t.is(audit.entityType, 'ApiKey');
-	t.is(audit.entityId, body.id);
+	const {data} = (await admin(service).get(`/admin/organizations/${acme.id}/audit-log`)).body;
+	const audit = data.find(({action}: {action: string}) => action === 'REGENERATE');
+	t.like(audit, {entityType: 'ApiKey', entityId: body.id});
 	t.false(JSON.stringify(audit).includes(body.rawKey));
 });
 
-test('a regenerated CLIENT key lets the old one live for 24 hours', async (t) => {
-	const own = await startService({}, createFakeClock());
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const {body} = await admin(own).post(`${keysPath(acme.id)}/CLIENT/regenerate`);
+// Before the others, as it moves the clock.
+test.serial('a regenerated CLIENT key lets the old one live for 24 hours', async (t) => {
+	const acme = await organization(inside);
+	const {body} = await admin(inside).post(`${keysPath(acme.id)}/CLIENT/regenerate`);
+	const messageTo = async (key: string) => (await withKey(inside, key).get('/links')).body.message;
 	const tierRefused = `API key tier 'CLIENT' is not permitted on this endpoint (requires 'SERVER')`;
-	t.is((await acme.client.get('/links')).body.message, tierRefused);
-	own.clock.advance(24 * 3600 - 1);
-	t.is((await acme.client.get('/links')).body.message, tierRefused);
-	own.clock.advance(1);
-	t.is((await acme.client.get('/links')).body.message, 'Invalid API key');
-	t.is((await withKey(own, body.rawKey).get('/links')).body.message, tierRefused);
+	t.is(await messageTo(acme.clientKey), tierRefused);
+	inside.clock.advance(24 * 3600 - 1);
+	t.is(await messageTo(acme.clientKey), tierRefused);
+	inside.clock.advance(1);
+	t.is(await messageTo(acme.clientKey), 'Invalid API key');
+	t.is(await messageTo(body.rawKey), tierRefused);
 });
 
 test('parallel rotations leave one current key', async (t) => {
@@ -83,19 +78,15 @@ test('parallel rotations leave one current key', async (t) => {
 });
 
 test('a rotation waits for no first read that waits for it', async (t) => {
-	const own = await startService({}, createFakeClock());
-	t.teardown(() => own.stop());
-	const {body} = await admin(own).post('/admin/organizations', {name: 'First read'});
-	const rotation = await own.services.db.transaction();
+	const {body} = await admin(inside).post('/admin/organizations', {name: 'Rotated first'});
+	const rotation = await inside.services.db.transaction();
 	await rotation('organizations').where({id: body.id}).forUpdate().select('id');
-	const read = admin(own).get(keysPath(body.id));
+	const read = admin(inside).get(keysPath(body.id));
 	await untilAwaited(rotation);
 	await rotation.raw("SET LOCAL lock_timeout = '200ms'");
-	await t.notThrowsAsync(
-		regenerateApiKey({...own.services, db: rotation}, {organization: body, tier: 'CLIENT', by: systemCaller}).then(() =>
-			rotation.commit(),
-		),
-	);
+	const how = {organization: body, tier: 'CLIENT', by: systemCaller} as const;
+	await t.notThrowsAsync(regenerateApiKey({...inside.services, db: rotation}, how));
+	await rotation.commit();
 	t.is((await read).status, 200);
 });
 
@@ -111,71 +102,62 @@ test('a legacy key without its raw text is not shown but still authenticates', a
 	t.is((await acme.server.get('/links')).status, 200);
 });
 
-test('with OPLINK_KEY_SECRET the raw key is shown although the database does not contain it', async (t) => {
-	const own = await startService({OPLINK_KEY_SECRET: 'correct horse battery staple'});
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
-	const rows = await own.services.db('api_keys').where({organization_id: acme.id});
-	t.is(rows.length, 2);
-	for (const row of rows) {
-		t.regex(row.display_key, /^aes256gcm:/);
-		t.false(JSON.stringify(row).includes(acme.serverKey) || JSON.stringify(row).includes(acme.clientKey));
-	}
-
-	t.is((await admin(own).get(keysPath(acme.id))).body.serverKey.displayKey, acme.serverKey);
-	t.is((await acme.server.get('/links')).status, 200);
-});
-
-test('with another OPLINK_KEY_SECRET keys work and are not shown, which log, doctor and keys show explain; with the first they are again', async (t) => {
+test('with OPLINK_KEY_SECRET keys are shown although the database has none; with another they work, and all say why not', async (t) => {
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
 	const lines: string[] = [];
 	const start = async (secret: string) => {
 		const own = await startService(
 			{OPLINK_KEY_SECRET: secret, LOG_LEVEL: 'warn'},
-			createFakeClock(new Date()),
+			createFakeClock(),
 			{...database, drop: async () => {}},
 			{write: (line) => lines.push(line)},
 		);
+		const keys = async (id: string) => (await admin(own).get(keysPath(id))).body;
 		const doctor = async () => {
 			const {findings} = (await admin(own).get('/admin/doctor')).body;
 			return findings.find(({check}: {check: string}) => check === 'keys.readable');
 		};
-		const shown = () =>
-			runCli(['keys', 'show', '--org', acme.orgKey], {env: {OPLINK_URL: own.url, OPLINK_ADMIN_TOKEN: own.adminToken}});
-		return {own, doctor, shown};
+		const shown = async (org: string) => {
+			const env = {OPLINK_URL: own.url, OPLINK_ADMIN_TOKEN: own.adminToken};
+			return (await runCli(['keys', 'show', '--org', org], {env})).stdout;
+		};
+		return {own, keys, doctor, shown};
 	};
-	const made = await startService({OPLINK_KEY_SECRET: 'the first secret of all'}, undefined, {
-		...database,
-		drop: async () => {},
-	});
-	const acme = await organization(made);
-	await made.stop();
+
+	const first = await start('correct horse battery staple');
+	const acme = await organization(first.own);
+	const rows = await first.own.services.db('api_keys').where({organization_id: acme.id});
+	t.is(rows.length, 2);
+	for (const row of rows) {
+		t.regex(row.display_key, /^aes256gcm:/);
+		t.false(JSON.stringify(row).includes(acme.serverKey) || JSON.stringify(row).includes(acme.clientKey));
+	}
+
+	t.is((await acme.server.get('/links')).status, 200);
+	await first.own.stop();
 
 	const other = await start('quite another secret');
-	const withKey = {Authorization: `Bearer ${acme.serverKey}`};
-	t.is((await send(other.own.url, 'GET', '/links', withKey)).status, 200);
-	const {serverKey} = (await admin(other.own).get(keysPath(acme.id))).body;
-	t.like(serverKey, {displayKey: null, displayKeyFault: 'OTHER_SECRET'});
+	t.is((await withKey(other.own, acme.serverKey).get('/links')).status, 200);
+	t.like((await other.keys(acme.id)).serverKey, {displayKey: null, displayKeyFault: 'OTHER_SECRET'});
 	t.true(lines.some((line) => line.includes('different OPLINK_KEY_SECRET')));
 	const finding = await other.doctor();
 	t.is(finding.status, 'warn');
 	t.regex(finding.message, /^2 of 2: the key was encrypted with a different OPLINK_KEY_SECRET/);
-	t.regex((await other.shown()).stdout, /encrypted with another OPLINK_KEY_SECRET/);
+	t.regex(await other.shown(acme.orgKey), /encrypted with another OPLINK_KEY_SECRET/);
 	await other.own.stop();
 
-	const again = await start('the first secret of all');
-	t.is((await admin(again.own).get(keysPath(acme.id))).body.serverKey.displayKey, acme.serverKey);
+	const again = await start('correct horse battery staple');
+	t.is((await again.keys(acme.id)).serverKey.displayKey, acme.serverKey);
 	t.is((await again.doctor()).status, 'ok');
-	t.true((await again.shown()).stdout.includes(acme.serverKey));
+	t.true((await again.shown(acme.orgKey)).includes(acme.serverKey));
 	await again.own.stop();
 });
 
 test('the last use of a key is recorded', async (t) => {
-	const own = await startService({}, createFakeClock());
-	t.teardown(() => own.stop());
-	const acme = await organization(own);
+	const acme = await organization(inside);
 	await acme.server.get('/links');
-	await own.services.background.settle();
-	t.is((await admin(own).get(keysPath(acme.id))).body.serverKey.lastUsedAt, own.clock.now().toISOString());
+	await inside.services.background.settle();
+	const {serverKey} = (await admin(inside).get(keysPath(acme.id))).body;
+	t.is(serverKey.lastUsedAt, inside.clock.now().toISOString());
 });
