@@ -16,13 +16,6 @@ type Received = {path: string | undefined; headers: Record<string, string>; body
 const clock = createFakeClock();
 const idp = startedFor(test, () => startIdentityProvider({clock}));
 
-/** How the library signs a delivery. */
-const signed = (id: string, body: string, {secret = idp.env.IDP_WEBHOOK_SECRET, at = clock.now()} = {}) => ({
-	'svix-id': id,
-	'svix-timestamp': String(at.getTime() / 1000),
-	'svix-signature': new Webhook(secret).sign(id, at, body),
-});
-
 /** A service that stores what it receives and answers with `status()`. */
 const receiver = async (t: ExecutionContext, status = () => 200) => {
 	const received: Received[] = [];
@@ -66,55 +59,12 @@ test('events are delivered in order, signed and dated by the clock, leave the qu
 	t.is(new Set(service.received.map(({headers, body}) => `${headers['svix-id']} ${body}`)).size, 3);
 	for (const {path, headers, body} of service.received) {
 		t.is(path, '/webhooks/idp');
-		t.like(headers, signed(headers['svix-id'] ?? '', body));
+		const id = headers['svix-id'] ?? '';
+		t.is(headers['svix-timestamp'], String(clock.now().getTime() / 1000));
+		t.is(headers['svix-signature'], new Webhook(idp.env.IDP_WEBHOOK_SECRET).sign(id, clock.now(), body));
 		const {timestamp, ...event} = JSON.parse(body);
 		t.is(timestamp, clock.now().getTime());
 		t.deepEqual(Object.keys(event).toSorted(), ['data', 'event_attributes', 'instance_id', 'object', 'type']);
-	}
-});
-
-test('the data of each event has the fields that the provider documents', (t) => {
-	const dataOf = (type: string, {id}: {id: string}) =>
-		JSON.parse(idp.events.find((each) => each.type === type && each.body.includes(id))?.body ?? '{}').data;
-	const user = idp.user({email: 'Mona@acme.test', emailVerified: false});
-	const organization = idp.organization({name: 'Acme', createdBy: user});
-	const {id} = organization;
-	idp.updateMember(organization, user, {role: 'owner'});
-	idp.updateUser(user, {lastName: 'Lisa'});
-	idp.updateOrganization(organization, {name: 'Acme Two'});
-	idp.removeMember(organization, user);
-	idp.deleteOrganization(organization);
-	t.like(dataOf('user.created', user), {
-		id: user.id,
-		primary_email_address_id: user.email_addresses[0]?.id,
-		email_addresses: [{email_address: 'Mona@acme.test', verification: {status: 'unverified'}}],
-		last_name: null,
-	});
-	t.is(dataOf('user.updated', user).last_name, 'Lisa');
-	t.like(dataOf('organization.created', organization), {name: 'Acme', slug: null, created_by: user.id});
-	t.is(dataOf('organization.updated', organization).name, 'Acme Two');
-	const deleted = {object: 'organization', id, slug: null, deleted: true};
-	t.deepEqual(dataOf('organization.deleted', organization), deleted);
-	const created = dataOf('organizationMembership.created', user);
-	t.like(created, {
-		role: 'org:admin',
-		public_metadata: {},
-		organization: {id, created_by: user.id},
-		public_user_data: {user_id: user.id, identifier: 'Mona@acme.test'},
-	});
-	const updated = dataOf('organizationMembership.updated', user);
-	t.deepEqual(updated.public_metadata, {role: 'owner'});
-	t.true(updated.updated_at > created.updated_at);
-	t.is(dataOf('organizationMembership.deleted', user).id, created.id);
-});
-
-test('an event of any type and content can be made, dated and signed with another secret', (t) => {
-	const event = idp.event('organization.deleted', {object: 'organization', deleted: true});
-	t.like(JSON.parse(event.body), {type: 'organization.deleted', data: {object: 'organization', deleted: true}});
-	const at = new Date(clock.now().getTime() - 301_000);
-	const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
-	for (const options of [{}, {at}, {secret}]) {
-		t.like(idp.sign(event, options), signed(event.id, event.body, options));
 	}
 });
 
