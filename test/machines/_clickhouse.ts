@@ -1,11 +1,10 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {clickIdOfToken, type MatchToken} from '../../src/visits/clicks/open-match.ts';
 import {admin} from '../helpers/callers.ts';
 import {startClickHouse} from '../helpers/clickhouse.ts';
 import {freePort} from '../setup/free-port.ts';
-import {type Process, startProcess} from '../visits/clicks/_process.ts';
+import {type Process, shownIn, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, pagesSince} from './_assess.ts';
 import {STEADY_MS, type Stage, stopAll} from './_failover.ts';
 import {require, requireNone, say} from './_judge.ts';
@@ -62,7 +61,7 @@ export const playClickHouse = async ({urlOf, folder}: Stage, t: ExecutionContext
 
 	const idsIn = async (): Promise<string[]> =>
 		(await store.clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL')).map(({id}) => id);
-	const shown = observed.tokens.map((token) => clickIdOfToken(token as MatchToken));
+	const shown = shownIn([observed]);
 	await until('ClickHouse has every click that was answered', async () => {
 		const there = new Set(await idsIn());
 		return shown.every((id) => there.has(id));

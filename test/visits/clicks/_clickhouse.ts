@@ -23,10 +23,9 @@ test.serial.after.always(async () => {
 /** `test.serial`, skipped by name where no clickhouse-server is installed. */
 export const run = hasClickHouse ? test.serial : (test.serial.skip as unknown as typeof test.serial);
 
-export const storedRows = async (clickHouse: ClickHouse): Promise<number> => {
-	const [row] = await clickHouse.select<{count: number}>('SELECT count() AS count FROM clicks FINAL');
-	return row?.count ?? 0;
-};
+/** The ids of the clicks in ClickHouse. */
+export const idsIn = async (clickHouse: ClickHouse): Promise<string[]> =>
+	(await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL')).map(({id}) => id);
 
 /** A database, a folder and ClickHouse for processes of the binary. */
 export const stage = async (t: ExecutionContext) => {

@@ -2,8 +2,10 @@ import type {ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {Agent, request} from 'node:http';
 import {createInterface} from 'node:readline';
+import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {createDb} from '../../../src/platform/db/db.ts';
+import {clickIdOfToken, type MatchToken, matchTokenIn} from '../../../src/visits/clicks/open-match.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import type {TestService} from '../../helpers/service.ts';
@@ -11,7 +13,14 @@ import type {TestService} from '../../helpers/service.ts';
 export const adminToken = 'a-token-of-32-characters-or-more';
 
 /** The binary as a process of its own. */
-export type Process = {url: string; child: ChildProcess; ended: Promise<unknown>; asService: TestService};
+export type Process = {
+	url: string;
+	child: ChildProcess;
+	ended: Promise<unknown>;
+	/** Sends SIGTERM, and waits for the end. */
+	stop(): Promise<unknown>;
+	asService: TestService;
+};
 
 /** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log; else it is shown. */
 export const startProcess = async (
@@ -29,8 +38,12 @@ export const startProcess = async (
 	}
 
 	const [, url = ''] = await printed(ready);
+	const stop = () => {
+		child.kill('SIGTERM');
+		return ended;
+	};
 	// The parts of a service that callers and builders use.
-	return {url, child, ended, asService: {url, adminToken} as unknown as TestService};
+	return {url, child, ended, stop, asService: {url, adminToken} as unknown as TestService};
 };
 
 /** A database and a folder for processes of the binary. */
@@ -52,16 +65,10 @@ const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'b
 	new Promise((resolve) => {
 		const headers = {'X-Forwarded-For': ip, 'User-Agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/137.0 Safari/537.36'};
 		const sent = request(url, {agent, headers}, (response) => {
-			let text = '';
-			response.setEncoding('utf8');
-			response.on('data', (chunk: string) => {
-				text += chunk;
-			});
-			response.on('error', () => resolve('broken'));
-			response.on('close', () => {
-				const token = /"token":"(opl_\w{32})"/.exec(text)?.[1] ?? null;
-				resolve(response.complete ? {status: response.statusCode ?? 0, token} : 'broken');
-			});
+			textOf(response).then(
+				(text) => resolve({status: response.statusCode ?? 0, token: matchTokenIn(text)}),
+				() => resolve('broken'),
+			);
 		});
 		sent.on('error', ({code}: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : 'broken'));
 		sent.end();
@@ -69,6 +76,10 @@ const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'b
 
 /** The result of a load: the number of requested pages, the received tokens, and the number of broken connections. */
 export type Load = {sent: number; tokens: string[]; statuses: Record<number, number>; broken: number};
+
+/** The ids of the clicks whose tokens pages have shown. */
+export const shownIn = (loads: ReadonlyArray<Pick<Load, 'tokens'>>): string[] =>
+	loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken)));
 
 /** Acts once, when so many pages were answered. @returns whether that is so, given how many were. */
 export const onceAnswered = (count: number, act: () => unknown): ((answered: number) => boolean) => {

@@ -3,16 +3,15 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
-import {clickIdOfToken, type MatchToken} from '../../../src/visits/clicks/open-match.ts';
-import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {link, organization} from '../../helpers/builders.ts';
 import {oplink} from '../../helpers/process.ts';
 import {until} from '../../helpers/redis-server.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {startWorkers} from '../../helpers/workers.ts';
 import {linked, statsOf} from '../_own.ts';
 import {network, pathOf, visit} from '../match/_phones.ts';
-import {its, run, stage, storedRows} from './_clickhouse.ts';
-import {type Load, onceAnswered, type Process, startProcess, visitMany} from './_process.ts';
+import {idsIn, its, run, stage} from './_clickhouse.ts';
+import {type Load, onceAnswered, shownIn, startProcess, visitMany} from './_process.ts';
 
 /** Runs a command to its end. @returns what it printed, once it has ended with that code. */
 const runBinary = async (t: ExecutionContext, args: string[], env: Record<string, string>, code = 0) => {
@@ -25,19 +24,15 @@ run('kill -9 of the server and of ClickHouse under load loses no answered click 
 	t.timeout(120_000);
 	const {db, env, clicksUrl, clickHouse} = await stage(t);
 	const loads: Load[] = [];
-	let target: {path: string; owner: TestOrganization; id: string} | null = null;
+	const start = () => startProcess(t, {...env, CLICKS_URL: clicksUrl});
+	let running = await start();
+	const owner = await organization(running.asService);
+	const {id, url} = await link(owner);
 	for (const round of [0, 1, 2]) {
-		const running = await startProcess(t, {...env, CLICKS_URL: clicksUrl});
-		if (target === null) {
-			const owner = await organization(running.asService);
-			const made = await link(owner);
-			target = {path: pathOf(made.url), owner, id: made.id};
-		}
-
-		const before = loads.length;
+		const {child, ended} = running;
 		let answered = 0;
 		let isKilled = false;
-		const load = visitMany(new URL(target.path, running.url), {
+		const load = visitMany(new URL(pathOf(url), running.url), {
 			connections: 4,
 			continues: (count) => {
 				answered = count;
@@ -48,7 +43,7 @@ run('kill -9 of the server and of ClickHouse under load loses no answered click 
 			[150, () => its.server.kill()],
 			[300, () => its.server.start()],
 			[450, () => (round === 1 ? its.server.kill() : Promise.resolve())],
-			[500, () => Promise.resolve(running.child.kill('SIGKILL'))],
+			[500, () => Promise.resolve(child.kill('SIGKILL'))],
 		] as const) {
 			while (answered < after) {
 				await delay(5);
@@ -59,24 +54,23 @@ run('kill -9 of the server and of ClickHouse under load loses no answered click 
 
 		isKilled = true;
 		loads.push(await load);
-		t.is(loads.length, before + 1);
-		await running.ended;
+		await ended;
 		if (round === 1) {
 			await its.server.start();
 		}
+
+		running = await start();
 	}
 
-	const last = await startProcess(t, {...env, CLICKS_URL: clicksUrl});
-	const {id, owner} = target ?? t.fail();
-	const {totals} = await statsOf(last.asService, owner, `linkId=${id}`);
-	const shown = new Set(loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken))));
-	const rows = await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL');
-	const stored = new Set(rows.map((row) => row.id));
+	const {totals} = await statsOf(running.asService, owner, `linkId=${id}`);
+	const shown = new Set(shownIn(loads));
+	const rows = await idsIn(clickHouse);
+	const stored = new Set(rows);
 	t.is([...shown].filter((one) => !stored.has(one)).length, 0, 'shown, and lost');
 	t.is(stored.size, rows.length, 'doubled');
 	t.is(totals.clicks, rows.length);
 	const untilTonight = `from=2020-01-01&to=${new Date().toISOString().slice(0, 10)}T23:59:59Z`;
-	t.is((await statsOf(last.asService, owner, untilTonight)).totals.clicks, rows.length);
+	t.is((await statsOf(running.asService, owner, untilTonight)).totals.clicks, rows.length);
 	const [total] = await db('click_counts').sum('clicks');
 	t.is(Number(total?.['sum']), rows.length);
 	t.log(`${shown.size} pages with tokens, ${rows.length} clicks`);
@@ -100,11 +94,7 @@ run('clicks move to ClickHouse and back, with every figure, and a backup has the
 		await statsOf(at, acme, 'timezone=Asia/Kathmandu&interval=hour'),
 	];
 	const expected = await figures(first.asService);
-	const stop = async ({child, ended}: Process) => {
-		child.kill('SIGTERM');
-		await ended;
-	};
-	await stop(first);
+	await first.stop();
 	const rowsOf = () => own.db('clicks').orderBy('id').select('id', 'occurred_at', 'context_id', 'referrer_host');
 	const rowsBefore = await rowsOf();
 
@@ -119,10 +109,10 @@ run('clicks move to ClickHouse and back, with every figure, and a backup has the
 	await statsOf(second.asService, acme, `linkId=${email.id}`);
 	const file = path.join(own.folder, 'one.backup');
 	await runBinary(t, ['backup', file], elsewhere);
-	await stop(second);
+	await second.stop();
 
 	await runBinary(t, ['clicks', 'migrate', 'postgres', '--yes'], elsewhere);
-	t.is(await storedRows(own.clickHouse), 0);
+	t.deepEqual(await idsIn(own.clickHouse), []);
 	const rowsAfter = await rowsOf();
 	t.is(rowsAfter.length, 4);
 	const kept = rowsAfter.filter(({id}) => rowsBefore.some((row) => row.id === id));
@@ -131,12 +121,12 @@ run('clicks move to ClickHouse and back, with every figure, and a backup has the
 	const withOne = await figures(third.asService);
 	t.is(withOne[0].totals.clicks, 4);
 	t.deepEqual(withOne[1], expected[1]);
-	await stop(third);
+	await third.stop();
 
 	await runBinary(t, ['restore', file, '--force', '--yes'], own.env);
 	const fourth = await startProcess(t, own.env);
 	t.deepEqual(await figures(fourth.asService), withOne);
-	await stop(fourth);
+	await fourth.stop();
 });
 
 run('with two workers, and kill -9 of each of them under load, each click is there once', async (t) => {
@@ -153,14 +143,13 @@ run('with two workers, and kill -9 of each of them under load, each click is the
 		await printed(new RegExp(`"worker":${victim},[\\s\\S]*another one takes its place[\\s\\S]*"msg":"ready"`));
 	}
 
-	const shown = loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken)));
-	const idsIn = async () => (await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL')).map(({id}) => id);
+	const shown = shownIn(loads);
 	// A start adopts the journal of the dead one, while it is already answering.
 	await until(async () => {
-		const there = new Set(await idsIn());
+		const there = new Set(await idsIn(clickHouse));
 		return shown.every((id) => there.has(id));
 	});
-	const ids = await idsIn();
+	const ids = await idsIn(clickHouse);
 	t.is(new Set(ids).size, ids.length);
 	t.true(shown.length > 400);
 	// Both workers answer, whichever has drained the journals.

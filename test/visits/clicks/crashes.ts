@@ -1,21 +1,19 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {clickIdOfToken, type MatchToken} from '../../../src/visits/clicks/open-match.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {pathOf} from '../match/_phones.ts';
-import {type Load, onceAnswered, type Process, stage, startProcess, visitMany} from './_process.ts';
+import {type Load, onceAnswered, type Process, shownIn, stage, startProcess, visitMany} from './_process.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
 /** Every shown click is stored once, and nothing else. */
 const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
-	const shown = loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken)));
 	const rows = await db('match_clicks').select('id');
 	const stored = new Set(rows.map(({id}) => id));
-	t.is(shown.filter((id) => !stored.has(id)).length, 0, 'shown, and lost');
+	t.is(shownIn(loads).filter((id) => !stored.has(id)).length, 0, 'shown, and lost');
 	const clicks = await db('clicks').select('id');
 	t.is(new Set(clicks.map(({id}) => id)).size, clicks.length, 'doubled');
 	t.is(rows.length, clicks.length);
@@ -48,32 +46,27 @@ const journals = async ({folder}: Stage): Promise<string[]> => {
 test('kill -9 under load, time and again, loses nothing that was answered and doubles nothing', async (t) => {
 	const own = await stage(t);
 	const loads: Load[] = [];
-	let target: {path: string; making: Making} | null = null;
+	let running = await startProcess(t, own.env);
+	const owner = await organization(running.asService);
+	const {url} = await link(owner);
+	const ids: string[] = [];
 	for (const killedAfter of [150, 400, 700]) {
-		const running = await startProcess(t, own.env);
-		if (target === null) {
-			const owner = await organization(running.asService);
-			const made = await link(owner);
-			target = {path: pathOf(made.url), making: {organizationId: owner.id, ids: []}};
-		}
-
-		const making = makeLinks(running, target.making);
-		const isKilled = onceAnswered(killedAfter, () => running.child.kill('SIGKILL'));
+		const {child, ended} = running;
+		const making = makeLinks(running, {organizationId: owner.id, ids});
+		const isKilled = onceAnswered(killedAfter, () => child.kill('SIGKILL'));
 		const continues = (answered: number) => !isKilled(answered);
-		loads.push(await visitMany(new URL(target.path, running.url), {connections: 16, continues}));
-		await Promise.all([running.ended, making]);
+		loads.push(await visitMany(new URL(pathOf(url), running.url), {connections: 16, continues}));
+		await Promise.all([ended, making]);
+		// A start first completes the work of previous processes, before it answers; its stop leaves nothing.
+		running = await startProcess(t, own.env);
 	}
 
-	// A start first completes the work of previous processes, before it answers; its stop leaves nothing.
-	const last = await startProcess(t, own.env);
 	await assertExact(t, own, loads);
 	const rows = await own.db('links').whereLike('path', '/made-%').select('id', 'path');
-	const {ids = []} = target?.making ?? {};
 	t.true(ids.length > 0);
 	t.true(ids.every((id) => rows.some((row) => row.id === id)));
 	t.is(new Set(rows.map(({path}) => path)).size, rows.length);
-	last.child.kill('SIGTERM');
-	await last.ended;
+	await running.stop();
 	t.deepEqual(await journals(own), []);
 	t.true(loads.every(({tokens}) => tokens.length > 0));
 });
@@ -89,14 +82,11 @@ for (const [name, keepAlive, WORKERS] of [
 		const running = await startProcess(t, {...own.env, WORKERS, SHUTDOWN_TIMEOUT: '60'});
 		const {url} = await link(await organization(running.asService));
 		const stop = onceAnswered(400, () => running.child.kill('SIGTERM'));
-		const load = await visitMany(new URL(pathOf(url), running.url), {
-			connections: 16,
-			keepAlive,
-			continues: (answered) => {
-				stop(answered);
-				return true;
-			},
-		});
+		const continues = (answered: number) => {
+			stop(answered);
+			return true;
+		};
+		const load = await visitMany(new URL(pathOf(url), running.url), {connections: 16, keepAlive, continues});
 		await running.ended;
 		await assertExact(t, own, [load]);
 		t.deepEqual(await journals(own), []);
@@ -124,8 +114,7 @@ test('during a database outage known links resolve, readiness reports it, and th
 	await line.mend();
 	t.like(await ready(), {status: 200, body: {status: 'ok', checks: {database: 'ok'}}});
 	const after = await visitMany(target, {connections: 4, continues: (answered) => answered < 50});
-	running.child.kill('SIGTERM');
-	await running.ended;
+	await running.stop();
 	await assertExact(t, own, [before, during, after]);
 	t.is((await own.db('clicks').select('id')).length, before.sent + during.sent + after.sent);
 });
