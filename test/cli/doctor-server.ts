@@ -14,12 +14,12 @@ import {startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {exampleAppConfig, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
+import {createRunningClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {folderOf} from './_folder.ts';
 
 /** A service of its own for a configuration, with the machine's time. */
 const serviceWith = async (t: ExecutionContext, env: Record<string, string> = {}): Promise<TestService> => {
-	const service = await startService(env, createFakeClock(new Date()));
+	const service = await startService(env, createRunningClock());
 	t.teardown(() => service.stop());
 	return service;
 };
@@ -35,7 +35,6 @@ const faultsIn = (t: ExecutionContext, findings: Finding[]): string[] => {
 
 /** The doctor's findings other than ok. */
 const faultsOf = async (t: ExecutionContext, service: TestService): Promise<string[]> => {
-	service.clock.set(new Date());
 	const {status, body} = await admin(service).get('/admin/doctor');
 	t.is(status, 200);
 	const faults = faultsIn(t, body.findings);
@@ -45,7 +44,7 @@ const faultsOf = async (t: ExecutionContext, service: TestService): Promise<stri
 
 const closed = 'http://127.0.0.1:1';
 
-const service = serviceOf(test, {}, createFakeClock(new Date()));
+const service = serviceOf(test, {}, createRunningClock());
 
 test.serial('a complete service has no fault', async (t) => {
 	t.deepEqual(await faultsOf(t, service), []);
@@ -57,6 +56,7 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 	const last = await db('migrations').where(isLast).delete().returning(['name', 'migration_time']);
 	service.clock.set(new Date(Date.now() - 3_600_000));
 	const {body} = await admin(service).get('/admin/doctor');
+	service.clock.set(new Date());
 	await db('migrations').insert(last);
 	const messageOf = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
 	t.regex(messageOf('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
@@ -66,7 +66,7 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {
 	const database = await createTestDatabase();
 	const away = {...database, url: 'postgresql://nobody@127.0.0.1:1/nothing'};
-	const service = await startService({}, createFakeClock(new Date()), away);
+	const service = await startService({}, createRunningClock(), away);
 	t.teardown(() => service.stop());
 	t.deepEqual(await faultsOf(t, service), ['fail database.reachable']);
 	const {body} = await admin(service).get('/admin/doctor');
@@ -100,7 +100,7 @@ const finds = async (
 };
 
 test.serial('an unreachable Redis, and services that refuse our keys, are failures', async (t) => {
-	const clock = createFakeClock(new Date());
+	const clock = createRunningClock();
 	const others = await Promise.all([startIdentityProvider(), startFakeStripe({clock}), startFakePaymob({clock})]);
 	for (const {stop} of others) {
 		t.teardown(() => stop());
@@ -161,7 +161,7 @@ const plansFile = async (t: ExecutionContext, prices: Record<string, string>): P
 
 test('Stripe is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
 	const gateway = await startFakeStripe({
-		clock: createFakeClock(new Date()),
+		clock: createRunningClock(),
 		prices: {price_good: {amount: 1900}, price_yearly: {amount: 1900, interval: 'year'}},
 	});
 	t.teardown(() => gateway.stop());
@@ -180,7 +180,7 @@ test('Stripe is asked with our key for the prices of the plans; placeholders are
 });
 
 test('Paymob is asked whether it accepts our API key', async (t) => {
-	const gateway = await startFakePaymob({clock: createFakeClock(new Date()), hasMoto: true});
+	const gateway = await startFakePaymob({clock: createRunningClock(), hasMoto: true});
 	t.teardown(() => gateway.stop());
 	await finds(t, checkPaymob, gateway.env, [
 		[{}, []],

@@ -16,21 +16,28 @@ import {requirePlace} from '../../src/visits/clicks/clickhouse/storage-location.
 import {createTestDatabase, type TestDatabase} from './database.ts';
 import {startedFor} from './started.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test moves. */
 export type FakeClock = Clock & {advance(seconds: number): void; set(at: Date): void};
 
-export const createFakeClock = (at = new Date('2026-03-10T12:00:00.000Z')): FakeClock => {
-	let now = at.getTime();
+/** @param elapsed milliseconds by which it has moved by itself. */
+const clockFrom = (at: Date, elapsed: () => number): FakeClock => {
+	let start = at.getTime() - elapsed();
 	return {
-		now: () => new Date(now),
+		now: () => new Date(start + elapsed()),
 		advance: (seconds) => {
-			now += seconds * 1000;
+			start += seconds * 1000;
 		},
 		set: (to) => {
-			now = to.getTime();
+			start = to.getTime() - elapsed();
 		},
 	};
 };
+
+/** A clock that stands still until a test moves it. */
+export const createFakeClock = (at = new Date('2026-03-10T12:00:00.000Z')): FakeClock => clockFrom(at, () => 0);
+
+/** The machine's clock, for what compares it with others' until a test moves it. */
+export const createRunningClock = (): FakeClock => clockFrom(new Date(), () => performance.now());
 
 export type TestService = RunningService & {clock: FakeClock; adminToken: string; databaseUrl: string};
 

@@ -1,4 +1,5 @@
 import {OplinkApiError} from '../../client/errors.ts';
+import {compareClocks} from '../../operations/doctor/compare-clocks.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
@@ -8,29 +9,15 @@ import {packageVersion} from '../../platform/package-root.ts';
 import {OperatorError} from '../cli-errors.ts';
 import type {Connection} from '../server/connection.ts';
 
-const {ok, warn, fail} = findingsOf('Server');
+const findings = findingsOf('Server');
+const {ok, warn, fail} = findings;
 
 const TIMEOUT_MS = 10_000;
-/** The Date header has no fractions, and the answer took a while. */
-const CLOCK_TOLERANCE = 5;
 
 /** The difference of the two clocks by the server's Date header; nothing without one. */
-export const judgeClock = (header: string | null, now: Date): Finding[] => {
-	const server = header === null ? Number.NaN : Date.parse(header);
-	if (Number.isNaN(server)) {
-		return [];
-	}
-
-	const seconds = Math.round((server - now.getTime()) / 1000);
-	return Math.abs(seconds) <= CLOCK_TOLERANCE
-		? [ok('server.clock', 'its clock agrees with that of this machine')]
-		: [
-				warn(
-					'server.clock',
-					`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of this machine`,
-					'Synchronize both clocks by NTP',
-				),
-			];
+const judgeClock = (header: string | null, ours: {asked: Date; answered: Date}): Finding[] => {
+	const read = new Date(header ?? Number.NaN);
+	return Number.isNaN(read.getTime()) ? [] : [compareClocks(findings, 'server.clock', {read, ...ours}, 'this machine')];
 };
 
 const judgeReadiness = (status: number, text: string): Finding => {
@@ -59,15 +46,19 @@ export const reachServer = async (
 	baseUrl: string,
 	{signal, clock}: {signal: AbortSignal; clock: Clock},
 ): Promise<{isReachable: boolean; findings: Finding[]}> => {
+	const asked = clock.now();
 	try {
 		const response = await fetch(`${baseUrl}/health/ready`, {
 			redirect: 'manual',
 			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
 		});
-		const text = await response.text();
+		const answered = clock.now();
 		return {
 			isReachable: true,
-			findings: [judgeReadiness(response.status, text), ...judgeClock(response.headers.get('date'), clock.now())],
+			findings: [
+				judgeReadiness(response.status, await response.text()),
+				...judgeClock(response.headers.get('date'), {asked, answered}),
+			],
 		};
 	} catch (error) {
 		signal.throwIfAborted();

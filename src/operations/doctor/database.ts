@@ -3,21 +3,11 @@ import {type DatabaseFault, explainDatabaseError} from '../../platform/db/databa
 import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {counted} from '../../platform/plural.ts';
+import {compareClocks} from './compare-clocks.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
-const {ok, warn, fail} = findingsOf('Database');
-
-/** Tolerated difference of the database's clock in seconds, before it affects rates, windows and expiries. */
-const CLOCK_TOLERANCE = 5;
-
-const checkClock = (differenceSeconds: number): Finding =>
-	Math.abs(differenceSeconds) <= CLOCK_TOLERANCE
-		? ok('database.clock', 'its clock agrees with that of the server')
-		: warn(
-				'database.clock',
-				`its clock is ${Math.abs(Math.round(differenceSeconds))} s ${differenceSeconds > 0 ? 'ahead of' : 'behind'} that of the server`,
-				'Synchronize both clocks by NTP',
-			);
+const findings = findingsOf('Database');
+const {ok, fail} = findings;
 
 const checkMigrations = async (db: Db): Promise<Finding> => {
 	const pending = (await migrationStatus(db)).flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
@@ -47,7 +37,9 @@ export const checkDatabase = async (
 	{mode, now}: {mode: keyof typeof NEXT; now: () => Date},
 ): Promise<Finding[]> => {
 	try {
+		const asked = now();
 		const facts = await readServerFacts(db);
+		const answered = now();
 		const {version, encoding, schema, at} = facts;
 		return [
 			judged('version', needed.version(facts), `PostgreSQL ${version}, ${mode}`),
@@ -59,7 +51,7 @@ export const checkDatabase = async (
 				await checkPooler(db),
 				sharesSessions(db) ? 'sessions may be shared; one connection listens beside the pooler' : 'sessions persist',
 			),
-			checkClock((at.getTime() - now().getTime()) / 1000),
+			compareClocks(findings, 'database.clock', {read: at, asked, answered}, 'the server'),
 			await checkMigrations(db),
 		];
 	} catch (error) {

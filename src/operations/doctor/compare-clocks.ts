@@ -1,0 +1,28 @@
+import type {Finding, findingsOf} from './finding.ts';
+
+/** Tolerated difference in seconds, before it affects rates, windows and expiries. HTTP dates have no fractions. */
+const TOLERANCE = 5;
+
+/** Another clock's time, and those of ours before it was asked and after it answered. */
+export type ClockReading = {read: Date; asked: Date; answered: Date};
+
+/**
+ * Compares another clock with ours: a slow answer is no difference.
+ * @param ours whose clock ours is, in words.
+ */
+export const compareClocks = (
+	{ok, warn}: ReturnType<typeof findingsOf>,
+	check: string,
+	{read, asked, answered}: ClockReading,
+	ours: string,
+): Finding => {
+	const nearest = Math.min(Math.max(read.getTime(), asked.getTime()), answered.getTime());
+	const seconds = Math.round((read.getTime() - nearest) / 1000);
+	return Math.abs(seconds) <= TOLERANCE
+		? ok(check, `its clock agrees with that of ${ours}`)
+		: warn(
+				check,
+				`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of ${ours}`,
+				'Synchronize both clocks by NTP',
+			);
+};
