@@ -45,7 +45,7 @@ for (const [status, code, exitCode, next] of [
 	});
 }
 
-test('errors for a name instead of an orgKey, a live subscription and an unknown plan have a next step', async (t) => {
+test('a refusal that the operator can mend has a next step', async (t) => {
 	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Acme/api-keys': () => answerOf(organizationNotFound()),
 		'DELETE /admin/organizations/Ab12': () => answerOf(organizationHasSubscription()),
@@ -53,18 +53,22 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([{id: 'd', hostname: 'go.acme.example'}])}),
 		'POST /admin/organizations/Ab12/domains/d/verify': () => answerOf(domainRecordMissing('_oplink.x', 'y', [])),
 		'POST /admin/organizations/Ab12/domains/d/default': () => answerOf(domainNotVerified()),
+		'POST /admin/organizations': () => answerOf(organizationNameTaken('Acme')),
+		'POST /admin/organizations/Ab12/links': () => answerOf(shortCodeTaken('sale')),
+		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
 	});
-	for (const [line, next] of [
-		['domains verify Ab12 go.acme.example', /\nNext: Set that TXT record .* dig \+short/],
-		['domains default Ab12 go.acme.example', /\nNext: oplink domains verify DOMAIN/],
-		['keys show --org Acme', /\nNext: .*oplink orgs list --search/],
-		['orgs delete Ab12 --yes', /\nNext: Cancel it at once, .* with oplink plan set --org ORG none/],
-		[
-			'plan set --org Ab12 BOGUS',
-			/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
-		],
+	const plans = 'STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE';
+	for (const [line, exitCode, next] of [
+		['domains verify Ab12 go.acme.example', 5, /\nNext: Set that TXT record .* dig \+short/],
+		['domains default Ab12 go.acme.example', 5, /\nNext: oplink domains verify DOMAIN/],
+		['keys show --org Acme', 4, /\nNext: .*oplink orgs list --search/],
+		['orgs delete Ab12 --yes', 5, /\nNext: Cancel it at once, .* with oplink plan set --org ORG none/],
+		['plan set --org Ab12 BOGUS', 1, new RegExp(`\\nNext: Plans are ${plans}`)],
+		['orgs create --name Acme', 5, /\nNext: Take another name; oplink orgs list --search TEXT shows/],
+		['links create --path /a --short-code sale --org Ab12', 5, /\nNext: Take another one, .* links list --search TEXT/],
+		['status', 1, /\nNext: See that the address is that of an Oplink server/],
 	] as const) {
-		t.regex((await cli(line)).stderr, next, line);
+		ends(t, await cli(line), exitCode, {stderr: next});
 	}
 });
 
@@ -75,20 +79,6 @@ test("without the header of the code, as behind a proxy that removes it, a refus
 	});
 	t.regex((await cli('status')).stderr, /\nNext: Run oplink doctor to see what is unavailable/);
 	t.regex((await cli('stats --org Ab12')).stderr, /\nNext: The ClickHouse of CLICKS_URL/);
-});
-
-test('a taken name has a next step, and a page of another program says that it is one', async (t) => {
-	const {cli} = await startRecordingServer(t, {
-		'POST /admin/organizations': () => answerOf(organizationNameTaken('Acme')),
-		'POST /admin/organizations/Ab12/links': () => answerOf(shortCodeTaken('sale')),
-		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
-	});
-	ends(t, await cli('orgs create --name Acme'), 5, {
-		stderr: /\nNext: Take another name; oplink orgs list --search TEXT shows/,
-	});
-	const code = await cli('links create --path /a --short-code sale --org Ab12');
-	t.regex(code.stderr, /\nNext: Take another one, .* oplink links list --search TEXT/);
-	ends(t, await cli('status'), 1, {stderr: /\nNext: See that the address is that of an Oplink server/});
 });
 
 test('if no plan of the server is larger, the next step says so', async (t) => {
@@ -112,8 +102,9 @@ test('bad fields are listed one per line, each named once', async (t) => {
 	];
 	const body = {statusCode: 400, message: 'Validation failed', details};
 	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 400, body})});
-	const {stderr} = await cli(['orgs', 'create', '--name', '']);
-	t.is(stderr, 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n');
+	ends(t, await cli('orgs create --name x'), 1, {
+		stderr: 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n',
+	});
 });
 
 test('no text of a server, a file or the command line steers the terminal by an error', async (t) => {
@@ -174,16 +165,17 @@ test('a server whose certificate is not trusted is said to be up', (t) => {
 	t.regex(lines[1] ?? '', /server is up, but its certificate is not trusted/);
 });
 
-for (const line of [
-	'orgs delete Ab12',
-	'links delete some-id',
-	'keys regenerate --org Ab12 SERVER',
-	'domains remove --org Ab12 go.acme.example',
-	'migrate down',
-]) {
-	test(`${line} off a terminal does nothing without --yes`, async (t) => {
-		const {cli, requests} = await startRecordingServer(t, {});
+test('what deletes or ends something does nothing off a terminal without --yes', async (t) => {
+	const {cli, requests} = await startRecordingServer(t, {});
+	for (const line of [
+		'orgs delete Ab12',
+		'links delete some-id',
+		'keys regenerate --org Ab12 SERVER',
+		'domains remove --org Ab12 go.acme.example',
+		'migrate down',
+	]) {
 		ends(t, await cli(line), 2, {stderr: /Add --yes/});
-		t.deepEqual(requests, []);
-	});
-}
+	}
+
+	t.deepEqual(requests, []);
+});

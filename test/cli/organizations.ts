@@ -50,8 +50,7 @@ test('--all walks the pages and keeps a row that moved to the next page once', a
 			return {body: pageOf(organizations.slice(start, start + 100), {total: 150, page, limit: 100})};
 		},
 	});
-	const {stdout} = await cli('orgs list --all --json');
-	const {data, total} = JSON.parse(stdout);
+	const {data, total} = JSON.parse((await cli('orgs list --all --json')).stdout);
 	t.is(requests.length, 2);
 	t.is(total, 150);
 	t.deepEqual(data, organizations);
@@ -67,12 +66,6 @@ test('orgs create sends the given fields and prints names and values', async (t)
 	t.deepEqual(requests[0]?.body, {name: 'Acme', contactEmail: 'ops@acme.example', plan: 'GROWTH'});
 });
 
-test('orgs update refuses to change nothing', async (t) => {
-	const {cli, requests} = await startRecordingServer(t, {});
-	ends(t, await cli('orgs update Ab12'), 2);
-	t.deepEqual(requests, []);
-});
-
 test('orgs suspend and activate post without a body', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/suspend': () => ({body: acme}),
@@ -80,10 +73,17 @@ test('orgs suspend and activate post without a body', async (t) => {
 	});
 	ends(t, await cli('orgs suspend Ab12 --json --yes'), 0, {json: acme});
 	ends(t, await cli('orgs activate Ab12 --json'), 0, {json: acme});
-	t.deepEqual(
-		requests.map(({body}) => body),
-		[undefined, undefined],
-	);
+	t.true(requests.length === 2 && requests.every(({body}) => body === undefined));
+});
+
+test('a command that would send nothing, or no valid JSON, sends no request', async (t) => {
+	const {cli, requests} = await startRecordingServer(t, {});
+	ends(t, await cli('orgs update Ab12'), 2);
+	ends(t, await cli('app-config set --org Ab12 --file -', {stdin: '{ios:'}), 1, {
+		stderr: /^Error: Standard input is not valid JSON: /,
+	});
+	ends(t, await cli('keys regenerate --org Ab12 ROOT --yes'), 2);
+	t.deepEqual(requests, []);
 });
 
 test('a name with a slash stays one segment of the path', async (t) => {
@@ -111,15 +111,13 @@ test('keys show prints both keys in full, and reports one that is not stored', a
 	});
 });
 
-test('keys regenerate prints the new raw key; an unknown tier is a usage error', async (t) => {
-	const {cli, requests} = await startRecordingServer(t, {
+test('keys regenerate prints the new raw key', async (t) => {
+	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/api-keys/SERVER/regenerate': () => ({
 			body: {...card('SERVER', 'opl_api_new'), rawKey: 'opl_api_new'},
 		}),
 	});
 	ends(t, await cli('keys regenerate --org Ab12 server --yes'), 0, {stdout: /^key {9}opl_api_new$/m});
-	t.is((await cli('keys regenerate --org Ab12 ROOT --yes')).exitCode, 2);
-	t.is(requests.length, 1);
 });
 
 test('app-config set reads standard input, and prints JSON that it would read again', async (t) => {
@@ -150,14 +148,6 @@ test('app-config set changes single fields of the file, or else of the current c
 	t.deepEqual(requests[2]?.body, {android: [], minimumVersion: {android: 7}});
 	ends(t, await cli(set), 2);
 	t.is(requests.length, 3);
-});
-
-test('app-config set sends nothing if the file is not valid JSON', async (t) => {
-	const {cli, requests} = await startRecordingServer(t, {});
-	ends(t, await cli('app-config set --org Ab12 --file -', {stdin: '{ios:'}), 1, {
-		stderr: /^Error: Standard input is not valid JSON: /,
-	});
-	t.deepEqual(requests, []);
 });
 
 test('audit prints actor and action, with complete ids and names', async (t) => {
