@@ -4,25 +4,37 @@ import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts'
 import {weekOf} from '../../../src/visits/match/match-peppers.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {storedRows, type TestService} from '../../helpers/service.ts';
+import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-const rowsOf = (of: TestService, linkId: string) => storedRows(of, 'match_clicks', {link_id: linkId});
-const clean = async ({services, clock}: TestService) => {
-	await services.clickJournal.flushed();
-	return forgetExpiredMatches(services.db, clock.now());
+const service = serviceOf(test);
+
+/** For tests of what is cleared or deleted, which run one after another: nothing of one before. */
+const withoutRows = async () => {
+	const {background, clickJournal, db} = service.services;
+	await background.settle();
+	await clickJournal.flushed();
+	for (const table of ['match_clicks', 'match_attempts', 'counted_phones']) {
+		await db(table).delete();
+	}
+
+	return service.services;
+};
+const rowsOf = (linkId: string) => storedRows(service, 'match_clicks', {link_id: linkId});
+const clean = async () => {
+	await service.services.clickJournal.flushed();
+	return forgetExpiredMatches(service.services.db, service.clock.now());
 };
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
 
 test('addresses are kept as keyed hashes, and no User-Agent or language list', async (t) => {
-	const service = await ownService(t);
 	const address = network()(77);
 	const {link: sale} = await clicked(service, await organization(service), address);
-	const [row] = await rowsOf(service, sale.id);
+	const [row] = await rowsOf(sale.id);
 	t.is(row.ip_key.length, 16);
 	const {rows} = await service.services.db.raw(
 		`SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks)
@@ -31,39 +43,39 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 	t.false(rows[0].text.includes(address) || rows[0].text.includes('AppleWebKit'));
 });
 
-test('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
-	const service = await ownService(t);
+test.serial('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
+	await withoutRows();
 	const {acme, link: short} = await tapped(service, {matchWindowHours: 1});
 	const {link: long} = await clicked(service, acme, network()(1), {matchWindowHours: 720});
-	t.deepEqual(await clean(service), {forgotten: 0, deleted: 0});
+	t.deepEqual(await clean(), {forgotten: 0, deleted: 0});
 	service.clock.advance(HOUR);
-	t.deepEqual(await clean(service), {forgotten: 1, deleted: 0});
-	t.deepEqual(await clean(service), {forgotten: 0, deleted: 0});
-	const [[cleared], [kept]] = [await rowsOf(service, short.id), await rowsOf(service, long.id)];
+	t.deepEqual(await clean(), {forgotten: 1, deleted: 0});
+	t.deepEqual(await clean(), {forgotten: 0, deleted: 0});
+	const [[cleared], [kept]] = [await rowsOf(short.id), await rowsOf(long.id)];
 	t.true(personal.every((column) => cleared[column] === null));
 	t.not(kept.ip_key, null);
 	service.clock.advance(30 * DAY - 1);
-	t.like(await clean(service), {deleted: 0});
+	t.like(await clean(), {deleted: 0});
 	service.clock.advance(1);
-	t.like(await clean(service), {deleted: 1});
-	t.deepEqual(await rowsOf(service, short.id), []);
-	t.is((await rowsOf(service, long.id)).length, 1);
+	t.like(await clean(), {deleted: 1});
+	t.deepEqual(await rowsOf(short.id), []);
+	t.is((await rowsOf(long.id)).length, 1);
 });
 
-test('a matched click is cleared a day after its match', async (t) => {
-	const service = await ownService(t);
+test.serial('a matched click is cleared a day after its match', async (t) => {
+	await withoutRows();
 	const {link: sale, token} = await tapped(service);
 	await open(service, network()(1), {clipboardToken: token});
 	service.clock.advance(DAY - 1);
-	t.like(await clean(service), {forgotten: 0});
+	t.like(await clean(), {forgotten: 0});
 	service.clock.advance(1);
-	t.like(await clean(service), {forgotten: 1});
-	const [row] = await rowsOf(service, sale.id);
+	t.like(await clean(), {forgotten: 1});
+	const [row] = await rowsOf(sale.id);
 	t.true(personal.every((column) => row[column] === null));
 });
 
-test('signals of a match request are kept for 90 days: a miss is deleted, a match anonymous, also after a crash', async (t) => {
-	const service = await ownService(t);
+test.serial('signals are kept for 90 days: a miss is deleted, a match anonymous, also after a crash', async (t) => {
+	await withoutRows();
 	const {acme, link: sale, token} = await tapped(service);
 	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
 	await open(service, network()(1), device('device-of-nobody'), acme);
@@ -98,8 +110,8 @@ test('signals of a match request are kept for 90 days: a miss is deleted, a matc
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
 });
 
-test('a miss that belongs to no organization is kept for a week', async (t) => {
-	const service = await ownService(t);
+test.serial('a miss that belongs to no organization is kept for a week', async (t) => {
+	await withoutRows();
 	await open(service, network()(1), device('device-of-none'));
 	const {db, clock} = service.services;
 	t.is((await db('match_attempts').whereNull('organization_id')).length, 1);
@@ -109,8 +121,8 @@ test('a miss that belongs to no organization is kept for a week', async (t) => {
 	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 1, cleared: 0, phones: 0});
 });
 
-test('more rows than a batch are cleared in one run', async (t) => {
-	const service = await ownService(t);
+test.serial('more rows than a batch are cleared in one run', async (t) => {
+	await withoutRows();
 	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});
 	await service.services.clickJournal.flushed();
 	await service.services.db.raw(
@@ -119,12 +131,13 @@ test('more rows than a batch are cleared in one run', async (t) => {
 		FROM match_clicks, generate_series(1, 2500) AS n`,
 	);
 	service.clock.advance(HOUR);
-	t.like(await clean(service), {forgotten: 2501});
+	t.like(await clean(), {forgotten: 2501});
 	t.is((await storedRows(service, 'match_clicks', {link_id: sale.id, forgotten: false})).length, 0);
 });
 
-test('the secret changes weekly; clicks and devices of last week are still known, and older secrets are deleted', async (t) => {
-	const service = await ownService(t);
+test.serial('the secret changes weekly; last week’s clicks are known, and older secrets are deleted', async (t) => {
+	service.clock.advance(2 * 7 * DAY);
+	await clean();
 	const endOfWeek = (weekOf(service.clock.now()) + 1) * 7 * DAY * 1000;
 	service.clock.set(new Date(endOfWeek - 10_000));
 	const {acme, address, link: sale} = await tapped(service);
@@ -138,12 +151,11 @@ test('the secret changes weekly; clicks and devices of last week are still known
 	t.deepEqual(await match(service, network()(1), request), first);
 	t.is((await service.services.db('match_peppers')).length, 2);
 	service.clock.advance(2 * 7 * DAY);
-	await clean(service);
+	await clean();
 	t.deepEqual(await service.services.db('match_peppers'), []);
 });
 
-test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
-	const service = await ownService(t);
+test.serial('who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
 	const sale = await linked(service);
 	const address = network()(1);
 	const first = await visit(service, sale, address);
@@ -152,10 +164,10 @@ test('a visitor who comes back within 10 minutes, and again, leaves one open cli
 	service.clock.advance(599);
 	const second = await visit(service, sale, address, {headers: {Cookie: `a=b; ${first.cookie}`}});
 	t.is(second.cookie, first.cookie);
-	t.is((await rowsOf(service, sale.id)).length, 1);
+	t.is((await rowsOf(sale.id)).length, 1);
 	service.clock.advance(599);
 	const third = await visit(service, sale, address, {headers: {Cookie: String(second.cookie)}});
-	const rows = await rowsOf(service, sale.id);
+	const rows = await rowsOf(sale.id);
 	t.is(rows.length, 1);
 	t.deepEqual(rows[0].created_at, service.clock.now());
 	for (const {token} of [first, second]) {
@@ -166,8 +178,7 @@ test('a visitor who comes back within 10 minutes, and again, leaves one open cli
 	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 3);
 });
 
-test('after 10 minutes, and on another link, it is another click; a match closes those that the visitor left open on the link', async (t) => {
-	const service = await ownService(t);
+test.serial('after 10 minutes or on another link it is a new click; a match closes those on its link', async (t) => {
 	const acme = await organization(service);
 	const [sale, other] = [await link(acme), await link(acme)];
 	const address = network()(1);
@@ -177,22 +188,21 @@ test('after 10 minutes, and on another link, it is another click; a match closes
 	const second = await visit(service, sale, address, {headers});
 	await visit(service, other, address, {headers});
 	const stranger = await visit(service, sale, address);
-	t.is((await rowsOf(service, sale.id)).length, 3);
-	t.is((await rowsOf(service, other.id)).length, 1);
+	t.is((await rowsOf(sale.id)).length, 3);
+	t.is((await rowsOf(other.id)).length, 1);
 	t.true((await match(service, network()(1), {clipboardToken: second.token})).matched);
 	t.deepEqual(await match(service, network()(1), {clipboardToken: first.token}), nothing);
 	t.true((await match(service, network()(1), {clipboardToken: stranger.token})).matched);
 });
 
 test('Sec-GPC: 1 gets no cookie and no beacon, and its token works', async (t) => {
-	const service = await ownService(t);
 	const sale = await linked(service);
 	const known = await visit(service, sale, network()(1));
 	const headers = {'Sec-GPC': '1', Cookie: String(known.cookie)};
 	const {token, cookie, answer} = await visit(service, sale, network()(1), {headers});
 	t.is(cookie, null);
 	t.false(answer.text.includes(`/signals"`));
-	t.is((await rowsOf(service, sale.id)).length, 2);
+	t.is((await rowsOf(sale.id)).length, 2);
 	t.true((await match(service, network()(1), {clipboardToken: token})).matched);
 });
 
@@ -204,9 +214,8 @@ test('the cookie is Secure where links are https', async (t) => {
 });
 
 test('a link that is not deferred sets no cookie and leaves no open click', async (t) => {
-	const service = await ownService(t);
 	const sale = await linked(service, {deferredDeepLinking: false});
 	const {cookie, token} = await visit(service, sale, network()(1));
 	t.deepEqual([cookie, token], [null, null]);
-	t.deepEqual(await rowsOf(service, sale.id), []);
+	t.deepEqual(await rowsOf(sale.id), []);
 });

@@ -13,7 +13,7 @@ import {exampleAppConfig, link, organization, type TestOrganization} from '../..
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
-import {linked, ownService} from '../_own.ts';
+import {linked} from '../_own.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
 import {
 	byClipboard,
@@ -35,16 +35,16 @@ const service = serviceOf(test);
 const tap = async (
 	url: string,
 	query: string,
-	{address = network()(1), agent = userAgents.iPhone, headers = {}, at = service} = {},
+	{address = network()(1), agent = userAgents.iPhone, headers = {}} = {},
 ) => {
-	const {answer, token, cookie} = await visit(at, {url}, address, {userAgent: agent, headers, query});
+	const {answer, token, cookie} = await visit(service, {url}, address, {userAgent: agent, headers, query});
 	return {text: answer.text.replaceAll('&amp;', '&'), token, cookie: cookie ?? '', address};
 };
 
-const attemptsOf = async ({id}: TestOrganization, at = service) =>
-	(await admin(at).get(`/admin/organizations/${id}/matches`)).body.data;
+const attemptsOf = async ({id}: TestOrganization) =>
+	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
 
-const rowsOf = (linkId: string, at = service) => storedRows(at, 'match_clicks', {link_id: linkId});
+const rowsOf = (linkId: string) => storedRows(service, 'match_clicks', {link_id: linkId});
 
 test('an invitation built offline reaches the installed app, the page’s targets and the first open after the install', async (t) => {
 	const {acme, ...invite} = await linked(service, {path: '/invite', params: {campaign: 'spring'}});
@@ -180,29 +180,28 @@ test('clicks with and without a query of one batch are stored, also beside one t
 	t.deepEqual(kept, ['null', JSON.stringify(query), JSON.stringify(query)].toSorted());
 });
 
-test('the query is exported with the click, and erased and cleared with its signals', async (t) => {
-	const own = await ownService(t);
-	const {acme, ...sale} = await linked(own);
+test.serial('the query is exported with the click, and erased and cleared with its signals', async (t) => {
+	const {acme, ...sale} = await linked(service);
 	const matchedBy = async (deviceId: string, query: string) => {
-		const {token, address} = await tap(sale.url, query, {at: own});
-		await sendSignals(own, sale, {token, timezone: 'America/New_York'});
-		const {body} = await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId}, acme);
+		const {token, address} = await tap(sale.url, query);
+		await sendSignals(service, sale, {token, timezone: 'America/New_York'});
+		const {body} = await open(service, address, {...iPhoneApp, clipboardToken: token, deviceId}, acme);
 		t.true(body.matched);
 	};
 	await matchedBy('device-of-ada', '?invited=by-bob');
 	await matchedBy('device-of-eve', '?invited=by-mallory');
 	await matchedBy('device-of-nil', '');
 	const dataOf = (device: string) => `/admin/organizations/${acme.id}/devices/${device}/data`;
-	const clicksOf = async (device: string) => (await admin(own).get(dataOf(device))).body.clicks;
+	const clicksOf = async (device: string) => (await admin(service).get(dataOf(device))).body.clicks;
 	t.like(await clicksOf('device-of-ada'), {0: {query: {invited: 'by-bob'}}});
 	t.false('query' in (await clicksOf('device-of-nil'))[0]);
-	t.is((await admin(own).delete(dataOf('device-of-ada'))).status, 200);
-	const queries = async () => (await rowsOf(sale.id, own)).map(({query}) => query?.invited ?? null).toSorted();
+	t.is((await admin(service).delete(dataOf('device-of-ada'))).status, 200);
+	const queries = async () => (await rowsOf(sale.id)).map(({query}) => query?.invited ?? null).toSorted();
 	t.deepEqual(await queries(), ['by-mallory', null, null]);
-	const explained = async () => (await attemptsOf(acme, own)).map(({query}: {query?: object}) => query ?? null);
+	const explained = async () => (await attemptsOf(acme)).map(({query}: {query?: object}) => query ?? null);
 	t.deepEqual((await explained()).filter(Boolean), [{invited: 'by-mallory'}]);
-	own.clock.advance(24 * 3600);
-	await forgetExpiredMatches(own.services.db, own.clock.now());
+	service.clock.advance(24 * 3600);
+	await forgetExpiredMatches(service.services.db, service.clock.now());
 	t.deepEqual(await queries(), [null, null, null]);
 	t.deepEqual((await explained()).filter(Boolean), []);
 });

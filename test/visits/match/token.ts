@@ -1,12 +1,14 @@
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf} from '../../helpers/service.ts';
-import {linked, ownService, statsOf} from '../_own.ts';
+import {createFakeClock, serviceOf} from '../../helpers/service.ts';
+import {linked, statsOf} from '../_own.ts';
 import {untilTrue} from '../webhooks/_receiver.ts';
 import {clicked, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
+/** One that is always in this process: tests move its clock, in turn, or look inside. */
+const own = serviceOf(test, {}, createFakeClock());
 
 test('a token matches exactly, from any network: bare, among parameters, percent-encoded and in a copied URL', async (t) => {
 	const acme = await organization(service);
@@ -53,8 +55,7 @@ test('an unknown token falls through to the fingerprint', async (t) => {
 	t.like(answer, {matched: true, matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 });
 
-test('a device that asks again within 30 seconds gets the same answer, another device none, and after that nobody', async (t) => {
-	const own = await ownService(t);
+test.serial('a device that asks again within 30 seconds gets its answer, another none; later nobody', async (t) => {
 	const {link: sale, token} = await tapped(own);
 	const request = {clipboardToken: token, deviceId: 'device-0001'};
 	const first = await open(own, network()(1), request);
@@ -118,8 +119,7 @@ test('the same device asking 10 times at once gets 10 equal answers', async (t) 
 	t.true(answers[0]?.body.matched);
 });
 
-test('a token lives as long as its link says, to the second', async (t) => {
-	const own = await ownService(t);
+test.serial('a token lives as long as its link says, to the second', async (t) => {
 	const sale = await linked(own, {matchWindowHours: 2});
 	const [first, second] = [await visit(own, sale, network()(1)), await visit(own, sale, network()(1))];
 	own.clock.advance(2 * 3600 - 1);
@@ -128,8 +128,7 @@ test('a token lives as long as its link says, to the second', async (t) => {
 	t.deepEqual(await match(own, network()(1), {clipboardToken: second.token}), nothing);
 });
 
-test('a link that is deactivated, expired or deleted after the click is not matched, nor one of a suspended organization', async (t) => {
-	const own = await ownService(t);
+test.serial('a link deactivated, expired or deleted after the click is not matched, nor a suspended one', async (t) => {
 	const acme = await organization(own);
 	const expiry = new Date(own.clock.now().getTime() + 60_000).toISOString();
 	const click = (body = {}) => clicked(own, acme, network()(1), body);
@@ -154,7 +153,6 @@ test('a token needs no key, and a key of another organization does not stop it',
 });
 
 test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {
-	const own = await ownService(t);
 	const {acme, address, link: sale, token} = await tapped(own);
 	await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
 	const row = async () => (await own.services.db('match_attempts').where({organization_id: acme.id}))[0];
@@ -167,8 +165,7 @@ test('a match by token is recorded at once, and after the answer with what a gue
 	t.like(candidates[0], {linkId: sale.id, score: 100, ruledOut: null});
 });
 
-test('a match of an organization that is deleted meanwhile keeps no other match from being graded', async (t) => {
-	const own = await ownService(t);
+test.serial('a match of an organization deleted meanwhile keeps no other match from being graded', async (t) => {
 	const {db, background} = own.services;
 	const [first, gone, acme] = [await organization(own), await organization(own), await organization(own)];
 	const match = async (owner: typeof acme) => {
@@ -192,8 +189,7 @@ test('a match of an organization that is deleted meanwhile keeps no other match 
 	t.is((await db('counted_phones').where({organization_id: acme.id})).length, 1);
 });
 
-test('a first open shows whether its neighbours have equal phones, by token and by guess', async (t) => {
-	const own = await ownService(t);
+test.serial('a first open shows whether its neighbours have equal phones, by token and by guess', async (t) => {
 	const acme = await organization(own);
 	for (const withToken of [true, false]) {
 		const address = network()(1);
@@ -209,8 +205,7 @@ test('a first open shows whether its neighbours have equal phones, by token and 
 	t.true(rows.every(({equal_neighbours: equal}) => equal > 0.5));
 });
 
-test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
-	const own = await ownService(t);
+test.serial('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
 	const acme = await organization(own);
 	for (const isRight of [true, false]) {
 		const address = network()(1);
