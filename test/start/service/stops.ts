@@ -3,13 +3,12 @@ import {type IncomingMessage, request} from 'node:http';
 import {type AddressInfo, createServer as createTcpServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../../src/platform/db/db.ts';
-import {CLIENTS, createLoad, type Sent} from '../../_load.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {send} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {freePort} from '../../setup/free-port.ts';
-import {adminToken, stage, startProcess} from '../../visits/clicks/_process.ts';
+import {adminToken, stage, startProcess, visitMany} from '../../visits/clicks/_process.ts';
 
 /** Keeps clicks from being drained, until it is rolled back. */
 const lockClicks = async (t: ExecutionContext, db: Db) => {
@@ -116,51 +115,36 @@ for (const [signal, exitCode] of signals) {
 	}
 }
 
-/** A server over a database of its own, as soon as its first process answers. */
-const start = async (t: ExecutionContext, env: Record<string, string>) => {
-	const usual = {PORT: '0', ADMIN_TOKEN: adminToken, LOG_FORMAT: 'json', ...(await stage(t)).env};
-	// A machine that is busy cuts no request off.
-	const program = oplink(t, ['serve'], {...usual, SHUTDOWN_TIMEOUT: '100', ...env});
-	t.teardown(() => program.child.kill('SIGTERM'));
-	const [, port] = await program.printed(/"url":"[^"]*:(\d+)".*"msg":"ready"/);
-	return {...program, port: Number(port)};
+/** Visits a server from now until that has happened, and then a hundred times more. */
+const visitUntil = (url: URL, happened: Promise<unknown>) => {
+	let [seen, enough] = [0, Number.POSITIVE_INFINITY];
+	happened.then(() => {
+		enough = seen + 100;
+	});
+	const continues = (answered: number) => {
+		seen = answered;
+		return answered < enough;
+	};
+	return visitMany(url, {connections: 24, keepAlive: false, continues});
 };
 
-/** How requests ended that no answer came for, and answers that a client must not get. */
-const failures = (sent: readonly Sent[]): string[] =>
-	sent.flatMap(({outcome, status}) => (outcome === 'answered' && status < 500 ? [] : [`${outcome} ${status}`]));
-
-for (const WORKERS of ['1', '2']) {
-	test(`a SIGTERM under load leaves no request without an answer that came before, with WORKERS=${WORKERS}`, async (t) => {
-		const {child, ended, port, printed} = await start(t, {WORKERS});
-		await printed(ready);
-		const load = createLoad(port);
-		await load.ends(500);
-		const before = load.sent();
-		child.kill('SIGTERM');
-		t.is(await ended, 0);
-		await load.ended;
-		t.deepEqual(failures(before), []);
-	});
-}
-
 test('a worker that starts, or takes the place of another one, gets no request before it can answer', async (t) => {
-	const {child, ended, port, printed, stderr} = await start(t, {WORKERS: '2'});
-	const load = createLoad(port);
-	await printed(ready);
-	await load.ends(100);
-	t.deepEqual(failures(load.sent().filter(({outcome}) => outcome !== 'under way')), []);
+	const usual = {PORT: '0', ADMIN_TOKEN: adminToken, LOG_FORMAT: 'json', ...(await stage(t)).env};
+	// A machine that is busy cuts no request off.
+	const {child, ended, printed, stderr} = oplink(t, ['serve'], {...usual, WORKERS: '2', SHUTDOWN_TIMEOUT: '100'});
+	const [, port] = await printed(/"url":"[^"]*:(\d+)".*"msg":"ready"/);
+	const url = new URL(`http://127.0.0.1:${port}/health/live`);
+	const starting = await visitUntil(url, printed(ready));
+	t.deepEqual(starting.statuses, {200: starting.sent});
 	const [, victim] = /"pid":(\d+),"msg":"ready"/.exec(stderr()) ?? [];
+	const replacing = visitUntil(url, printed(/another one takes its place[\s\S]*"msg":"ready"/));
 	process.kill(Number(victim), 'SIGKILL');
-	await printed(/another one takes its place[\s\S]*"msg":"ready"/);
-	await load.ends(100);
-	const sent = load.sent().filter(({outcome}) => outcome !== 'under way');
-	t.false(sent.some(({status}) => status >= 500));
-	// The dead worker's requests are lost: at most one per client.
-	t.true(failures(sent).length <= CLIENTS);
+	// The dead worker's requests are lost, at most one per client, whose visits end with it.
+	t.deepEqual(Object.keys((await replacing).statuses), ['200']);
+	const after = await visitUntil(url, Promise.resolve());
+	t.deepEqual(after.statuses, {200: after.sent});
 	child.kill('SIGTERM');
 	t.is(await ended, 0);
-	await load.ended;
 });
 
 test('a stop while workers still start, or greet, waits for nothing and leaves no fault in the log', async (t) => {

@@ -73,6 +73,7 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 
 for (const [name, keepAlive, WORKERS] of [
 	['kept connections', true, '1'],
+	['kept connections with two workers', true, '2'],
 	['a connection for each request', false, '1'],
 	['a connection for each request with two workers', false, '2'],
 ] as const) {
