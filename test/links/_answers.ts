@@ -39,3 +39,10 @@ export const actionsOn = async (service: TestService, organization: {id: string}
 /** The statuses of as many calls at once, sorted. */
 export const atOnce = async (count: number, call: () => Promise<Answer>): Promise<number[]> =>
 	(await Promise.all(Array.from({length: count}, call))).map(({status}) => status).sort();
+
+/** The values of newline-delimited JSON. */
+export const linesOf = (text: string) =>
+	text
+		.split('\n')
+		.filter((line) => line !== '')
+		.map((line) => JSON.parse(line));

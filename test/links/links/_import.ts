@@ -1,6 +1,7 @@
 import type {TestOrganization} from '../../helpers/builders.ts';
-import {type Answer, admin} from '../../helpers/callers.ts';
+import {admin} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
+import {linesOf} from '../_answers.ts';
 
 export type ImportedRow = {
 	line: number;
@@ -9,12 +10,6 @@ export type ImportedRow = {
 	url?: string;
 	error?: {statusCode: number; message: string; code?: string; quota?: string; details?: Array<{field: string}>};
 };
-
-const rowsOf = ({text}: Answer): ImportedRow[] =>
-	text
-		.split('\n')
-		.filter((line) => line !== '')
-		.map((line) => JSON.parse(line));
 
 const ndjson = (rows: unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 export const asNdjson = {'Content-Type': 'application/x-ndjson'};
@@ -29,7 +24,7 @@ export const importingInto =
 			throw new Error(answer.text);
 		}
 
-		return rowsOf(answer);
+		return linesOf(answer.text);
 	};
 
 export const statuses = (rows: ImportedRow[]) => rows.map(({status}) => status);

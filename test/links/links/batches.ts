@@ -10,6 +10,7 @@ import {link, organization, type TestOrganization} from '../../helpers/builders.
 import {admin} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
@@ -99,7 +100,7 @@ test('a connection keeps one plan of the statements of a batch, however many cre
 const refused = new Error('refused');
 
 /** Batches whose `many` refuses negative numbers, and leaves out zeros. */
-const createRun = (one?: (item: number) => Promise<number>, waitMs?: number) => {
+const createRun = (options: {one?: (item: number) => Promise<number>; waitMs?: number} = {}) => {
 	const batches: number[][] = [];
 	const add = createBatches<number, number>({
 		many: async (items) => {
@@ -110,8 +111,7 @@ const createRun = (one?: (item: number) => Promise<number>, waitMs?: number) => 
 
 			return items.map((item) => (item === 0 ? undefined : item * 10));
 		},
-		...(one === undefined ? {} : {one}),
-		...(waitMs === undefined ? {} : {waitMs}),
+		...options,
 	});
 	return {batches, add, results: (...items: number[]) => Promise.allSettled(items.map(add))};
 };
@@ -123,11 +123,11 @@ test('items that arrive together are one batch, in order, and with those of the 
 	const {batches, results} = createRun();
 	t.deepEqual(await results(1, 2, 3), [fulfilled(10), fulfilled(20), fulfilled(30)]);
 	t.deepEqual(batches, [[1, 2, 3]]);
-	for (const [waitMs, expected] of [
-		[undefined, [[1], [2]]],
-		[1, [[1, 2]]],
+	for (const [options, expected] of [
+		[{}, [[1], [2]]],
+		[{waitMs: 1}, [[1, 2]]],
 	] as const) {
-		const run = createRun(undefined, waitMs);
+		const run = createRun(options);
 		const first = run.add(1);
 		await nextTurn();
 		t.deepEqual(await Promise.all([first, run.add(2)]), [10, 20]);
@@ -141,8 +141,7 @@ test('writers of many links lock them in one order', async (t) => {
 	const acme = await organization(service);
 	const base = `/admin/organizations/${acme.id}`;
 	const {body: channel} = await operator.post(`${base}/channels`, {name: 'radio'});
-	const {body: domain} = await operator.post(`${base}/domains`, {hostname: 'order.example'});
-	await operator.post(`${base}/domains/${domain.id}/approve`);
+	const domain = await approvedDomain(service, acme, 'go.order.example');
 	for (const [fields, write] of [
 		[{channel: 'radio'}, () => operator.patch(`${base}/channels/${channel.id}`, {name: 'television'})],
 		[{domainId: domain.id}, () => operator.delete(`${base}/domains/${domain.id}`)],
@@ -167,13 +166,8 @@ test('writers of many links lock them in one order', async (t) => {
 });
 
 test('an item that the batch refuses fails alone, and one that it leaves out is processed by itself', async (t) => {
-	const {results} = createRun(async (item) => {
-		if (item < 0) {
-			throw refused;
-		}
-
-		return item + 100;
-	});
+	const one = async (item: number) => (item < 0 ? Promise.reject(refused) : item + 100);
+	const {results} = createRun({one});
 	t.deepEqual(await results(1, -2, 3), [fulfilled(101), rejected(refused), fulfilled(103)]);
 	t.deepEqual(await results(1, 0), [fulfilled(10), fulfilled(100)]);
 });

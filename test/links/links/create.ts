@@ -3,6 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {atOnce, fieldsOf, recordsOf} from '../_answers.ts';
+import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
@@ -56,13 +57,12 @@ test("another organization's domain, template and channel are not found, on crea
 	const operator = admin(service);
 	const theirs = `/admin/organizations/${other.id}`;
 	const template = await operator.post(`${theirs}/templates`, {name: 'theirs', path: '/x'});
-	const domain = await operator.post(`${theirs}/domains`, {hostname: 'go.other-create.com'});
-	await operator.post(`${theirs}/domains/${domain.body.id}/approve`);
+	const domain = await approvedDomain(service, other, 'go.other-create.com');
 	await operator.post(`${theirs}/channels`, {name: 'theirs'});
 	const {id} = await link(acme);
 	for (const [field, expected] of [
 		[{templateId: template.body.id}, [404, 'Template not found']],
-		[{domainId: domain.body.id}, [404, 'Domain not found']],
+		[{domainId: domain.id}, [404, 'Domain not found']],
 		[{domainId: UNKNOWN}, [404, 'Domain not found']],
 		[{channel: 'theirs'}, [400, "Unknown channel 'theirs'"]],
 	] as const) {

@@ -6,7 +6,8 @@ import {qrPng} from '../../../src/links/links/qr/qr.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {fieldsOf} from '../_answers.ts';
+import {fieldsOf, linesOf} from '../_answers.ts';
+import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test);
 
@@ -52,17 +53,6 @@ test('the PNG is 512 pixels wide by default; size and colours can be chosen', as
 	t.is(second.width, 333);
 	t.is(colorAt(second, 0, 0), 'ffffff00');
 	t.is(colorAt(second, 12, 12), 'aa0000ff');
-});
-
-test('a bad option is 400, all of them at once', async (t) => {
-	const acme = await organization(service);
-	const {id} = await link(acme);
-	for (const image of ['qr.svg', 'qr.png']) {
-		const query = 'size=63&margin=17&color=red&bgColor=fff&ecc=X';
-		const {status, body} = await acme.server.get(`/links/${id}/${image}?${query}`);
-		t.is(status, 400);
-		t.deepEqual(fieldsOf(body), ['bgColor', 'color', 'ecc', 'margin', 'size']);
-	}
 });
 
 test('an image that the caller has is 304, and another one is not', async (t) => {
@@ -113,27 +103,26 @@ test('a PNG of any size has every module in whole pixels, in the middle', async 
 	t.pass();
 });
 
-test('a size below one pixel a module is 400', async (t) => {
+test('a bad option is 400, all of them at once, and so is a size below one pixel a module', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
 	const hostname = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example.com`;
-	const {body: domain} = await operator.post(domains, {hostname});
-	await operator.post(`${domains}/${domain.id}/approve`);
-	const {id} = await link(acme, {domainId: domain.id, shortCode: 'x'.repeat(64)});
-	const {status, body} = await acme.server.get(`/links/${id}/qr.png?size=64&ecc=H`);
-	t.is(status, 400);
-	t.is(body.details[0].field, 'size');
+	const {id: domainId} = await approvedDomain(service, acme, hostname);
+	const {id} = await link(acme, {domainId, shortCode: 'x'.repeat(64)});
+	const bad = 'size=63&margin=17&color=red&bgColor=fff&ecc=X';
+	for (const [image, ...fields] of [
+		[`qr.svg?${bad}`, 'bgColor', 'color', 'ecc', 'margin', 'size'],
+		[`qr.png?${bad}`, 'bgColor', 'color', 'ecc', 'margin', 'size'],
+		['qr.png?size=64&ecc=H', 'size'],
+	] as const) {
+		const {status, body} = await acme.server.get(`/links/${id}/${image}`);
+		t.is(status, 400);
+		t.deepEqual(fieldsOf(body), fields);
+	}
+
 	t.is((await acme.server.get(`/links/${id}/qr.png?size=200&ecc=H`)).status, 200);
 });
 
 const codes = ({body}: {body: {data: Array<{shortCode: string}>}}) => body.data.map(({shortCode}) => shortCode);
-
-const linesOf = (text: string) =>
-	text
-		.split('\n')
-		.slice(0, -1)
-		.map((line) => JSON.parse(line));
 
 test.serial('a list is a page, the newest first, and an export has one line per link, oldest first', async (t) => {
 	const acme = await organization(service);

@@ -3,6 +3,7 @@ import {link, organization, type TestOrganization} from '../../helpers/builders.
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {fieldsOf, recordsOf} from '../_answers.ts';
+import {approvedDomain} from '../_fields.ts';
 import {type ImportedRow, importingInto, statuses} from './_import.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
@@ -186,9 +187,7 @@ test('a dry run answers the same and writes nothing', async (t) => {
 test('an exported line is a row: skipped where it came from, created elsewhere on the default domain', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
 	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-import.com'});
-	await operator.post(`${domains}/${domain.id}/approve`);
+	const domain = await approvedDomain(service, acme, 'go.acme-import.com');
 	const windowed = {name: 'windowed', path: '/t', matchWindowHours: 24};
 	const {body: template} = await operator.post(`/admin/organizations/${acme.id}/templates`, windowed);
 	const platforms = {destinations: {ios: 'https://i.example/'}, minimumVersion: {android: 210}};

@@ -2,20 +2,19 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 test('a link is read as it was created, with its domain and whether that is the default', async (t) => {
 	const acme = await organization(service);
 	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
 	const before = await link(acme, {params: {b: '2', a: '1'}, title: 'Sale'});
-	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-read.com'});
-	await operator.post(`${domains}/${domain.id}/approve`);
+	const domain = await approvedDomain(service, acme, 'go.acme-read.com');
 	const read = async ({id}: {id: string}) => (await acme.server.get(`/links/${id}`)).body;
 	const shared = {id: before['domainId'], hostname: 'go.example.com', status: 'VERIFIED'};
 	t.deepEqual(await read(before), {...before, domain: {...shared, isDefault: true}});
-	await operator.post(`${domains}/${domain.id}/default`);
+	await operator.post(`/admin/organizations/${acme.id}/domains/${domain.id}/default`);
 	const after = await link(acme);
 	t.is(after.url, `https://go.acme-read.com/${acme.orgKey}/${after.shortCode}`);
 	const own = {id: domain.id, hostname: 'go.acme-read.com', status: 'VERIFIED', isDefault: true};

@@ -5,6 +5,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {actionsOn, recordsOf} from '../_answers.ts';
+import {sharedFields} from '../_fields.ts';
 import {importingInto} from './_import.ts';
 
 const service = serviceOf(test);
@@ -138,27 +139,17 @@ test('every field comes back as it was given, URLs and times in their normal for
 	const bare = await link(acme, {path: '/item/7', shortCode: 'bare'});
 	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {name: 'one'});
 	const fields = {
-		params: {coupon: 'C0', empty: ''},
+		...sharedFields,
 		title: 'Summer',
-		tags: ['a', 'b'],
-		channel: 'email',
-		utmSource: 's',
-		utmMedium: 'm',
-		utmCampaign: 'c',
-		utmTerm: 't',
-		utmContent: 'k',
-		fallbackUrl: 'HTTPS://Example.org/a b',
-		og: {title: 'T', description: 'D', imageUrl: 'http://cdn.example.org/i.png'},
+		fallbackUrl: 'HTTPS://WWW.example.com/a b',
 		expiry: '2030-01-01T02:00:00+02:00',
 		templateId: template.id,
 		externalId: 'crm-1',
 		isActive: false,
-		deferredDeepLinking: false,
-		matchWindowHours: 720,
 		domainId: bare['domainId'],
 	};
 	const full = await link(acme, {path: '/item/7', shortCode: 'Summer_sale-1', ...fields});
-	const normal = {fallbackUrl: 'https://example.org/a%20b', expiry: '2030-01-01T00:00:00.000Z'};
+	const normal = {fallbackUrl: sharedFields.fallbackUrl, expiry: '2030-01-01T00:00:00.000Z'};
 	t.like(full, {path: '/item/7', shortCode: 'Summer_sale-1', ...fields, ...normal});
 	const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
 	const {status, body} = await acme.server.patch(`/links/${full.id}`, nulls);

@@ -3,6 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {actionsOn, fieldsOf, recordsOf} from '../_answers.ts';
+import {sharedFields} from '../_fields.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'});
 
@@ -11,21 +12,7 @@ const setup = async () => {
 	return {org, base: `/admin/organizations/${org.id}/templates`, operator: admin(service)};
 };
 
-const full = {
-	path: '/sale',
-	params: {campaign: 'spring'},
-	og: {title: 'Sale', description: 'Half the price', imageUrl: 'https://img.example.com/a.png'},
-	fallbackUrl: 'https://www.example.com/sale',
-	channel: 'email',
-	tags: ['sale', 'spring'],
-	utmSource: 'a',
-	utmMedium: 'b',
-	utmCampaign: 'c',
-	utmTerm: 'd',
-	utmContent: 'e',
-	deferredDeepLinking: false,
-	matchWindowHours: 24,
-};
+const full = {path: '/sale', ...sharedFields};
 const unset = {
 	...Object.fromEntries(Object.keys(full).map((field) => [field, null])),
 	og: {title: null, description: null, imageUrl: null},
