@@ -2,12 +2,11 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {portalOf} from '../../helpers/portal.ts';
-import {createOrganization, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
+import {createOrganization, type Newcomer, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
 
 const portal = portalOf(test);
 
 const path = '/portal/onboarding/create-organization';
-const statePath = '/portal/onboarding/state';
 const nowhere = {there: [], here: []};
 
 /** How many organizations of a name there are, at the provider and here. */
@@ -56,11 +55,9 @@ const refusesAndLeavesNothing = test.macro({
 });
 
 test('a provider that fails to make it', refusesAndLeavesNothing, 'make', {status: 500});
-test('a provider that limits us', refusesAndLeavesNothing, 'make', {status: 429, retryAfter: 60});
 test('a provider that makes it and then fails', refusesAndLeavesNothing, 'make', {status: 503, afterwards: true});
 test('a provider that makes it and hangs up', refusesAndLeavesNothing, 'make', {drop: true, afterwards: true});
 test('a provider that makes it and never answers', refusesAndLeavesNothing, 'make', {hang: true, afterwards: true});
-test('a provider that answers with a page', refusesAndLeavesNothing, 'make', {rawBody: '<html>', afterwards: true});
 test('a provider that does not write the role', refusesAndLeavesNothing, 'stamp', {status: 500});
 test('a provider that writes the role and hangs up', refusesAndLeavesNothing, 'stamp', {drop: true, afterwards: true});
 test('a provider that fails to list organizations', refusesAndLeavesNothing, 'list', {status: 500, times: 3});
@@ -87,29 +84,23 @@ test('a database that fails leaves nothing at the provider', async (t) => {
 	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
 });
 
-/** The provider creates the organization and then is unreachable until the fault is lifted. */
-const makeUnheard = async (name: string) => {
+/** The provider creates the organization and then is unreachable until its answer has been given up. */
+const makeUnheard = async () => {
 	const mona = newcomer(portal);
+	const name = uniqueName();
 	const {id: userId} = mona.user;
 	fail('make', {userId, name}, {drop: true, afterwards: true});
-	let asked = 0;
-	const away = portal.provider.fail({
-		path: `/users/${userId}/organization_memberships`,
-		times: Infinity,
-		status: 500,
-		when: () => {
-			asked += 1;
-			return asked > 1;
-		},
-	});
+	const isMade = () => [...portal.provider.directory.organizations.values()].some((one) => one.name === name);
+	const away = fail('list', {userId, name}, {times: Infinity, status: 500, when: isMade});
 	const {status} = await mona.caller.post(path, {name});
 	away.lift();
-	return {mona, status};
+	return {mona, name, status};
 };
+const readState = async ({caller}: Newcomer) => (await caller.get('/portal/onboarding/state')).body;
+const deliverAbout = ({user}: Newcomer) => portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(user));
 
 test('an attempt known only to the provider is completed by the next one of that name', async (t) => {
-	const name = uniqueName();
-	const {mona, status} = await makeUnheard(name);
+	const {mona, name, status} = await makeUnheard();
 	t.is(status, 502);
 	t.is((await organizationsNamed(portal, name)).there.length, 1);
 	const again = await mona.caller.post(path, {name});
@@ -120,35 +111,31 @@ test('an attempt known only to the provider is completed by the next one of that
 });
 
 test('an attempt known only to the provider is not lost if the next one fails too', async (t) => {
-	const name = uniqueName();
-	const {mona} = await makeUnheard(name);
+	const {mona, name} = await makeUnheard();
 	fail('stamp', {userId: mona.user.id, name}, {status: 500});
 	t.is((await mona.caller.post(path, {name})).status, 502);
 	t.is((await organizationsNamed(portal, name)).there.length, 1);
-	t.like((await mona.caller.get(statePath)).body, {organization: {name}});
+	t.like(await readState(mona), {organization: {name}});
 });
 
 test('an attempt known only to the provider becomes its user’s organization even if the name is in use', async (t) => {
-	const name = uniqueName();
-	const {mona} = await makeUnheard(name);
+	const {mona, name} = await makeUnheard();
 	await createOrganization(portal, newcomer(portal), name);
 	t.like(await mona.caller.post(path, {name}), nameInUse(name));
-	t.like((await mona.caller.get(statePath)).body, {organization: {name}, nextStep: 'select-plan'});
+	t.like(await readState(mona), {organization: {name}, nextStep: 'select-plan'});
 	t.deepEqual(await countNamed(name), [2, 2]);
 });
 
 test('an attempt known only to the provider becomes the organization of a user who tries another name', async (t) => {
-	const name = uniqueName();
-	const {mona} = await makeUnheard(name);
+	const {mona, name} = await makeUnheard();
 	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 409);
-	t.like((await mona.caller.get(statePath)).body, {organization: {name}, nextStep: 'select-plan'});
+	t.like(await readState(mona), {organization: {name}, nextStep: 'select-plan'});
 });
 
 test('an attempt known only to the provider is completed by its events', async (t) => {
-	const name = uniqueName();
-	const {mona} = await makeUnheard(name);
-	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
-	t.like((await mona.caller.get(statePath)).body, {organization: {name}, nextStep: 'select-plan'});
+	const {mona, name} = await makeUnheard();
+	await deliverAbout(mona);
+	t.like(await readState(mona), {organization: {name}, nextStep: 'select-plan'});
 	const {there} = await organizationsNamed(portal, name);
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {contactEmail: null})).status, 200);
 });
@@ -166,8 +153,8 @@ test('an orphan of a refused attempt is deleted by the next one', async (t) => {
 	t.is((await organizationsNamed(portal, name)).there.length, 2);
 	away.lift();
 
-	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(lisa.user));
-	t.is((await lisa.caller.get(statePath)).body.organization, null);
+	await deliverAbout(lisa);
+	t.like(await readState(lisa), {organization: null});
 	t.is((await lisa.caller.post(path, {name: uniqueName()})).status, 201);
 	t.is((await organizationsNamed(portal, name)).there.length, 1);
 });
@@ -208,23 +195,19 @@ test('of users who request one name at once one gets it', async (t) => {
 });
 
 /** Delivers all events of an organization while the service still waits to write the owner's role. */
-const deliverMeanwhile = (userId: string) => {
+const deliverMeanwhile = (person: Newcomer) => {
 	let delivered: Promise<unknown> = Promise.resolve();
-	portal.provider.fail({
-		method: 'PATCH',
-		path: `/organizations/:id/memberships/${userId}/metadata`,
-		delay: 300,
-		when: () => {
-			delivered = portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(userId));
-			return true;
-		},
-	});
+	const when = () => {
+		delivered = deliverAbout(person);
+		return true;
+	};
+	fail('stamp', {userId: person.user.id, name: ''}, {delay: 300, when});
 	return () => delivered;
 };
 
 test('events that come while an organization is made change nothing of the outcome', async (t) => {
 	const mona = newcomer(portal);
-	const delivered = deliverMeanwhile(mona.user.id);
+	const delivered = deliverMeanwhile(mona);
 	const {organization, clerkOrgId} = await createOrganization(portal, mona);
 	await delivered();
 	t.deepEqual(await countNamed(organization.name), [1, 1]);
@@ -237,30 +220,28 @@ test('events that come while a name in use is refused leave nothing', async (t) 
 	const name = uniqueName();
 	await createOrganization(portal, newcomer(portal), name);
 	const lisa = newcomer(portal);
-	const delivered = deliverMeanwhile(lisa.user.id);
+	const delivered = deliverMeanwhile(lisa);
 	const answer = await lisa.caller.post(path, {name});
 	await delivered();
 	t.like(answer, nameInUse(name));
 	t.deepEqual(await countNamed(name), [1, 1]);
-	t.like((await lisa.caller.get(statePath)).body, {organization: null});
+	t.like(await readState(lisa), {organization: null});
 });
 
 test.serial('a hanging provider delays nobody else', async (t) => {
-	const people = Array.from({length: 12}, () => newcomer(portal));
-	const names = new Set(people.map(() => uniqueName()));
+	const people = Array.from({length: 12}, () => ({...newcomer(portal), name: uniqueName()}));
 	portal.provider.fail({
 		method: 'POST',
 		path: '/organizations',
 		hang: true,
 		times: Infinity,
-		when: ({body}) => [...names].some((name) => String(body).includes(name)),
+		when: ({body}) => people.some(({name}) => String(body).includes(name)),
 	});
 	let isWaiting = true;
-	const waiting = Promise.all([...names].map((name, index) => people[index]?.caller.post(path, {name})));
-	const ended = waiting.finally(() => {
+	const ended = Promise.all(people.map(({caller, name}) => caller.post(path, {name}))).finally(() => {
 		isWaiting = false;
 	});
 	await createOrganization(portal, newcomer(portal));
 	t.true(isWaiting);
-	t.true((await ended).every((answer) => answer?.status === 502));
+	t.true((await ended).every(({status}) => status === 502));
 });
