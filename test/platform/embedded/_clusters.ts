@@ -1,10 +1,10 @@
 import {type ChildProcess, execFile, fork} from 'node:child_process';
 import {once} from 'node:events';
-import {chmod, mkdtemp, rm} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import type {ExecutionContext} from 'ava';
+import type {ExecutionContext, TestFn} from 'ava';
 import {Client} from 'pg';
 import {pino} from 'pino';
 import {isRoot} from '../../../src/platform/embedded/identity.ts';
@@ -13,8 +13,12 @@ import type {HolderMessage} from './_holder.ts';
 
 export const silent = pino({level: 'silent'});
 
+type Teardown = Pick<ExecutionContext, 'teardown'>;
+
+const reachable = isRoot() ? 0o711 : 0o700;
+
 /** A folder removed with the test. Under root another user may traverse it, unless `mode` forbids it. */
-export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o711 : 0o700): Promise<string> => {
+export const temporaryFolder = async (t: Teardown, mode = reachable): Promise<string> => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
 	await chmod(folder, mode);
 	t.teardown(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
@@ -22,22 +26,26 @@ export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o7
 };
 
 /**
- * DATA_DIRs with a database that has been started and stopped once, each a copy of one, which takes a tenth of the time
- * of making one. For the hooks of a file: make it before its tests, remove it after them.
+ * DATA_DIRs with a database that has been started and stopped once, with a first note: each a copy of one that is there
+ * for the tests of the file, which takes a tenth of the time of making one.
  */
-export const createDataDirs = () => {
-	let original: string;
+export const dataDirsOf = (test: TestFn) => {
+	let folder: string;
+	const original = () => path.join(folder, 'new', 'data');
+	test.serial.before(async () => {
+		folder = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
+		await chmod(folder, reachable);
+		const database = await startEmbeddedPostgres({dataDir: original(), log: silent});
+		await writeNote(database.connectionString, 'first');
+		await database.stop();
+	});
+	test.after.always(() => rm(folder, {recursive: true, force: true}));
 	return {
-		make: async () => {
-			original = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
-			await chmod(original, isRoot() ? 0o711 : 0o700);
-			const database = await startEmbeddedPostgres({dataDir: original, log: silent});
-			await database.stop();
-		},
-		remove: () => rm(original, {recursive: true, force: true}),
-		copy: async (t: ExecutionContext): Promise<string> => {
-			const dataDir = await temporaryFolder(t);
-			await promisify(execFile)('cp', ['-a', `${original}/.`, dataDir]);
+		/** @param name of the copy in its folder. */
+		copy: async (t: Teardown, name = ''): Promise<string> => {
+			const dataDir = path.join(await temporaryFolder(t), name);
+			await mkdir(dataDir, {recursive: true});
+			await promisify(execFile)('cp', ['-a', `${original()}/.`, dataDir]);
 			return dataDir;
 		},
 	};
@@ -62,7 +70,7 @@ export type Holder = {
 
 const holder = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/platform/embedded/_holder.js');
 
-export const forkHolder = (t: ExecutionContext, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
+export const forkHolder = (t: Teardown, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
 	const child = fork(holder, [dataDir, use]);
 	t.teardown(() => end(child, 'SIGTERM'));
 	return child;
@@ -77,11 +85,7 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
 };
 
 /** Starts the database in a separate process and waits for its message. */
-export const hold = async (
-	t: ExecutionContext,
-	dataDir: string,
-	use: 'server' | 'user' = 'server',
-): Promise<Holder> => {
+export const hold = async (t: Teardown, dataDir: string, use: 'server' | 'user' = 'server'): Promise<Holder> => {
 	const child = forkHolder(t, dataDir, use);
 	const [said] = (await once(child, 'message')) as [HolderMessage];
 	return {child, said, end: (signal) => end(child, signal)};
@@ -107,7 +111,17 @@ export const query = async (connectionString: string, sql: string): Promise<unkn
 	}
 };
 
-export const writeNote = (address: string) =>
-	query(address, `create table note (text text); insert into note values ('kept')`);
+export const writeNote = (address: string, text = 'kept') =>
+	query(address, `create table if not exists note (text text); insert into note values ('${text}')`);
 
-export const readNotes = (address: string) => query(address, 'select text from note');
+/** Asserts that the note is there. */
+export const assertKept = async (t: ExecutionContext, address: string, text = 'kept') =>
+	t.deepEqual(await query(address, `select text from note where text = '${text}'`), [{text}]);
+
+/** Asserts that a start on the DATA_DIR finds the note. */
+export const assertKeptIn = async (t: ExecutionContext, dataDir: string) =>
+	assertKept(t, (await start(t, {dataDir})).connectionString);
+
+/** Asserts that the database answers. */
+export const assertAnswers = async (t: ExecutionContext, address: string) =>
+	t.deepEqual(await query(address, 'select 1 one'), [{one: 1}]);

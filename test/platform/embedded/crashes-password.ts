@@ -3,19 +3,20 @@ import {once} from 'node:events';
 import {readdir, readFile, rm, stat, watch, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import {prepareBinaries} from '../../../src/platform/embedded/binaries.ts';
 import {chooseUser, clusterIdentity, isRoot} from '../../../src/platform/embedded/identity.ts';
 import {disownLockFile} from '../../../src/platform/embedded/lock-file.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {
-	createDataDirs,
+	assertAnswers,
+	assertKept,
+	assertKeptIn,
+	dataDirsOf,
 	end,
 	forkHolder,
 	hold,
-	query,
-	readNotes,
 	running,
 	silent,
 	start,
@@ -24,29 +25,27 @@ import {
 } from './_clusters.ts';
 import type {StrangerMessage} from './_stranger.ts';
 
-const dataDirs = createDataDirs();
-test.serial.before(dataDirs.make);
-test.after.always(dataDirs.remove);
+const dataDirs = dataDirsOf(test);
+
+/** A process that serves a database, with a note. */
+const holdNote = async (t: ExecutionContext) => {
+	const dataDir = await dataDirs.copy(t);
+	const holder = await hold(t, dataDir);
+	await writeNote(running(holder).connectionString);
+	return {dataDir, holder};
+};
 
 test('after kill -9 of the server the next start has all data', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const killed = await hold(t, dataDir);
-	await writeNote(running(killed).connectionString);
-	await killed.end('SIGKILL');
-
-	const {connectionString} = await start(t, {dataDir});
-	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+	const {dataDir, holder} = await holdNote(t);
+	await holder.end('SIGKILL');
+	await assertKeptIn(t, dataDir);
 });
 
 test('after kill -9 of the server and of PostgreSQL the next start recovers all data', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const killed = await hold(t, dataDir);
-	await writeNote(running(killed).connectionString);
-	process.kill(running(killed).postgres, 'SIGKILL');
-	await killed.end('SIGKILL');
-
-	const {connectionString} = await start(t, {dataDir});
-	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+	const {dataDir, holder} = await holdNote(t);
+	process.kill(running(holder).postgres, 'SIGKILL');
+	await holder.end('SIGKILL');
+	await assertKeptIn(t, dataDir);
 });
 
 test('a killed PostgreSQL comes back at the same address, with all data', async (t) => {
@@ -63,7 +62,7 @@ test('a killed PostgreSQL comes back at the same address, with all data', async 
 	}
 
 	t.not(server.pid(), before);
-	t.deepEqual(await readNotes(server.connectionString), [{text: 'kept'}]);
+	await assertKept(t, server.connectionString);
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'DataDirInUseError'});
 });
 
@@ -88,18 +87,16 @@ test('a PostgreSQL that runs on without a server is adopted by the next start an
 
 	const second = await startEmbeddedPostgres({dataDir, log: silent});
 	t.is(second.pid(), orphan.pid ?? Number.NaN);
-	t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
+	await assertKept(t, second.connectionString);
 	await second.stop();
 	t.deepEqual(await exited, [0, null]);
 });
 
 test('a lock file whose pid now belongs to another process does not keep the database from starting', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const killed = await hold(t, dataDir);
-	await writeNote(running(killed).connectionString);
-	const {postgres, directory} = running(killed);
+	const {dataDir, holder} = await holdNote(t);
+	const {postgres, directory} = running(holder);
 	process.kill(postgres, 'SIGKILL');
-	await killed.end('SIGKILL');
+	await holder.end('SIGKILL');
 	const bystander = spawn('/bin/sh', ['-c', 'echo ready; read -r never'], {
 		...(await clusterIdentity(directory)),
 		cwd: '/',
@@ -112,8 +109,7 @@ test('a lock file whose pid now belongs to another process does not keep the dat
 		await writeFile(file, text.replace(/^\d+/, String(bystander.pid)));
 	}
 
-	const {connectionString} = await start(t, {dataDir});
-	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+	await assertKeptIn(t, dataDir);
 	t.is(bystander.exitCode, null);
 });
 
@@ -139,14 +135,8 @@ test('a first start killed in the middle of making the database leaves nothing i
 
 	await end(child, 'SIGKILL');
 	t.false((await readdir(dataDir)).includes('postgres'));
-
-	const {connectionString} = await start(t, {dataDir});
-	await writeNote(connectionString);
-	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
+	await assertAnswers(t, (await start(t, {dataDir})).connectionString);
 });
-
-test.before(dataDirs.make);
-test.after.always(dataDirs.remove);
 
 const fileOf = (dataDir: string) => path.join(dataDir, 'postgres-password');
 const program = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/platform/embedded/_stranger.js');
@@ -184,14 +174,12 @@ test('each DATA_DIR has its own password, which only its owner can read and no l
 });
 
 test('a server and a command in other processes read the password that the first start made', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const server = await hold(t, dataDir);
-	await writeNote(running(server).connectionString);
+	const {dataDir, holder} = await holdNote(t);
 	const command = await hold(t, dataDir, 'user');
-	t.deepEqual(await readNotes(running(command).connectionString), [{text: 'kept'}]);
+	await assertKept(t, running(command).connectionString);
 	await command.end('SIGTERM');
-	await server.end('SIGTERM');
-	t.deepEqual(await readNotes((await start(t, {dataDir})).connectionString), [{text: 'kept'}]);
+	await holder.end('SIGTERM');
+	await assertKeptIn(t, dataDir);
 });
 
 test('a password that is missing or of another database is refused with the path of its file', async (t) => {
@@ -205,7 +193,7 @@ test('a password that is missing or of another database is refused with the path
 	const missing = new RegExp(`^${file} with the password of the database is missing`);
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'EmbeddedPostgresError', message: missing});
 	await writeFile(file, password);
-	t.deepEqual(await query((await start(t, {dataDir})).connectionString, 'select 1 one'), [{one: 1}]);
+	await assertAnswers(t, (await start(t, {dataDir})).connectionString);
 });
 
 const passwd = {
@@ -214,13 +202,11 @@ const passwd = {
 	oplink: 'oplink:x:998:997::/var/lib/oplink:/usr/sbin/nologin',
 };
 
-for (const [title, lines, expected] of [
-	['oplink where there is one', [passwd.root, passwd.postgres, passwd.oplink], {uid: 998, gid: 997}],
-	['postgres where there is no oplink', [passwd.root, passwd.postgres], {uid: 101, gid: 104}],
-	['nobody where there is neither', [passwd.root], {uid: 65_534, gid: 65_534}],
-	['nobody where oplink is root by another name', ['oplink:x:0:0::/:/bin/sh'], {uid: 65_534, gid: 65_534}],
-] as const) {
-	test(`a new database of root belongs to ${title}`, (t) => {
-		t.deepEqual(chooseUser(`${lines.join('\n')}\n`), expected);
-	});
-}
+test('a new database of root belongs to oplink, else to postgres, else to nobody, and never to root', (t) => {
+	const owner = (...lines: string[]) => chooseUser(`${lines.join('\n')}\n`);
+	const nobody = {uid: 65_534, gid: 65_534};
+	t.deepEqual(owner(passwd.root, passwd.postgres, passwd.oplink), {uid: 998, gid: 997});
+	t.deepEqual(owner(passwd.root, passwd.postgres), {uid: 101, gid: 104});
+	t.deepEqual(owner(passwd.root), nobody);
+	t.deepEqual(owner('oplink:x:0:0::/:/bin/sh'), nobody);
+});

@@ -4,11 +4,13 @@ import test from 'ava';
 import {isRoot} from '../../../src/platform/embedded/identity.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {runCli} from '../../cli/_run-cli.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {
-	createDataDirs,
+	assertAnswers,
+	assertKept,
+	dataDirsOf,
 	hold,
 	query,
-	readNotes,
 	running,
 	silent,
 	start,
@@ -16,27 +18,30 @@ import {
 	writeNote,
 } from './_clusters.ts';
 
-const dataDirs = createDataDirs();
-test.serial.before(dataDirs.make);
-test.after.always(dataDirs.remove);
+const dataDirs = dataDirsOf(test);
+
+/** A server of another process, for the tests that only look at its database. */
+const server = startedFor(test, async () => {
+	const byHand = {teardown: () => {}};
+	const dataDir = await dataDirs.copy(byHand);
+	const holder = await hold(byHand, dataDir);
+	const stop = async () => {
+		await holder.end('SIGTERM');
+		await rm(dataDir, {recursive: true});
+	};
+	return {dataDir, pid: holder.child.pid, ...running(holder), stop};
+});
 
 test('the first start creates the database, the next finds its data', async (t) => {
-	const dataDir = path.join(await temporaryFolder(t), 'new', 'data');
-	const first = await startEmbeddedPostgres({dataDir, log: silent});
-	t.deepEqual(await query(first.connectionString, 'select current_database() "database", current_user "user"'), [
+	t.deepEqual(await query(server.connectionString, 'select current_database() "database", current_user "user"'), [
 		{database: 'oplink', user: 'oplink'},
 	]);
-	await writeNote(first.connectionString);
-	await first.stop();
-
-	const second = await start(t, {dataDir});
-	t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
+	await assertKept(t, server.connectionString, 'first');
 });
 
 test('the database is durable, and listens only on a socket that its user and root can open', async (t) => {
-	const {connectionString} = await start(t, {dataDir: await dataDirs.copy(t)});
 	const settings = await query(
-		connectionString,
+		server.connectionString,
 		`select current_setting('fsync') fsync, current_setting('synchronous_commit') commit,
 		current_setting('listen_addresses') tcp, current_setting('unix_socket_permissions') socket`,
 	);
@@ -44,31 +49,25 @@ test('the database is durable, and listens only on a socket that its user and ro
 });
 
 test('a second server on the same DATA_DIR is refused with the pid of the first, which keeps running', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const first = await hold(t, dataDir);
-	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
+	await t.throwsAsync(startEmbeddedPostgres({dataDir: server.dataDir, log: silent}), {
 		name: 'DataDirInUseError',
-		message: new RegExp(`^DATA_DIR ${dataDir} is in use by another Oplink server \\(pid ${first.child.pid}\\)`),
+		message: new RegExp(`^DATA_DIR ${server.dataDir} is in use by another Oplink server \\(pid ${server.pid}\\)`),
 	});
-	t.deepEqual(await query(running(first).connectionString, 'select 1 one'), [{one: 1}]);
+	await assertAnswers(t, server.connectionString);
 });
 
 test('migrate down is refused while a server runs on the DATA_DIR', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const server = await hold(t, dataDir);
-	const {exitCode, stderr} = await runCli(['migrate', 'down', '--yes'], {env: {DATA_DIR: dataDir}});
+	const {exitCode, stderr} = await runCli(['migrate', 'down', '--yes'], {env: {DATA_DIR: server.dataDir}});
 	t.is(exitCode, 1);
 	t.regex(stderr, /is in use by another Oplink server/);
-	t.deepEqual(await query(running(server).connectionString, 'select 1 one'), [{one: 1}]);
+	await assertAnswers(t, server.connectionString);
 });
 
 test('a command joins the database of a running server and leaves it running', async (t) => {
-	const dataDir = await dataDirs.copy(t);
-	const server = await start(t, {dataDir});
-	const command = await startEmbeddedPostgres({dataDir, log: silent, exclusive: false});
-	t.is(command.pid(), server.pid());
+	const command = await startEmbeddedPostgres({dataDir: server.dataDir, log: silent, exclusive: false});
+	t.is(command.pid(), server.postgres);
 	await command.stop();
-	t.deepEqual(await query(server.connectionString, 'select 1 one'), [{one: 1}]);
+	await assertAnswers(t, server.connectionString);
 });
 
 test('a server keeps running after the command that started the database', async (t) => {
@@ -76,7 +75,7 @@ test('a server keeps running after the command that started the database', async
 	const command = await hold(t, dataDir, 'user');
 	const server = await start(t, {dataDir});
 	await command.end('SIGTERM');
-	t.deepEqual(await query(server.connectionString, 'select 1 one'), [{one: 1}]);
+	await assertAnswers(t, server.connectionString);
 	t.is(running(command).postgres, server.pid());
 });
 
@@ -90,7 +89,7 @@ test('of two first starts at once one is refused, and the other has the database
 });
 
 test('if its path is too long for a socket, DATA_DIR keeps the data and the socket goes elsewhere', async (t) => {
-	const dataDir = path.join(await temporaryFolder(t), 'long'.repeat(30), 'data');
+	const dataDir = await dataDirs.copy(t, `${'long'.repeat(30)}/data`);
 	const first = await startEmbeddedPostgres({dataDir, log: silent});
 	t.is(first.directory, path.join(dataDir, 'postgres'));
 	await writeNote(first.connectionString);
@@ -98,7 +97,7 @@ test('if its path is too long for a socket, DATA_DIR keeps the data and the sock
 
 	const second = await start(t, {dataDir});
 	t.deepEqual(second.connection, first.connection);
-	t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
+	await assertKept(t, second.connectionString);
 });
 
 test('a database of another major version is refused with both versions named', async (t) => {
@@ -126,7 +125,7 @@ test('a database of another major version is refused with both versions named', 
 		const moved = path.join(await temporaryFolder(t, 0o700), 'moved');
 		await rename(dataDir, moved);
 		const second = await startEmbeddedPostgres({dataDir: moved, log: silent});
-		t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
+		await assertKept(t, second.connectionString);
 		await second.stop();
 
 		await rm(first.directory, {recursive: true});
