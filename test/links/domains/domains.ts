@@ -6,19 +6,16 @@ import {domainStage, freshHost} from './_domains.ts';
 
 const {stage, setup, statusOn} = domainStage(test);
 
-test('the shared link domain is listed for everybody, as the default and without a record to prove', async (t) => {
+test('the shared domain is listed as the default, and an added one PENDING with the record that proves it', async (t) => {
 	const {base, operator} = await setup();
-	const {status, body} = await operator.get(base);
-	t.is(status, 200);
-	t.like(body, {total: 1, page: 1, limit: 20});
-	const [{id, createdAt, ...domain}] = body.data;
-	t.deepEqual(domain, {hostname: 'go.oplink.test:8443', status: 'VERIFIED', isDefault: true, verification: null});
+	const before = await operator.get(base);
+	t.is(before.status, 200);
+	t.like(before.body, {total: 1, page: 1, limit: 20});
+	const [{id, createdAt, ...shared}] = before.body.data;
+	t.deepEqual(shared, {hostname: 'go.oplink.test:8443', status: 'VERIFIED', isDefault: true, verification: null});
 	t.is((await (await setup()).shared()).id, id);
 	t.is(typeof createdAt, 'string');
-});
 
-test('a domain is added PENDING, with the record that proves it', async (t) => {
-	const {base, operator} = await setup();
 	const hostname = freshHost();
 	const {status, body} = await operator.post(base, {hostname: `${hostname.toUpperCase()}.`});
 	t.is(status, 201);

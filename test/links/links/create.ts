@@ -37,7 +37,7 @@ test('a create with only a path answers 201 and the whole link, omitted fields b
 	});
 });
 
-test('a template provides path, window and deferral that the link omits', async (t) => {
+test('a template provides path, window and deferral that the link omits; without one a path is required', async (t) => {
 	const acme = await organization(service);
 	const templates = `/admin/organizations/${acme.id}/templates`;
 	const defaults = {matchWindowHours: 24, deferredDeepLinking: false};
@@ -46,10 +46,17 @@ test('a template provides path, window and deferral that the link omits', async 
 	const created = await acme.server.post('/links', {templateId: full.body.id});
 	t.is(created.status, 201);
 	t.like(created.body, {path: null, templateId: full.body.id, ...defaults});
-	const pathless = await acme.server.post('/links', {templateId: bare.body.id});
-	t.is(pathless.status, 400);
-	t.is(pathless.body.message, 'Validation failed');
-	t.deepEqual(pathless.body.details, [{message: 'path is required', field: 'path'}]);
+	const one = `/links/${created.body.id}`;
+	for (const {status, body} of [
+		await acme.server.post('/links', {templateId: bare.body.id}),
+		await acme.server.patch(one, {templateId: null}),
+	]) {
+		t.is(status, 400);
+		t.is(body.message, 'Validation failed');
+		t.deepEqual(body.details, [{message: 'path is required', field: 'path'}]);
+	}
+
+	t.is((await acme.server.patch(one, {templateId: null, path: '/y'})).status, 200);
 });
 
 test("another organization's domain, template and channel are not found, on create and on update", async (t) => {
