@@ -1,7 +1,6 @@
 import test from 'ava';
-import {checkFiles, serverOf} from './_app-files.ts';
-import {folderOf} from './_folder.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {appProject} from './_app-files.ts';
+import {ends} from './_run-cli.ts';
 
 /** The entry of a zip, as an APK begins, and more bytes than a text may have. */
 const APK = Buffer.concat([Buffer.from('504b03041400000808000000', 'hex'), Buffer.alloc(5 * 1024 * 1024, 'x')]);
@@ -22,49 +21,37 @@ for (const [title, files, next] of [
 	['a binary configuration of Expo', {expo: BINARY_PLIST}, /npx expo config --json$/],
 ] as const) {
 	test(`${title} is refused with the command that converts it`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {faults} = ends(t, await checkFiles(folder, env, files), 1);
-		t.deepEqual(
-			faults.map(({check, message}) => `${check} ${message}`),
-			[`app.file ${Object.keys(files)[0]}: it is a binary file, and only text is read`],
-		);
-		t.regex(faults[0]?.next ?? '', next);
+		const {check} = await appProject(t);
+		const {faults, findings} = ends(t, await check(files), 1);
+		t.deepEqual(faults, [`fail app.file ${Object.keys(files)[0]}: it is a binary file, and only text is read`]);
+		t.regex(findings.find(({status}) => status === 'fail')?.next ?? '', next);
 	});
 }
 
 test('a binary configuration on standard input is refused', async (t) => {
-	const {env} = await serverOf(t);
-	ends(t, await runCli('app check --org Ab12 --expo -', {env, stdin: 'a\0b'}), 1, {
-		stdout: /-: it is a binary file, and only text is read/,
-	});
+	const {run} = await appProject(t);
+	ends(t, await run(['--expo', '-'], 'a\0b'), 1, {stdout: /-: it is a binary file, and only text is read/});
 });
 
-for (const [title, file, message] of [
-	['a missing comma', '{\n"a": 1\n"b": 2}', 'expo:3: it is not valid JSON: Unexpected token String found.'],
-	['code', '{a: process.exit(9)}', 'expo:1: it is not valid JSON: Unexpected token Identifier found.'],
-	['text after it', '{}\n{}', 'expo:2: it is not valid JSON: Unexpected token LBrace found.'],
-	['nothing', '', 'expo:1: it is not valid JSON: Unexpected end of input found.'],
-	['a depth of thousands', '['.repeat(50_000), 'expo: it is nested too deeply'],
+for (const [title, files, message] of [
+	['a missing comma', {expo: '{\n"a": 1\n"b": 2}'}, 'expo:3: it is not valid JSON: Unexpected token String found.'],
+	['code', {expo: '{a: process.exit(9)}'}, 'expo:1: it is not valid JSON: Unexpected token Identifier found.'],
+	['text after it', {expo: '{}\n{}'}, 'expo:2: it is not valid JSON: Unexpected token LBrace found.'],
+	['nothing', {expo: ''}, 'expo:1: it is not valid JSON: Unexpected end of input found.'],
+	['a depth of thousands', {expo: '['.repeat(50_000)}, 'expo: it is nested too deeply'],
+	[
+		'entities that expand',
+		{ios: '<!DOCTYPE a [<!ENTITY a "&b;&b;"><!ENTITY b "x">]><plist>&a;</plist>'},
+		'undefined entity',
+	],
+	['dictionaries, thousands deep', {ios: `<plist>${'<dict>'.repeat(9000)}`}, 'nested too deeply'],
+	['more bytes than any', {ios: ' '.repeat(4_194_305)}, 'more than 4194304 bytes'],
+	['no property list', {ios: '<html></html>'}, 'ios:1: it is not a property list'],
 ] as const) {
-	test(`a configuration of Expo with ${title} is refused`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {faults} = ends(t, await checkFiles(folder, env, {expo: file}), 1);
-		t.deepEqual(
-			faults.map(({message: found}) => found),
-			[message],
-		);
-	});
-}
-
-for (const [title, file, message] of [
-	['entities that expand', '<!DOCTYPE a [<!ENTITY a "&b;&b;"><!ENTITY b "x">]><plist>&a;</plist>', /undefined entity/],
-	['a depth of thousands', `<plist>${'<dict>'.repeat(9000)}`, /nested too deeply/],
-	['more bytes than any', ' '.repeat(4_194_305), /more than 4194304 bytes/],
-	['no property list', '<html></html>', /ios:1: it is not a property list/],
-] as const) {
-	test(`a property list with ${title} is refused`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {faults} = ends(t, await checkFiles(folder, env, {ios: file}), 1);
-		t.regex(faults[0]?.message ?? '', message);
+	test(`a file for ${Object.keys(files)[0]} with ${title} is refused`, async (t) => {
+		const {check} = await appProject(t);
+		const {faults} = ends(t, await check(files), 1);
+		t.is(faults.length, 1);
+		t.true(faults[0]?.includes(message), faults[0]);
 	});
 }

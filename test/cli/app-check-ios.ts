@@ -2,9 +2,8 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
-import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
-import {folderOf} from './_folder.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {appProject} from './_app-files.ts';
+import {ends} from './_run-cli.ts';
 
 const entitlementsWith = (domains: string[], more = ''): string =>
 	`<?xml version="1.0" encoding="UTF-8"?>
@@ -54,18 +53,17 @@ for (const [title, domains, more, expected] of [
 	],
 ] as const) {
 	test(`entitlements with ${title}`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {faults} = await checkFiles(folder, env, {ios: entitlementsWith([...domains], more)});
-		t.deepEqual(faults.map(fault), [...expected]);
+		const {check} = await appProject(t);
+		t.deepEqual((await check({ios: entitlementsWith([...domains], more)})).faults, [...expected]);
 	});
 }
 
 test('a file of another kind is named with the option that takes it', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {ios = '', info = ''} = await kitFiles(env, 'ios');
-	const {faults} = await checkFiles(folder, env, {ios: info, info: ios, android: ios});
+	const {check, kit} = await appProject(t);
+	const {ios = '', info = ''} = await kit('ios');
+	const {findings} = await check({ios: info, info: ios, android: ios});
 	t.deepEqual(
-		faults.map(({message, next}) => `${message}; ${next}`),
+		findings.flatMap(({status, message, next}) => (status === 'ok' ? [] : [`${message}; ${next}`])),
 		[
 			'android:1: it is not an Android manifest: it begins with plist; Give an AndroidManifest.xml',
 			'ios:2: it has CFBundleURLTypes, so it is an Info.plist and not entitlements; Give it as --info',
@@ -75,13 +73,12 @@ test('a file of another kind is named with the option that takes it', async (t) 
 });
 
 test('an Info.plist with another bundle id and a switched-on Flutter is named at its lines', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {info = ''} = await kitFiles(env, 'flutter');
+	const {check, kit} = await appProject(t);
+	const {info = ''} = await kit('flutter');
 	const changed = info
 		.replace('<false/>', '<true/>')
 		.replace('<dict>', '<dict><key>CFBundleIdentifier</key><string>com.acme</string>');
-	const {faults} = await checkFiles(folder, env, {info: changed});
-	t.deepEqual(faults.map(fault), [
+	t.deepEqual((await check({info: changed})).faults, [
 		'fail ios.bundleId the bundle id is com.acme, but com.acme.shop.ios is configured (info:2)',
 		'fail flutter.switch FlutterDeepLinkingEnabled is true: Flutter opens links itself, beside the plugin (info:4)',
 	]);
@@ -89,49 +86,40 @@ test('an Info.plist with another bundle id and a switched-on Flutter is named at
 
 test('an App Clip needs the domains of the organization, which app kit prints', async (t) => {
 	const appConfig = {...exampleAppConfig, ios: {...exampleAppConfig.ios, appClipBundleId: 'com.acme.shop.ios.Clip'}};
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t, {appConfig})]);
-	const files = await kitFiles(env, 'ios');
-	t.deepEqual((await checkFiles(folder, env, files)).faults, []);
+	const {check, kit} = await appProject(t, {appConfig});
+	const files = await kit('ios');
+	t.deepEqual((await check(files)).faults, []);
 	const without = files['ios']?.replace(/.*appclips:go\.acme\.example.*\n/, '') ?? '';
-	const {faults} = await checkFiles(folder, env, {ios: without});
-	t.deepEqual(faults.map(fault), [
+	t.deepEqual((await check({ios: without})).faults, [
 		'fail ios.appClip the associated domains lack appclips:go.acme.example for the App Clip (ios:4)',
 	]);
 });
 
 test('a Flutter project is recognized by its pubspec.yaml', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+	const {folder, check, kit} = await appProject(t);
 	await writeFile(path.join(folder, 'pubspec.yaml'), '');
-	const {faults} = await checkFiles(folder, env, await kitFiles(env, 'capacitor'));
+	const {faults} = await check(await kit('capacitor'));
 	t.deepEqual(
-		faults.map(({check}) => check),
+		faults.map((line) => line.split(' ')[1]),
 		['flutter.switch', 'flutter.switch'],
 	);
 });
 
 test('an Expo configuration that is a program is not guessed at; its result is read', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {expo = ''} = await kitFiles(env, 'expo');
-	const app = path.join(folder, 'app.json');
-	await writeFile(app, `// a comment, which Expo reads too\n${expo}`);
-	const check = (given: string, stdin = '') =>
-		runCli(`app check --org Ab12 --expo ${given}`, {env, stdin, io: {cwd: folder}});
-	t.is((await check('.')).exitCode, 0);
-	t.is((await check('-', JSON.stringify(JSON.parse(expo).expo))).exitCode, 0);
+	const {folder, kit, run} = await appProject(t);
+	const {expo = ''} = await kit('expo');
+	await writeFile(path.join(folder, 'app.json'), `// a comment, which Expo reads too\n${expo}`);
+	t.is((await run(['--expo', '.'])).exitCode, 0);
+	t.is((await run(['--expo', '-'], JSON.stringify(JSON.parse(expo).expo))).exitCode, 0);
 	await writeFile(path.join(folder, 'app.config.ts'), 'process.exit(9)');
-	ends(t, await check('.'), 1, {stdout: /app\.config\.ts: it is a program, which is not run here/});
+	ends(t, await run(['--expo', '.']), 1, {stdout: /app\.config\.ts: it is a program, which is not run here/});
 });
 
 test('the report for people has the form of doctor, within 80 columns', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+	const {folder, run} = await appProject(t);
 	await writeFile(path.join(folder, 'App.entitlements'), entitlementsWith(['applinks:go.acme.example']));
-	const {stdout} = await runCli('app check --org Ab12 --ios App.entitlements', {
-		env,
-		io: {cwd: folder},
-	});
-	t.is(
-		stdout,
-		`Link hosts
+	ends(t, await run(['--ios', 'App.entitlements']), 1, {
+		stdout: `Link hosts
   ok    go.acme.example
   ok    go.example.com
 iOS
@@ -141,5 +129,5 @@ iOS
 
 1 failure, 0 warnings, 3 ok
 `,
-	);
+	});
 });

@@ -1,27 +1,22 @@
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
 import {isDeep} from '../helpers/deep.ts';
-import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
-import {folderOf} from './_folder.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {appProject} from './_app-files.ts';
+import {ends} from './_run-cli.ts';
 
 for (const platform of ['ios', 'android', 'react-native', 'capacitor']) {
 	test(`what app kit prints for ${platform} passes app check`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {exitCode, faults} = await checkFiles(folder, env, await kitFiles(env, platform));
-		t.deepEqual(faults, []);
-		t.is(exitCode, 0);
+		const {check, kit} = await appProject(t);
+		t.deepEqual(ends(t, await check(await kit(platform)), 0).faults, []);
 	});
 }
 
 /** Both have the lines of all others. */
 for (const platform of ['expo', 'flutter']) {
 	test(`what app kit prints for ${platform} passes app check, and without any one line app check names it`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const files = await kitFiles(env, platform);
-		const whole = await checkFiles(folder, env, files);
-		t.deepEqual(whole.faults, []);
-		t.is(whole.exitCode, 0);
+		const {check, kit} = await appProject(t);
+		const files = await kit(platform);
+		t.deepEqual(ends(t, await check(files), 0).faults, []);
 		for (const [option, content] of Object.entries(files)) {
 			const lines = content.split('\n');
 			for (const [index, line] of lines.entries()) {
@@ -30,16 +25,12 @@ for (const platform of ['expo', 'flutter']) {
 					continue;
 				}
 
-				const {faults} = ends(
-					t,
-					await checkFiles(folder, env, {
-						...files,
-						[option]: lines.toSpliced(index, 1).join('\n'),
-					}),
-					1,
+				const changed = {...files, [option]: lines.toSpliced(index, 1).join('\n')};
+				const {faults} = ends(t, await check(changed), 1);
+				t.true(
+					faults.some((fault) => new RegExp(`${option}:\\d+`).test(fault)),
+					`${option}: ${line}: ${faults.join()}`,
 				);
-				const named = faults.flatMap(({message}) => new RegExp(`${option}:(\\d+)`).exec(message)?.[1] ?? []);
-				t.true(named.length > 0, `${option}: ${line}: ${JSON.stringify(faults)}`);
 			}
 		}
 	});
@@ -108,67 +99,59 @@ for (const [from, to, expected] of [
 	['</application>', '', 'fail app.file android:24: it is not valid XML: unexpected close tag'],
 ] as const) {
 	test(`${to === '' ? `no ${from}` : to} in a manifest is ${expected?.split(' ')[0] ?? 'ok'}`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {android = ''} = await kitFiles(env, 'android');
+		const {check, kit} = await appProject(t);
+		const {android = ''} = await kit('android');
 		t.true(android.includes(from));
-		const {exitCode, faults} = await checkFiles(folder, env, {android: android.replace(from, to)});
-		t.deepEqual(faults.map(fault), expected === undefined ? [] : [expected]);
-		t.is(exitCode, expected?.startsWith('fail') ? 1 : 0);
-		t.true(faults.every(({next}) => next !== null));
+		const result = await check({android: android.replace(from, to)});
+		const {faults, findings} = ends(t, result, expected?.startsWith('fail') ? 1 : 0);
+		t.deepEqual(faults, expected === undefined ? [] : [expected]);
+		t.true(findings.every(({status, next}) => status === 'ok' || next !== null));
 	});
 }
 
 test('an app that opens some hosts only is checked for those', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {android = ''} = await kitFiles(env, 'android');
-	const check = (...hosts: string[]) =>
-		checkFiles(folder, env, {android: android.replace('"go.example.com"', '"other.example.com"')}, hosts);
-	t.is((await check()).exitCode, 1);
-	t.is((await check('--host', 'GO.acme.example')).exitCode, 0);
-	ends(t, await check('--host', 'new.acme.example'), 4, {stderr: /has no verified host 'new\.acme\.example'/});
+	const {check, kit} = await appProject(t);
+	const {android = ''} = await kit('android');
+	const files = {android: android.replace('"go.example.com"', '"other.example.com"')};
+	t.is((await check(files)).exitCode, 1);
+	t.is((await check(files, ['--host', 'GO.acme.example'])).exitCode, 0);
+	ends(t, await check(files, ['--host', 'new.acme.example']), 4, {stderr: /has no verified host 'new\.acme\.example'/});
 });
 
 test('a fingerprint that is given has to be configured', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+	const {check} = await appProject(t);
 	const [print = ''] = exampleAppConfig.android[0]?.sha256Fingerprints ?? [];
-	const given = async (...prints: string[]) =>
-		(
-			await checkFiles(
-				folder,
-				env,
-				{},
-				prints.flatMap((one) => ['--fingerprint', one]),
-			)
-		).faults.map(fault);
-	t.deepEqual(await given(print, print.replaceAll(':', '').toLowerCase()), []);
+	const given = (...prints: string[]) =>
+		check(
+			{},
+			prints.flatMap((one) => ['--fingerprint', one]),
+		);
+	t.deepEqual((await given(print, print.replaceAll(':', '').toLowerCase())).faults, []);
 	const other = print.replace('10', 'FF');
-	t.deepEqual(await given(print, other), [`fail android.fingerprint the fingerprint ${other} is not configured`]);
-	ends(t, await checkFiles(folder, env, {}, ['--fingerprint', 'AB']), 2, {stderr: /must be a SHA-256 fingerprint/});
+	t.deepEqual((await given(print, other)).faults, [
+		`fail android.fingerprint the fingerprint ${other} is not configured`,
+	]);
+	ends(t, await given('AB'), 2, {stderr: /must be a SHA-256 fingerprint/});
 });
 
 test('an app that the server does not know is a failure, as are files of no app', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const files = await kitFiles(env, 'capacitor');
-	const empty = await serverOf(t, {appConfig: {ios: null, android: []}});
-	const {faults} = await checkFiles(folder, empty.env, files);
+	const {check, kit} = await appProject(t);
+	const empty = await appProject(t, {appConfig: {ios: null, android: []}});
+	const {faults} = await empty.check(await kit('capacitor'));
 	t.deepEqual(
-		faults.map(({check}) => check),
+		faults.map((line) => line.split(' ')[1]),
 		['android.config', 'ios.config'],
 	);
-	ends(t, await runCli('app kit --org Ab12 --for android', {env: empty.env}), 2, {
-		stderr: /has no app for android\nNext: Add it/,
-	});
-	ends(t, await checkFiles(folder, env, {}), 2, {stderr: /No file of an app is given/});
+	ends(t, await empty.cli('app kit --org Ab12 --for android'), 2, {stderr: /has no app for android\nNext: Add it/});
+	ends(t, await check({}), 2, {stderr: /No file of an app is given/});
 });
 
 test('a host of this machine is a warning, which --strict makes a failure', async (t) => {
-	const folder = await folderOf(t);
-	const {env} = await serverOf(t, {shared: 'localhost:3000'});
-	const files = await kitFiles(env, 'ios');
+	const {check, kit} = await appProject(t, {shared: 'localhost:3000'});
+	const files = await kit('ios');
 	t.regex(files['ios'] ?? '', /applinks:localhost</);
 	files['ios'] = files['ios']?.replace(/.*applinks:localhost.*\n/, '') ?? '';
-	const {exitCode, faults} = await checkFiles(folder, env, files);
-	t.deepEqual(faults.map(fault), ['warn app.host links on localhost open no app on phones']);
-	t.is(exitCode, 0);
-	t.is((await checkFiles(folder, env, files, ['--strict'])).exitCode, 1);
+	const {faults} = ends(t, await check(files), 0);
+	t.deepEqual(faults, ['warn app.host links on localhost open no app on phones']);
+	t.is((await check(files, ['--strict'])).exitCode, 1);
 });

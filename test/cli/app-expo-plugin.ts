@@ -2,11 +2,9 @@ import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {type ExpoConfig, type OplinkPlugin, withOplink} from '../../src/client/expo.ts';
-import type {Finding} from '../../src/operations/doctor/finding.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {checkFiles, fault, kitFiles, serverOf} from './_app-files.ts';
-import {folderOf} from './_folder.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {appProject} from './_app-files.ts';
+import {ends} from './_run-cli.ts';
 
 /** What docs/sdk.md has an Expo project write, for the server of these tests. */
 const project = {
@@ -20,12 +18,12 @@ const FILES = path.join(packageRoot, 'test/fixtures/app/expo');
 const fixture = (name: string): Promise<string> => readFile(path.join(FILES, name), 'utf8');
 
 test('the plugin writes what app kit prints, and app check passes', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {expo = ''} = await kitFiles(env, 'expo');
+	const {check, kit} = await appProject(t);
+	const {expo = ''} = await kit('expo');
 	const config = withOplink(project, settings);
 	const {expo: printed} = JSON.parse(expo) as {expo: object};
 	t.like(config, printed);
-	t.deepEqual((await checkFiles(folder, env, {expo: JSON.stringify(config)})).faults, []);
+	t.deepEqual((await check({expo: JSON.stringify(config)})).faults, []);
 });
 
 for (const [title, changed, expected] of [
@@ -34,30 +32,25 @@ for (const [title, changed, expected] of [
 	['the scheme', {scheme: 'other'}, /acmeshop/],
 ] satisfies Array<[string, Partial<OplinkPlugin>, RegExp]>) {
 	test(`app check names ${title} that the plugin's settings lack`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+		const {check} = await appProject(t);
 		const config = withOplink(project, {...settings, ...changed});
-		const {faults} = ends(t, await checkFiles(folder, env, {expo: JSON.stringify(config)}), 1);
+		const {faults} = ends(t, await check({expo: JSON.stringify(config)}), 1);
 		t.true(
-			faults.map(fault).every((line) => expected.test(line)),
-			faults.map(fault).join('\n'),
+			faults.every((line) => expected.test(line)),
+			faults.join('\n'),
 		);
 	});
 }
 
 test('app check reads the plugin in the app.json of a folder, and names the line of a setting that is wrong', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+	const {folder, run} = await appProject(t);
 	const check = async (changed: object, expoOption = '.') => {
 		const expo = {...project, plugins: ['expo-router', ['oplink/expo', {...settings, ...changed}]]};
 		await writeFile(path.join(folder, 'app.json'), JSON.stringify({expo}, null, '\t'));
-		const {stdout, exitCode} = await runCli(`app check --org Ab12 --expo ${expoOption} --json`, {
-			env,
-			io: {cwd: folder},
-		});
-		const {findings} = JSON.parse(stdout) as {findings: Finding[]};
-		return {exitCode, faults: findings.filter(({status}) => status !== 'ok').map(fault)};
+		return run(['--expo', expoOption, '--json']);
 	};
-	t.deepEqual(await check({}), {exitCode: 0, faults: []});
-	t.deepEqual(await check({}, 'app.json'), {exitCode: 0, faults: []});
+	t.deepEqual(ends(t, await check({}), 0).faults, []);
+	t.deepEqual(ends(t, await check({}, 'app.json'), 0).faults, []);
 	for (const [changed, expected] of [
 		[{links: ['go.acme.example', 'go.example.com/Zz99']}, /app\.json:19/],
 		[{links: ['go.acme.example', 'go example']}, /links must be hosts.*'go example'/],
@@ -72,13 +65,13 @@ test('app check reads the plugin in the app.json of a folder, and names the line
 
 /** Written by `npx expo prebuild` of Expo 57.0.24 over its bare template, in a project with these settings. */
 test('app check passes on the files that Expo makes of it', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+	const {check} = await appProject(t);
 	const files = {
 		android: await fixture('AndroidManifest.xml'),
 		ios: await fixture('shop.entitlements'),
 		info: await fixture('Info.plist'),
 	};
-	t.deepEqual((await checkFiles(folder, env, files)).faults, []);
+	t.deepEqual((await check(files)).faults, []);
 });
 
 test('the plugin adds to what is there, and a second time nothing', (t) => {
@@ -104,13 +97,8 @@ test('the plugin adds to what is there, and a second time nothing', (t) => {
 });
 
 test('settings that cannot work are refused', (t) => {
-	for (const links of [
-		[],
-		['go'],
-		['http://go.acme.example'],
-		['go.acme.example/too/long'],
-		['go.acme.example:8443'],
-	]) {
+	const faulty = ['go', 'http://go.acme.example', 'go.acme.example/too/long', 'go.acme.example:8443'];
+	for (const links of [[], ...faulty.map((host) => [host])]) {
 		t.throws(() => withOplink(project, {...settings, links}), {instanceOf: TypeError, message: /^oplink\/expo: links/});
 	}
 
