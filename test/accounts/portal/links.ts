@@ -69,18 +69,3 @@ test('a member creates no link without a plan or an app configuration', async (t
 		refused(t, await caller.post(links, {path: '/a'}), expected);
 	}
 });
-
-test('a link of another organization is 404 on every route', async (t) => {
-	const {caller} = await member(portal, {role: 'owner'});
-	const {organization: other} = await member(portal);
-	const {id} = await link(other);
-	const one = `${links}/${id}`;
-	for (const path of [one, `${one}/qr.svg`, `${one}/qr.png`, `${one}/stats`]) {
-		refused(t, await caller.get(path), notFound);
-	}
-
-	refused(t, await caller.patch(one, {title: 'Mine'}), notFound);
-	refused(t, await caller.delete(one), notFound);
-	t.is((await caller.get(links)).body.total, 0);
-	t.is((await other.server.get(`/links/${id}`)).status, 200);
-});

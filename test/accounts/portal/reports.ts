@@ -48,7 +48,7 @@ test.serial('the dashboard is the admin’s stats of the organization', async (t
 	t.deepEqual((await operator.get(`${dashboard}?orgId=${acme.id}`)).body, body);
 });
 
-test.serial('a link’s stats are limited to it, with the same query', async (t) => {
+test.serial('a link’s stats are limited to it and to its organization, with the same query', async (t) => {
 	const {organization: acme, caller} = await member(portal);
 	const {first, second} = await story(acme, caller);
 	const of = async (id: string, query = '') => (await caller.get(`/portal/links/${id}/stats${query}`)).body;
@@ -60,6 +60,8 @@ test.serial('a link’s stats are limited to it, with the same query', async (t)
 		{start: '2026-03-10T12:00:00.000Z', clicks: 2, matches: 1, events: 1},
 	]);
 	t.deepEqual(hours.breakdowns.link, [{key: first.id, count: 2}]);
+	const {caller: stranger} = await member(portal, {role: 'owner'});
+	refused(t, await stranger.get(`/portal/links/${first.id}/stats`), {status: 404, message: 'Link not found'});
 });
 
 test('the usage shows use and limit of each quota', async (t) => {

@@ -172,8 +172,6 @@ const invitesNobody = test.macro({
 });
 
 test('a provider that fails', invitesNobody, {status: 500});
-test('a provider that limits us', invitesNobody, {status: 429, retryAfter: 60});
-test('a provider that fails in a proxy', invitesNobody, {rawBody: '<html>', status: 504});
 test('a provider that invites and then fails', invitesNobody, {status: 500, afterwards: true});
 test('a provider that invites and hangs up', invitesNobody, {drop: true, afterwards: true});
 test('a provider that invites and never answers', invitesNobody, {hang: true, afterwards: true});

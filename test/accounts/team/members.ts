@@ -202,7 +202,6 @@ const keepsTheRole = test.macro({
 });
 
 test('a provider that fails', keepsTheRole, {status: 500});
-test('a provider that limits us', keepsTheRole, {status: 429, retryAfter: 60});
 test('a provider that writes the role and then fails', keepsTheRole, {status: 500, afterwards: true});
 test('a provider that writes the role and hangs up', keepsTheRole, {drop: true, afterwards: true});
 test('a provider that writes the role and never answers', keepsTheRole, {hang: true, afterwards: true});
