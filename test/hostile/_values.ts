@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type {JsonSchema} from '../../src/operations/openapi/json-schema.ts';
+import {valuesOf} from '../operations/openapi/_fitting.ts';
 
 /** `«name»` in a generated text is replaced by the request's world, `«raw:x»` by the JSON text x. */
 export const known = (name: string): string => `«${name}»`;
@@ -96,53 +97,8 @@ const samples: Record<string, unknown[]> = {
 	page: ['1', '2', '1000000000000'],
 };
 
-const stringOf = ({format, maxLength, pattern, minLength}: JsonSchema): fc.Arbitrary<string> => {
-	switch (format) {
-		case 'uuid':
-			return fc.uuid();
-		case 'date-time':
-			return fc
-				.date({min: new Date(0), max: new Date('2099-01-01'), noInvalidDate: true})
-				.map((at) => at.toISOString());
-		case 'email':
-			return fc.emailAddress();
-		case 'uri':
-			return fc.webUrl({withFragments: true, withQueryParameters: true});
-		default:
-			return pattern === undefined
-				? fc.string({
-						unit: 'grapheme',
-						minLength: Number(minLength ?? 0),
-						maxLength: Math.min(Number(maxLength ?? 60), 60),
-					})
-				: fc.stringMatching(new RegExp(String(pattern)));
-	}
-};
-
 /** Whether a value matches its schema completely, or may be hostile at any depth. */
 type Care = {isClean: boolean};
-
-const typed = (schema: JsonSchema, type: string, care: Care): fc.Arbitrary<unknown> => {
-	switch (type) {
-		case 'string':
-			return stringOf(schema);
-		case 'integer': {
-			const max = Math.min(Number(schema['maximum'] ?? 1e6), 2 ** 31 - 1);
-			return fc.integer({min: Number(schema['minimum'] ?? -10), max});
-		}
-
-		case 'number':
-			return fc.double({noNaN: true, noDefaultInfinity: true});
-		case 'boolean':
-			return fc.boolean();
-		case 'array':
-			return fc.array(fieldValue((schema['items'] ?? {}) as JsonSchema, '', care), {maxLength: 4});
-		case 'object':
-			return objectOf(schema, care);
-		default:
-			return fc.constant(null);
-	}
-};
 
 const stray = fc.dictionary(fc.oneof(fc.string({maxLength: 10}), fc.constantFrom(...hostileStrings)), hostile, {
 	maxKeys: 2,
@@ -162,19 +118,22 @@ const objectOf = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
 	}));
 };
 
-/** Mostly valid values of a schema. */
+/** Mostly valid values of a schema, whose parts are fields as well. */
 const accepted = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
-	const {anyOf, enum: values, type} = schema;
+	const {anyOf, items} = schema;
 	if (Array.isArray(anyOf)) {
 		return fc.oneof(...(anyOf as JsonSchema[]).map((one) => accepted(one, care)));
 	}
 
-	if (Array.isArray(values)) {
-		return fc.constantFrom(...values);
+	const types = [schema.type].flat();
+	if (!types.includes('array') && !types.includes('object')) {
+		return valuesOf(schema);
 	}
 
-	const types = Array.isArray(type) ? type.map(String) : [String(type ?? 'string')];
-	return fc.oneof(...types.map((one, index) => ({weight: index === 0 ? 5 : 1, arbitrary: typed(schema, one, care)})));
+	const parts = types.includes('array')
+		? fc.array(fieldValue((items ?? {}) as JsonSchema, '', care), {maxLength: 4})
+		: objectOf(schema, care);
+	return types.includes('null') ? fc.option(parts, {freq: 5}) : parts;
 };
 
 /** A value for a field: valid, from the world if the name is known, or hostile. */
