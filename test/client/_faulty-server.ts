@@ -2,7 +2,7 @@ import {createServer, type IncomingHttpHeaders, type ServerResponse} from 'node:
 import type {AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
-import {Oplink, type OplinkOptions} from '../../src/client/oplink.ts';
+import {type LinkData, Oplink, type OplinkOptions, type UpdateRequired} from '../../src/client/oplink.ts';
 
 /** The fate of a request: a whole answer, a closed connection, silence, or a truncated answer. */
 export type Fate = {status: number; body?: unknown; headers?: Record<string, string>} | 'drop' | 'hang' | 'break off';
@@ -69,4 +69,23 @@ export const faultyServer = async (
 		...options,
 	});
 	return {oplink, requests, waits, log, baseUrl};
+};
+
+/** The links that the client hands over from now on. */
+export const linksOf = (oplink: Oplink): LinkData[] => {
+	const links: LinkData[] = [];
+	oplink.onLink((link) => void links.push(link));
+	return links;
+};
+
+/** The updates that the client asks for from now on. */
+export const updatesOf = (oplink: Oplink): UpdateRequired[] => {
+	const updates: UpdateRequired[] = [];
+	oplink.onUpdateRequired((required) => void updates.push(required));
+	return updates;
+};
+
+export const session: Fate = {
+	status: 200,
+	body: {deviceId: 'device-0001', sessionId: 'session-1', isNewDevice: true},
 };

@@ -1,8 +1,8 @@
 import test from 'ava';
-import type {Device, LinkData, MatchFound, UpdateRequired} from '../../src/client/oplink.ts';
+import type {LinkData, MatchFound} from '../../src/client/oplink.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {serviceOf} from '../helpers/service.ts';
-import {type Fate, faultyServer} from './_faulty-server.ts';
+import {type Fate, faultyServer, session, updatesOf} from './_faulty-server.ts';
 import {oplinkOf} from './_oplink-of.ts';
 
 const service = serviceOf(test);
@@ -11,47 +11,43 @@ const minimumVersion = {ios: '2.10.0', android: 210};
 const plain: LinkData = {linkId: '5f0c1f5e-8a58-4a0c-9a43-0d9c2b1b7a10', path: '/sale', params: {}};
 const newer: LinkData = {...plain, minimumVersion};
 const found: MatchFound = {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...newer};
-const session: Fate = {status: 200, body: {deviceId: 'device-0001', sessionId: 'session-1', isNewDevice: true}};
 const data: Fate = {status: 200, body: newer};
 
 const iOS = {deviceId: 'device-0001', platform: 'iOS', appVersion: '2.9.1'} as const;
 
-for (const [app, expected] of [
-	[{platform: 'iOS', appVersion: '2.9.1'}, '2.10.0'],
-	[{platform: 'iOS', appVersion: '2'}, '2.10.0'],
-	[{platform: 'iOS', appVersion: '1.99.99'}, '2.10.0'],
-	[{platform: 'iOS', appVersion: '2.9-beta'}, '2.10.0'],
-	[{platform: 'iOS', appVersion: '2.10'}, null],
-	[{platform: 'iOS', appVersion: '2.10.0.1'}, null],
-	[{platform: 'iOS', appVersion: '10'}, null],
-	[{platform: 'iOS', appVersion: 'dev'}, null],
-	[{platform: 'iOS', appVersionCode: 1}, null],
-	[{platform: 'Android', appVersionCode: 209}, 210],
-	[{platform: 'Android', appVersionCode: 210, appVersion: '1.0'}, null],
-	[{platform: 'Android', appVersion: '1.0'}, null],
-	[{appVersion: '1.0', appVersionCode: 1}, null],
-] satisfies Array<[Partial<Device>, string | number | null]>) {
-	test(`the app ${JSON.stringify(app)} ${expected === null ? 'may open the link' : 'is too old for the link'}`, async (t) => {
+test('an app that is too old for a link is asked to update, by its version or its version code', async (t) => {
+	for (const [app, ...expected] of [
+		[{platform: 'iOS', appVersion: '2.9.1'}, '2.10.0'],
+		[{platform: 'iOS', appVersion: '2'}, '2.10.0'],
+		[{platform: 'iOS', appVersion: '1.99.99'}, '2.10.0'],
+		[{platform: 'iOS', appVersion: '2.9-beta'}, '2.10.0'],
+		[{platform: 'iOS', appVersion: '2.10'}],
+		[{platform: 'iOS', appVersion: '2.10.0.1'}],
+		[{platform: 'iOS', appVersion: '10'}],
+		[{platform: 'iOS', appVersion: 'dev'}],
+		[{platform: 'iOS', appVersionCode: 1}],
+		[{platform: 'Android', appVersionCode: 209}, 210],
+		[{platform: 'Android', appVersionCode: 210, appVersion: '1.0'}],
+		[{platform: 'Android', appVersion: '1.0'}],
+		[{appVersion: '1.0', appVersionCode: 1}],
+	] as const) {
 		const {oplink} = await faultyServer(t, [session, data]);
-		const required: UpdateRequired[] = [];
-		oplink.onUpdateRequired((one) => {
-			required.push(one);
-		});
+		const required = updatesOf(oplink);
 		await oplink.session({deviceId: 'device-0001', ...app});
 		t.deepEqual(await oplink.resolve('Ab12', 'sale'), newer);
-		t.deepEqual(required, expected === null ? [] : [{minimumVersion: expected, link: newer}]);
-	});
-}
+		t.deepEqual(
+			required,
+			expected.map((minimumVersion) => ({minimumVersion, link: newer})),
+			JSON.stringify(app),
+		);
+	}
+});
 
 test('a first open is compared before its link is handed over, which it is all the same', async (t) => {
 	const {oplink} = await faultyServer(t, [session, {status: 200, body: found}]);
 	const received: unknown[] = [];
-	oplink.onLink((one, match) => {
-		received.push([one, match]);
-	});
-	oplink.onUpdateRequired((one) => {
-		received.push(one);
-	});
+	oplink.onLink((...given) => void received.push(given));
+	oplink.onUpdateRequired((one) => void received.push(one));
 	await oplink.start(iOS);
 	t.deepEqual(received, [{minimumVersion: '2.10.0', link: newer}, [newer, found]]);
 });
@@ -61,10 +57,7 @@ test('a link that was resolved before the app is known is compared then, once', 
 	await oplink.resolve('Ab12', 'sale');
 	await oplink.session(iOS);
 	await oplink.session(iOS);
-	const required: UpdateRequired[] = [];
-	oplink.onUpdateRequired((one) => {
-		required.push(one);
-	});
+	const required = updatesOf(oplink);
 	await null;
 	t.deepEqual(required, [{minimumVersion: '2.10.0', link: newer}]);
 });
@@ -94,10 +87,7 @@ test('a link of the server that needs a newer app is found by its data', async (
 	const acme = await organization(service);
 	const made = await link(acme, {minimumVersion});
 	const {oplink} = oplinkOf(service, acme);
-	const required: UpdateRequired[] = [];
-	oplink.onUpdateRequired((one) => {
-		required.push(one);
-	});
+	const required = updatesOf(oplink);
 	await oplink.start({deviceId: 'device-0001', platform: 'Android', appVersionCode: 7});
 	const resolved = await oplink.resolve(acme.orgKey, made.shortCode);
 	t.deepEqual(resolved, {linkId: made.id, path: '/sale', params: {}, minimumVersion});
