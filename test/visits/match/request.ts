@@ -1,10 +1,8 @@
 import test from 'ava';
-import {Oplink} from '../../../src/client/oplink.ts';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {linked, statsOf} from '../_own.ts';
-import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, userAgents, visit} from './_phones.ts';
+import {clicked, device, iPhoneApp, match, network, nothing, open, tapped} from './_phones.ts';
 
 const service = serviceOf(test);
 
@@ -115,38 +113,3 @@ test('a web page with a token, or with the CLIENT key of an organization, is ans
 	const {link: second} = await clicked(service, acme, other);
 	t.is((await fromPage(other, iPhoneApp, {'X-API-Key': acme.clientKey})).body.linkId, second.id);
 });
-
-/** The app on a phone: the client library, from the phone's own address. */
-const app = (address: string, clientKey: string) =>
-	new Oplink({
-		baseUrl: service.url,
-		clientKey,
-		fetch: (url, init) => fetch(url, {...init, headers: {...init?.headers, 'X-Forwarded-For': address}} as RequestInit),
-	});
-
-const berlin = {language: 'de-DE', timezone: 'Europe/Berlin'};
-
-for (const [how, platform, matchMethod, matchConfidence, carry] of [
-	['clipboard', 'iOS', 'CLIPBOARD', 'exact', (clipboardToken: string) => ({clipboardToken})],
-	['referrer', 'Android', 'INSTALL_REFERRER', 'exact', (installReferrer: string) => ({installReferrer})],
-	['fingerprint alone', 'iOS', 'FINGERPRINT_EXACT', 'high', () => ({...berlin, osVersion: '17.5.1'})],
-] as const) {
-	test(`by ${how}, from the tap through the store to the right screen, and the event counts for the link`, async (t) => {
-		const {acme, ...made} = await linked(service, {path: '/item/7', params: {coupon: 'C7'}});
-		const {address} = anonymous(service);
-		const userAgent = platform === 'iOS' ? userAgents.iPhone : userAgents.android;
-		const {token} = await visit(service, made, address, {...berlin, userAgent});
-		const deviceId = `phone-by-${how}`;
-		const oplink = app(address, acme.clientKey);
-		const found = await oplink.match({...carry(token ?? ''), deviceId, platform});
-		const screen = {linkId: made.id, path: '/item/7', params: {coupon: 'C7'}};
-		t.deepEqual(found, {matched: true, matchMethod, matchConfidence, ...screen});
-		const session = await oplink.session({deviceId, platform});
-		t.is(session?.deviceId, deviceId);
-		await oplink.identify(deviceId, `user of ${deviceId}`);
-		await oplink.track(deviceId, 'purchase', {amount: 12});
-		const [event] = await service.services.db('events').where({organization_id: acme.id, device_id: deviceId});
-		t.is(event.link_id, made.id);
-		t.like((await statsOf(service, acme)).totals, {clicks: 1, matches: 1, events: 1});
-	});
-}

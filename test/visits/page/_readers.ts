@@ -1,19 +1,12 @@
 import {type BrowserContextOptions, devices} from 'playwright-core';
+import {userAgents} from '../match/_phones.ts';
 
 /** Somebody with a device: how the browser presents itself, and how many fingers its screen feels at once. */
 export type Reader = BrowserContextOptions & {touchPoints?: number};
 
 const iPhone: Reader = {...devices['iPhone 14'], screen: {width: 390, height: 844}, touchPoints: 5};
-const android: Reader = {
-	...devices['Pixel 7'],
-	userAgent:
-		'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36',
-	touchPoints: 5,
-};
-const mac: Reader = {
-	userAgent:
-		'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15',
-};
+const android: Reader = {...devices['Pixel 7'], userAgent: userAgents.android, touchPoints: 5};
+const mac: Reader = {userAgent: userAgents.iPad};
 
 export const readers = {
 	iPhone,
@@ -30,10 +23,7 @@ export const readers = {
 	},
 	mac,
 	iPad: {...mac, viewport: {width: 820, height: 1180}, hasTouch: true, touchPoints: 5},
-	desktop: {
-		userAgent:
-			'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36',
-	},
+	desktop: {userAgent: userAgents.windows},
 	tool: {userAgent: 'Dalvik/2.1.0 (Linux; U; Android 14; Pixel 8 Build/AP2A.240605.024)'},
 	crawler: {userAgent: 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)'},
 } satisfies Record<string, Reader>;

@@ -22,6 +22,9 @@ test.serial.before(async () => {
 
 const copied = (): Promise<string> => clipboard.evaluate(() => navigator.clipboard.readText());
 
+const appStore = 'https://apps.apple.com/app/id123456789';
+const store = 'Get Acme on the App Store';
+
 /** Opens the link, with something of the reader's own on the clipboard. */
 const open = async (t: ExecutionContext, reader: ReaderName, options: Parameters<typeof visit>[4] = {}) => {
 	await clipboard.evaluate(() => navigator.clipboard.writeText('of the reader'));
@@ -29,42 +32,40 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: Parameters
 	const token = await tokenOf(opened);
 	t.regex(token, /^opl_[A-Za-z0-9]{32}$/);
 	const tap = (name: string) => opened.page.getByRole('link', {name, exact: true}).tap();
-	return {...opened, token, tap};
+	const toStore = async (name = store) => {
+		await tap(name);
+		await opened.page.waitForURL(appStore);
+	};
+	return {...opened, token, tap, toStore};
 };
 
-const appStore = 'https://apps.apple.com/app/id123456789';
-const store = 'Get Acme on the App Store';
 const refusal = /clipboard|not allowed/i;
 
-test.serial(
-	'a tap on an iPhone copies the token of the page, within the tap, then goes to the App Store',
-	async (t) => {
-		const {page, token, tap, destinations, complaints} = await open(t, 'iPhone', {
-			before: () => {
-				const write = navigator.clipboard.writeText.bind(navigator.clipboard);
-				navigator.clipboard.writeText = (text) => {
-					// A handler that had waited for anything would have no event any more, and Safari would refuse it.
-					sessionStorage.setItem('during', `${event?.isTrusted} ${event?.type}`);
-					return write(text);
-				};
-			},
-		});
-		t.is(await copied(), 'of the reader');
-		await page.evaluate(() => {
-			addEventListener('pagehide', () =>
-				sessionStorage.setItem('said', document.querySelector('#status')?.textContent ?? ''),
-			);
-		});
-		await tap(store);
-		await page.waitForURL(appStore);
-		t.is(await copied(), token);
-		t.deepEqual(destinations, [appStore]);
-		t.deepEqual(complaints, []);
-		await page.goBack();
-		t.is(await page.evaluate(() => sessionStorage.getItem('during')), 'true click');
-		t.is(await page.evaluate(() => sessionStorage.getItem('said')), 'Code copied');
-	},
-);
+test.serial('a tap on an iPhone copies the token within the tap, then goes to the App Store', async (t) => {
+	const {page, token, toStore, destinations, complaints} = await open(t, 'iPhone', {
+		before: () => {
+			const write = navigator.clipboard.writeText.bind(navigator.clipboard);
+			navigator.clipboard.writeText = (text) => {
+				// A handler that had waited for anything would have no event any more, and Safari would refuse it.
+				sessionStorage.setItem('during', `${event?.isTrusted} ${event?.type}`);
+				return write(text);
+			};
+		},
+	});
+	t.is(await copied(), 'of the reader');
+	await page.evaluate(() => {
+		addEventListener('pagehide', () =>
+			sessionStorage.setItem('said', document.querySelector('#status')?.textContent ?? ''),
+		);
+	});
+	await toStore();
+	t.is(await copied(), token);
+	t.deepEqual(destinations, [appStore]);
+	t.deepEqual(complaints, []);
+	await page.goBack();
+	t.is(await page.evaluate(() => sessionStorage.getItem('during')), 'true click');
+	t.is(await page.evaluate(() => sessionStorage.getItem('said')), 'Code copied');
+});
 
 test.serial('the Enter key works like a tap', async (t) => {
 	const {page, token} = await open(t, 'iPhone');
@@ -76,49 +77,43 @@ test.serial('the Enter key works like a tap', async (t) => {
 });
 
 test.serial('a reader who comes back from the store can tap again', async (t) => {
-	const {page, tap} = await open(t, 'iPhone');
-	await tap(store);
-	await page.waitForURL(appStore);
+	const {page, toStore} = await open(t, 'iPhone');
+	await toStore();
 	await page.goBack();
 	await clipboard.evaluate(() => navigator.clipboard.writeText('of the reader'));
-	await tap(store);
-	await page.waitForURL(appStore);
+	await toStore();
 	t.regex(await copied(), /^opl_/);
 });
 
 test.serial('an iPad that calls itself a Mac copies like an iPhone', async (t) => {
-	const {page, token, tap} = await open(t, 'iPad');
-	await tap(store);
-	await page.waitForURL(appStore);
+	const {token, toStore} = await open(t, 'iPad');
+	await toStore();
 	t.is(await copied(), token);
 });
 
 test.serial('if the browser refuses the clipboard the old command copies', async (t) => {
-	const {page, token, tap} = await open(t, 'iPhone', {clipboard: 'refused'});
+	const {page, token, toStore} = await open(t, 'iPhone', {clipboard: 'refused'});
 	t.regex(await page.evaluate(() => navigator.clipboard.writeText('x').then(String, String)), /NotAllowedError/);
-	await tap(store);
-	await page.waitForURL(appStore);
+	await toStore();
 	t.is(await copied(), token);
 });
 
 test.serial('without a clipboard API the old command copies', async (t) => {
-	const {page, token, tap} = await open(t, 'iPhoneInApp', {
+	const {token, toStore} = await open(t, 'iPhoneInApp', {
 		before: () => Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined}),
 	});
-	await tap(store);
-	await page.waitForURL(appStore);
+	await toStore();
 	t.is(await copied(), token);
 });
 
 test.serial('if copying is refused entirely the tap still opens the App Store', async (t) => {
-	const {page, tap, complaints} = await open(t, 'iPhone', {
+	const {toStore, complaints} = await open(t, 'iPhone', {
 		clipboard: 'refused',
 		before: () => {
 			document.execCommand = () => false;
 		},
 	});
-	await tap(store);
-	await page.waitForURL(appStore);
+	await toStore();
 	t.is(await copied(), 'of the reader');
 	t.deepEqual(
 		complaints.filter((complaint) => !refusal.test(complaint)),
@@ -143,9 +138,8 @@ test.serial('a clipboard that never answers holds the reader up for 0.4 s at mos
 });
 
 test.serial('continuing without copying does not touch the clipboard', async (t) => {
-	const {page, tap} = await open(t, 'iPhone');
-	await tap('Continue without copying');
-	await page.waitForURL(appStore);
+	const {toStore} = await open(t, 'iPhone');
+	await toStore('Continue without copying');
 	t.is(await copied(), 'of the reader');
 });
 
@@ -192,48 +186,45 @@ test.serial("in an app's browser the link can be copied, to open it elsewhere", 
 	t.deepEqual(complaints, []);
 });
 
-test.serial(
-	'with clipboardFormat url a tap copies the short URL with the token, and nothing else changes',
-	async (t) => {
-		const {service} = stage;
-		const org = await organization(service);
-		const {url: own, id} = await link(org);
-		const put = (fields: object) => admin(service).put(`/admin/organizations/${org.id}/app-config`, fields);
-		/** The page without its token, which differs in each answer. */
-		const html = async () => {
-			const {text} = await anonymous(service).get(new URL(own).pathname, {
-				'User-Agent': readers.iPhone.userAgent ?? '',
-			});
-			return text.replaceAll(/opl_[A-Za-z0-9]{32}/g, 'TOKEN');
-		};
-		const before = await html();
-		t.deepEqual((await put({...exampleAppConfig, clipboardFormat: 'url'})).body.clipboardFormat, 'url');
-		const after = await html();
-		t.is(after.replace(`"copies":"${own}#TOKEN",`, ''), before);
-		t.not(after, before);
-
-		const opened = await visit(stage, t, own, 'iPhone');
-		const token = await tokenOf(opened);
-		await opened.page.getByRole('link', {name: `Get ${org.name} on the App Store`, exact: true}).tap();
-		await opened.page.waitForURL(appStore);
-		t.is(await copied(), `${own}#${token}`);
-		t.deepEqual(opened.complaints, []);
-		const oplink = new Oplink({baseUrl: stage.url, clientKey: org.clientKey});
-		const longer = `${await copied()}`.replace('//', `//${'a'.repeat(60)}.`);
-		t.like(await oplink.match({clipboardToken: longer, deviceId: 'device-0001'}), {
-			matchMethod: 'CLIPBOARD',
-			linkId: id,
+test.serial('with clipboardFormat url a tap copies the short URL with the token, and no more changes', async (t) => {
+	const {service} = stage;
+	const org = await organization(service);
+	const {url: own, id} = await link(org);
+	const put = (fields: object) => admin(service).put(`/admin/organizations/${org.id}/app-config`, fields);
+	/** The page without its token, which differs in each answer. */
+	const html = async () => {
+		const {text} = await anonymous(service).get(new URL(own).pathname, {
+			'User-Agent': readers.iPhone.userAgent ?? '',
 		});
+		return text.replaceAll(/opl_[A-Za-z0-9]{32}/g, 'TOKEN');
+	};
+	const before = await html();
+	t.deepEqual((await put({...exampleAppConfig, clipboardFormat: 'url'})).body.clipboardFormat, 'url');
+	const after = await html();
+	t.is(after.replace(`"copies":"${own}#TOKEN",`, ''), before);
+	t.not(after, before);
 
-		for (const [fields, format] of [
-			[{clipboardFormat: 'token'}, 'token'],
-			[{clipboardFormat: null}, undefined],
-			[{}, undefined],
-		] as const) {
-			t.is((await put({...exampleAppConfig, ...fields})).body.clipboardFormat, format);
-			t.is(await html(), before);
-		}
+	const opened = await visit(stage, t, own, 'iPhone');
+	const token = await tokenOf(opened);
+	await opened.page.getByRole('link', {name: `Get ${org.name} on the App Store`, exact: true}).tap();
+	await opened.page.waitForURL(appStore);
+	t.is(await copied(), `${own}#${token}`);
+	t.deepEqual(opened.complaints, []);
+	const oplink = new Oplink({baseUrl: stage.url, clientKey: org.clientKey});
+	const longer = `${await copied()}`.replace('//', `//${'a'.repeat(60)}.`);
+	t.like(await oplink.match({clipboardToken: longer, deviceId: 'device-0001'}), {
+		matchMethod: 'CLIPBOARD',
+		linkId: id,
+	});
 
-		t.is((await put({...exampleAppConfig, clipboardFormat: 'address'})).status, 400);
-	},
-);
+	for (const [fields, format] of [
+		[{clipboardFormat: 'token'}, 'token'],
+		[{clipboardFormat: null}, undefined],
+		[{}, undefined],
+	] as const) {
+		t.is((await put({...exampleAppConfig, ...fields})).body.clipboardFormat, format);
+		t.is(await html(), before);
+	}
+
+	t.is((await put({...exampleAppConfig, clipboardFormat: 'address'})).status, 400);
+});

@@ -105,19 +105,18 @@ test('a desktop that is sent on at once has posted before', async (t) => {
 	t.is(opened.posted.length, 1);
 });
 
-test('a visitor with the privacy header sends no signals', async (t) => {
-	const opened = await open(t, 'iPhone', {extraHTTPHeaders: {'Sec-GPC': '1'}});
-	t.is(await opened.leave(), 0);
-});
-
-test('a visitor with the privacy property sends no signals', async (t) => {
-	const opened = await open(t, 'iPhone', {
-		before: () => Object.defineProperty(navigator, 'globalPrivacyControl', {value: true}),
+for (const [title, reader, options, body] of [
+	['a visitor with the privacy header sends no signals', 'iPhone', {extraHTTPHeaders: {'Sec-GPC': '1'}}, {}],
+	[
+		'a visitor with the privacy property sends no signals',
+		'iPhone',
+		{before: () => Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})},
+		{},
+	],
+	['a link that is not deferred asks nothing', 'android', {}, {deferredDeepLinking: false}],
+] as const) {
+	test(title, async (t) => {
+		const opened = await open(t, reader, options, body);
+		t.is(await opened.leave(), 0);
 	});
-	t.is(await opened.leave(), 0);
-});
-
-test('a link that is not deferred asks nothing', async (t) => {
-	const opened = await open(t, 'android', {}, {deferredDeepLinking: false});
-	t.is(await opened.leave(), 0);
-});
+}

@@ -3,6 +3,7 @@ import {Oplink} from '../../../src/client/oplink.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
+import {userAgents} from '../match/_phones.ts';
 import {signalsOf, startStage, visit} from './_stage.ts';
 
 const stage = startedFor(test, () => startStage());
@@ -21,12 +22,16 @@ const begin = async () => {
 	return {acme, made, oplink, atHome: {extraHTTPHeaders: {'X-Forwarded-For': address}}};
 };
 
-/** The app's calls after its match: a session, an identity and an event, which counts for the link. */
-const goOn = async (
+/** The app's match, and its calls after it: a session, an identity and an event, which counts for the link. */
+const matchAndGoOn = async (
 	t: ExecutionContext,
 	{acme, made, oplink}: Awaited<ReturnType<typeof begin>>,
 	device: {deviceId: string; platform: 'iOS' | 'Android'},
+	said: object,
+	[matchMethod, matchConfidence]: [method: string, confidence: string],
 ): Promise<void> => {
+	const screen = {linkId: made.id, path: '/item/7', params: {coupon: 'C7'}};
+	t.deepEqual(await oplink.match({...device, ...said}), {matched: true, matchMethod, matchConfidence, ...screen});
 	const {deviceId} = device;
 	t.is((await oplink.session(device))?.deviceId, deviceId);
 	await oplink.identify(deviceId, 'user-7');
@@ -40,8 +45,6 @@ const goOn = async (
 	t.like(body.totals, {clicks: 1, matches: 1, events: 1});
 };
 
-const matched = {matched: true, path: '/item/7', params: {coupon: 'C7'}};
-
 // Both taps copy, and one browser has one clipboard.
 test.serial('iPhone: from the tap, by the clipboard, through the store to the right screen', async (t) => {
 	const story = await begin();
@@ -53,13 +56,7 @@ test.serial('iPhone: from the tap, by the clipboard, through the store to the ri
 	await app.goto(`${stage.url}/health/live`);
 	const clipboardToken = await app.evaluate(() => navigator.clipboard.readText());
 	const device = {deviceId: 'an-iphone', platform: 'iOS'} as const;
-	t.deepEqual(await story.oplink.match({...device, clipboardToken}), {
-		...matched,
-		linkId: story.made.id,
-		matchMethod: 'CLIPBOARD',
-		matchConfidence: 'exact',
-	});
-	await goOn(t, story, device);
+	await matchAndGoOn(t, story, device, {clipboardToken}, ['CLIPBOARD', 'exact']);
 });
 
 test.serial('Android: from the tap, by the store referrer, to the right screen', async (t) => {
@@ -69,21 +66,14 @@ test.serial('Android: from the tap, by the store referrer, to the right screen',
 	await page.waitForURL('https://play.google.com/**');
 	const installReferrer = new URL(page.url()).searchParams.get('referrer') ?? '';
 	const device = {deviceId: 'an-android', platform: 'Android'} as const;
-	t.deepEqual(await story.oplink.match({...device, installReferrer}), {
-		...matched,
-		linkId: story.made.id,
-		matchMethod: 'INSTALL_REFERRER',
-		matchConfidence: 'exact',
-	});
-	await goOn(t, story, device);
+	await matchAndGoOn(t, story, device, {installReferrer}, ['INSTALL_REFERRER', 'exact']);
 });
 
 test('by fingerprint alone: the timezone sent by the page makes it exact', async (t) => {
 	const story = await begin();
 	const visited = await visit(stage, t, story.made.url, 'iPhone', {
 		...story.atHome,
-		userAgent:
-			'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+		userAgent: userAgents.iPhone,
 		locale: 'de-DE',
 		timezoneId: 'Europe/Berlin',
 	});
@@ -92,19 +82,8 @@ test('by fingerprint alone: the timezone sent by the page makes it exact', async
 	await page.getByRole('link', {name: 'Weiter, ohne zu kopieren'}).tap();
 	await page.waitForURL('https://apps.apple.com/**');
 	const device = {deviceId: 'another-iphone', platform: 'iOS'} as const;
-	const match = await story.oplink.match({
-		...device,
-		osVersion: '17.5.1',
-		language: 'de-DE',
-		timezone: 'Europe/Berlin',
-	});
-	t.deepEqual(match, {
-		...matched,
-		linkId: story.made.id,
-		matchMethod: 'FINGERPRINT_EXACT',
-		matchConfidence: 'high',
-	});
-	await goOn(t, story, device);
+	const said = {osVersion: '17.5.1', language: 'de-DE', timezone: 'Europe/Berlin'};
+	await matchAndGoOn(t, story, device, said, ['FINGERPRINT_EXACT', 'high']);
 });
 
 test('a text in the link to the app stays within it', async (t) => {
