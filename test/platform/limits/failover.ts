@@ -2,98 +2,33 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {type AddressInfo, createServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
-import {createClock} from '../../../src/platform/clock.ts';
-import {limits} from '../../../src/platform/limits/limits.ts';
-import {createWindows} from '../../../src/platform/limits/windows.ts';
 import {ask, type Node, replicated, startCluster, startSentinels} from '../../helpers/redis-groups.ts';
 import {createRedisServer, until} from '../../helpers/redis-server.ts';
+import {admitted, isAway, limit, startMachines, undisturbed, untilUsed} from './_machines.ts';
 
 const bulks = (...values: string[]): string =>
 	`*${values.length}\r\n${values.map((value) => `$${value.length}\r\n${value}\r\n`).join('')}`;
 
-const limit = limits.regenerateKey;
-const MACHINES = 2;
-
-/** Machines that share their limits. */
-const startMachines = async (t: ExecutionContext, redisUrl: string) => {
-	const state = {away: 0, outages: 0};
-	const log = {
-		warn: () => {
-			state.away += 1;
-			state.outages += 1;
-		},
-		info: () => {
-			state.away -= 1;
-		},
-	};
-	const machines = Array.from({length: MACHINES}, () =>
-		createWindows({redisUrl, clock: createClock(0), log: log as never}),
-	);
-	for (const machine of machines) {
-		t.teardown(() => machine.close());
-	}
-
-	const take = async (subject: string, each: number): Promise<number> => {
-		const waits = await Promise.all(
-			machines.flatMap((machine) => Array.from({length: each}, () => machine.take(limit, subject))),
-		);
-		return waits.filter((wait) => wait === 0).length;
-	};
-	const areUsed = async () =>
-		state.away === 0 &&
-		(
-			await Promise.all(
-				machines.map(({ping}) =>
-					ping().then(
-						() => true,
-						() => false,
-					),
-				),
-			)
-		).every(Boolean);
-	await until(areUsed);
-	/** What they admit of a new subject, in a run without an outage: on a busy machine an answer may come too late. */
-	const takeUndisturbed = async (each: number): Promise<{subject: string; admitted: number}> => {
-		for (;;) {
-			await until(areUsed);
-			const {outages} = state;
-			const subject = randomUUID();
-			const admitted = await take(subject, each);
-			if (outages === state.outages) {
-				return {subject, admitted};
-			}
-		}
-	};
-	return {take, takeUndisturbed, areUsed, away: () => state.away};
-};
-
-/** Asks until both machines have noticed that Redis does not decide. */
-const untilAway = async ({take, away}: Awaited<ReturnType<typeof startMachines>>) =>
-	until(async () => {
-		await take(randomUUID(), 1);
-		return away() === MACHINES;
-	});
-
 /** @param primaryOf the server with a subject's window. */
 const assertBound = async (t: ExecutionContext, redisUrl: string, primaryOf: (tag: string) => Promise<Node>) => {
 	const machines = await startMachines(t, redisUrl);
-	const {subject, admitted: before} = await machines.takeUndisturbed(limit.max);
+	const {subject, count: before} = await undisturbed(machines, limit.max);
 	t.is(before, limit.max);
 	const tag = `{${limit.name}:${subject}}`;
 	const primary = await primaryOf(tag);
 	await replicated(primary, `test:${tag}`);
 	primary.child.kill('SIGKILL');
 	// Each machine counts by itself meanwhile, from nothing.
-	let admitted = 0;
-	while (machines.away() < MACHINES) {
-		admitted += await machines.take(subject, limit.max);
+	let meanwhile = 0;
+	while (!machines.every(isAway)) {
+		meanwhile += await admitted(machines, subject, limit.max);
 	}
 
-	t.is(admitted, MACHINES * limit.max);
-	await until(machines.areUsed);
+	t.is(meanwhile, machines.length * limit.max);
+	await untilUsed(machines);
 	// The replica knows what was admitted before.
-	t.is(await machines.take(subject, limit.max), 0);
-	t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
+	t.is(await admitted(machines, subject, limit.max), 0);
+	t.is((await undisturbed(machines, limit.max)).count, limit.max);
 };
 
 test('under Sentinel the limits of a window hold through a failover, but for one more on each machine', async (t) => {
@@ -105,9 +40,11 @@ test('a Redis that hangs is replaced by the Sentinels too', async (t) => {
 	const {url, primary} = await startSentinels(t);
 	const machines = await startMachines(t, url);
 	primary.child.kill('SIGSTOP');
-	await untilAway(machines);
-	await until(machines.areUsed);
-	t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
+	await until(async () => {
+		await admitted(machines, randomUUID(), 1);
+		return machines.every(isAway);
+	});
+	t.is((await undisturbed(machines, limit.max)).count, limit.max);
 });
 
 /** A Sentinel that announces a failover to all who listen, just before it next says where the primary is. */
@@ -163,7 +100,7 @@ test('a failover that is announced while a connection is being made does not end
 	for (let round = 0; round < 3; round += 1) {
 		hasten();
 		await ask(redis, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-		t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
+		t.is((await undisturbed(machines, limit.max)).count, limit.max);
 	}
 });
 

@@ -7,11 +7,9 @@ import {Redis} from 'ioredis';
 import {type Limit, limits} from '../../../src/platform/limits/limits.ts';
 import {createMemoryLimiter} from '../../../src/platform/limits/memory-limiter.ts';
 import {createRedisLimiter} from '../../../src/platform/limits/redis-limiter.ts';
-import {createWindows} from '../../../src/platform/limits/windows.ts';
 import {createWorkerLimiter, decideForWorker, type LimitChecks} from '../../../src/platform/limits/worker-limiter.ts';
 import {createRedisServer} from '../../helpers/redis-server.ts';
 import {createFakeClock} from '../../helpers/service.ts';
-import {redisOfOwn} from '../../helpers/workers.ts';
 
 const admittedOf = async (waits: Array<Promise<number> | number>): Promise<number> =>
 	(await Promise.all(waits)).filter((wait) => wait === 0).length;
@@ -94,55 +92,6 @@ test.serial('a worker whose supervisor hangs decides by itself until it answers 
 	worker.receive({...unanswered, waits: [0]});
 	t.is(await admittedOf(Array.from({length: 10}, () => worker.take(limits.regenerateKey, 'caller'))), max - 1);
 	t.is(sent.length, 3);
-});
-
-/** Two machines on a Redis where nobody else is. */
-const twoMachines = async (number: number) => {
-	const clock = createFakeClock();
-	let outages = 0;
-	const note = () => {
-		outages += 1;
-	};
-	const log = {warn: note, info: note};
-	const open = () => createWindows({redisUrl: redisOfOwn(number), clock, log, time: clock});
-	const machines = [open(), open()] as const;
-	const decides = (machine: (typeof machines)[number]): Promise<unknown> =>
-		machine.ping().catch(() => turn().then(() => decides(machine)));
-	await Promise.all(machines.map(decides));
-	/** What `work` gives without an outage: on a busy machine an answer of Redis may come too late, and memory decides. */
-	const undisturbed = async <T>(work: (subject: string) => Promise<T>): Promise<T> => {
-		const before = outages;
-		const result = await work(randomUUID());
-		await Promise.all(machines.map(decides));
-		return before === outages ? result : undisturbed(work);
-	};
-	return {clock, machines, undisturbed, close: () => Promise.all(machines.map((machine) => machine.close()))};
-};
-
-const {resolution} = limits;
-
-test('two machines that are asked at once admit the limit together', async (t) => {
-	const {machines, clock, undisturbed, close} = await twoMachines(2);
-	for (let window = 0; window < 4; window += 1) {
-		const admitted = await undisturbed((subject) =>
-			admittedOf(Array.from({length: 800}, (_, index) => machines[index % 2 === 0 ? 0 : 1].take(resolution, subject))),
-		);
-		t.is(admitted, resolution.max);
-		clock.advance(1);
-	}
-
-	await close();
-});
-
-test('a machine that is asked alone admits the whole limit, and another one nothing more', async (t) => {
-	const {machines, undisturbed, close} = await twoMachines(3);
-	const admitted = await undisturbed(async (visitor) => {
-		const ask = (machine: (typeof machines)[number], count: number) =>
-			admittedOf(Array.from({length: count}, () => machine.take(resolution, visitor)));
-		return [await ask(machines[0], 600), await ask(machines[1], 600), await ask(machines[0], 10)];
-	});
-	t.deepEqual(admitted, [resolution.max, 0, 0]);
-	await close();
 });
 
 test("a machine's checks of one turn of the event loop are one call of Redis", async (t) => {
