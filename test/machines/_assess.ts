@@ -1,15 +1,6 @@
 import pg from 'pg';
-import {clickIdOfToken, readMatchToken} from '../../src/visits/clicks/open-match.ts';
+import {shownIn} from '../visits/clicks/_process.ts';
 import type {Observed} from './_load.ts';
-
-const idOf = (token: string): string => {
-	const read = readMatchToken(token);
-	if (read === null) {
-		throw new Error(`${token} isn't a valid token`);
-	}
-
-	return clickIdOfToken(read);
-};
 
 const missingOf = (wanted: readonly string[], there: ReadonlySet<string>): number =>
 	wanted.filter((one) => !there.has(one)).length;
@@ -41,14 +32,14 @@ export const countFaults = async (
 		);
 		const tokenIds = await column('SELECT id AS value FROM match_clicks');
 		return {
-			'clicks lost': missingOf(tokens.map(idOf), new Set(tokenIds)) + missingOf(shown, new Set(clicks)),
+			'clicks lost': missingOf(shownIn([{tokens}]), new Set(tokenIds)) + missingOf(shown, new Set(clicks)),
 			'clicks doubled': doubled(clicks) + doubled(shown),
 			'clicks counted wrongly': Math.abs(Number(counted) - clicks.length),
 			'links lost': missingOf([...links.values()], new Set(ids)),
 			'links doubled': doubled(made),
 			'events lost': missingOf(events, new Set(kept)),
 			'events doubled': doubled(kept),
-			'matches lost': missingOf(matched.map(idOf), new Set(consumed)),
+			'matches lost': missingOf(shownIn([{tokens: matched}]), new Set(consumed)),
 			'matches doubled': doubled(matched) + doubled(attempts),
 			'stale answers': stale.length,
 		};

@@ -6,7 +6,7 @@ import {startClickHouse} from '../helpers/clickhouse.ts';
 import {freePort} from '../setup/free-port.ts';
 import {type Process, shownIn, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, pagesSince} from './_assess.ts';
-import {STEADY_MS, type Stage, stopAll} from './_failover.ts';
+import {STEADY_MS, type Stage, sayAcknowledged, stopAll} from './_failover.ts';
 import {require, requireNone, say} from './_judge.ts';
 import {startLoad} from './_load.ts';
 import {until} from './_postgres.ts';
@@ -17,18 +17,9 @@ export const playClickHouse = async ({urlOf, folder}: Stage, t: ExecutionContext
 	const store = await startClickHouse();
 	t.teardown(() => store.stop());
 	const databaseUrl = urlOf.primary;
+	const common = {DATABASE_URL: databaseUrl, CLICKS_URL: store.url, LOG_FORMAT: 'json'};
 	const start = (name: string, port: number): Promise<Process> =>
-		startProcess(
-			t,
-			{
-				DATABASE_URL: databaseUrl,
-				CLICKS_URL: store.url,
-				DATA_DIR: path.join(folder, name),
-				PORT: String(port),
-				LOG_FORMAT: 'json',
-			},
-			() => {},
-		);
+		startProcess(t, {...common, DATA_DIR: path.join(folder, name), PORT: String(port)}, () => {});
 	const [port, otherPort] = [await freePort(), await freePort()];
 	const [victim, other] = [await start('one', port), await start('two', otherPort)];
 	const load = await startLoad([victim, other]);
@@ -92,8 +83,6 @@ export const playClickHouse = async ({urlOf, folder}: Stage, t: ExecutionContext
 		`  pages: ${pages.answered} answered, median ${pages.median} ms, p99 ${pages.p99} ms, longest ${pages.longest} ms; ${unreachable} met the dead process`,
 	);
 	require('pages are answered by every process that lives', pages.refused === unreachable);
-	say(
-		`  acknowledged: ${observed.tokens.length} clicks, ${observed.links.size} links, ${observed.events.length} events, ${observed.matched.length} matches (and ${observed.unknownMatches} whose first answer did not come); ${ids.length} clicks in ClickHouse`,
-	);
+	sayAcknowledged(observed, `${ids.length} clicks in ClickHouse`);
 	requireNone({...(await countFaults(databaseUrl, observed, ids)), ...off});
 };

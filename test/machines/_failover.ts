@@ -5,7 +5,7 @@ import {startCluster, startSentinels} from '../helpers/redis-groups.ts';
 import {type Process, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, gapSince, pagesSince} from './_assess.ts';
 import {require, requireNone, say} from './_judge.ts';
-import {startLoad} from './_load.ts';
+import {type Observed, startLoad} from './_load.ts';
 import {type Node, type startPostgres, until} from './_postgres.ts';
 
 /** How long the load runs before and after what happens. */
@@ -20,12 +20,17 @@ export type Stage = {postgres: Postgres; urlOf: {primary: string; pooler: string
 
 /** Stops processes, each of which must end well. */
 export const stopAll = async (processes: readonly Process[]): Promise<void> => {
-	for (const {child, ended} of processes) {
-		child.kill('SIGTERM');
-		await ended;
+	for (const {child, stop} of processes) {
+		await stop();
 		require('each process stops with exit code 0', child.exitCode === 0);
 	}
 };
+
+/** Says how many of what was acknowledged. */
+export const sayAcknowledged = ({tokens, links, events, matched, unknownMatches}: Observed, more: string): void =>
+	say(
+		`  acknowledged: ${tokens.length} clicks, ${links.size} links, ${events.length} events, ${matched.length} matches (and ${unknownMatches} whose first answer did not come); ${more}`,
+	);
 
 /** A second Redis server under each of both kinds, and how one of them dies. */
 const redisOf = {
@@ -115,17 +120,17 @@ export const playFailover = async (
 	const before = pagesSince({...observed, pages: observed.pages.filter(({at}) => at < hitAt)}, 0);
 	const since = pagesSince(observed, hitAt);
 	const ofRedis = pagesSince(observed, redisAt);
-	say(
-		`  pages of known links before: ${before.answered}, median ${before.median} ms, p99 ${before.p99} ms, longest ${before.longest} ms`,
-	);
-	say(
-		`  since the failure: ${since.answered} answered, ${since.refused} refused, median ${since.median} ms, p99 ${since.p99} ms, longest ${since.longest} ms`,
-	);
-	say(`  of them since a Redis was killed: ${ofRedis.answered} answered, longest ${ofRedis.longest} ms`);
+	for (const [when, {answered, refused, median, p99, longest}] of Object.entries({
+		'before it': before,
+		'since the failure': since,
+		'since a Redis was killed': ofRedis,
+	})) {
+		const times = `median ${median} ms, p99 ${p99} ms, longest ${longest} ms`;
+		say(`  pages of known links ${when}: ${answered} answered, ${refused} refused, ${times}`);
+	}
+
 	require('pages of known links are answered throughout', since.refused === 0 && before.refused === 0);
-	say(
-		`  acknowledged: ${observed.tokens.length} clicks, ${observed.links.size} links, ${observed.events.length} events, ${observed.matched.length} matches (and ${observed.unknownMatches} whose first answer did not come); ${observed.reads} reads of a changing link`,
-	);
+	sayAcknowledged(observed, `${observed.reads} reads of a changing link`);
 	requireNone(await countFaults(urlOf.primary, observed));
 	say(`  the change feed was lost ${log.lost} times; errors in the log: ${[...log.errors].join('; ') || 'none'}`);
 };

@@ -9,20 +9,22 @@ import type {Process} from '../visits/clicks/_process.ts';
 type Asked = {at: number; took: number; status: number};
 
 /** Everything that was asked and acknowledged. */
-export type Observed = {
-	pages: Asked[];
-	tokens: string[];
-	writes: Record<'creates' | 'updates' | 'events' | 'matches', Asked[]>;
+const nothingYet = () => ({
+	pages: [] as Asked[],
+	tokens: [] as string[],
+	writes: {creates: [] as Asked[], updates: [] as Asked[], events: [] as Asked[], matches: [] as Asked[]},
 	/** Acknowledged: links by idempotency key, events by their own id, matched tokens. */
-	links: Map<string, string>;
-	events: string[];
-	matched: string[];
+	links: new Map<string, string>(),
+	events: [] as string[],
+	matched: [] as string[],
 	/** Matches whose first answer did not come, and that were not matched when asked again. */
-	unknownMatches: number;
+	unknownMatches: 0,
 	/** Answers of a state before an update that had been acknowledged when they were asked for. */
-	stale: string[];
-	reads: number;
-};
+	stale: [] as string[],
+	reads: 0,
+});
+
+export type Observed = ReturnType<typeof nothingYet>;
 
 const PHONE =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1';
@@ -37,17 +39,7 @@ export const startLoad = async (processes: readonly Process[]) => {
 		throw new Error('a load needs a process');
 	}
 
-	const observed: Observed = {
-		pages: [],
-		tokens: [],
-		writes: {creates: [], updates: [], events: [], matches: []},
-		links: new Map(),
-		events: [],
-		matched: [],
-		unknownMatches: 0,
-		stale: [],
-		reads: 0,
-	};
+	const observed = nothingYet();
 	const acme: TestOrganization = await organization(first.asService, {plan: 'ENTERPRISE'});
 	const known = await Promise.all(Array.from({length: LINKS}, () => link(acme)));
 	const paths = known.map(({url}) => new URL(url).pathname);
@@ -71,11 +63,7 @@ export const startLoad = async (processes: readonly Process[]) => {
 	};
 
 	/** Asks until the answer has that status, or the load ends. */
-	const insist = async (
-		list: Asked[],
-		status: number,
-		ask: () => Promise<Answer>,
-	): Promise<{answer: Answer; tries: number} | null> => {
+	const insist = async (list: Asked[], status: number, ask: () => Promise<Answer>) => {
 		for (let tries = 1; continues; tries += 1) {
 			const answer = await timed(list, ask);
 			if (answer?.status === status) {
@@ -135,19 +123,18 @@ export const startLoad = async (processes: readonly Process[]) => {
 
 	const match = async (process: Process) => {
 		const token = await visit(process);
-		if (token === null) {
+		const body = {clipboardToken: token, deviceId: randomUUID(), platform: 'iOS'};
+		const ask = () => withKey(process, acme.clientKey).post('/match', body);
+		const found = token === null ? null : await insist(observed.writes.matches, 200, ask);
+		if (token === null || found === null) {
 			return;
 		}
 
-		const deviceId = randomUUID();
-		const found = await insist(observed.writes.matches, 200, () =>
-			withKey(process, acme.clientKey).post('/match', {clipboardToken: token, deviceId, platform: 'iOS'}),
-		);
-		if (found?.answer.body.matched === true) {
+		if (found.answer.body.matched === true) {
 			observed.matched.push(token);
-		} else if (found !== null && found.tries > 1) {
+		} else if (found.tries > 1) {
 			observed.unknownMatches += 1;
-		} else if (found !== null) {
+		} else {
 			throw new Error(`a token was not matched: ${found.answer.text}`);
 		}
 	};

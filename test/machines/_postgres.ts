@@ -144,10 +144,8 @@ const startNode = async (starter: Starter, programs: Programs, etcdPort: number,
 	const folder = await starter.own(name);
 	const node = {name, folder, port: await freePort(), api: await freePort()};
 	// JSON is YAML.
-	const file = await starter.write(
-		`${name}.yml`,
-		JSON.stringify(patroniOf(node, etcdPort, path.dirname(programs.postgres)), null, 1),
-	);
+	const settings = patroniOf(node, etcdPort, path.dirname(programs.postgres));
+	const file = await starter.write(`${name}.yml`, JSON.stringify(settings, null, 1));
 	return {...node, child: starter.start(name, programs.patroni, [file], 'SIGTERM')};
 };
 
@@ -202,41 +200,30 @@ export const startPostgres = async (starter: Starter, programs: Programs, teardo
 			}
 		}
 	});
-	const isSynchronous = async () =>
-		(await Promise.all(nodes.map(({api}) => answers(`http://127.0.0.1:${api}/synchronous`)))).some(Boolean);
+	/** Which of these nodes say yes to a question of Patroni's API. */
+	const saying = async (what: 'primary' | 'synchronous' | 'health', some: readonly Node[] = nodes) => {
+		const said = await Promise.all(some.map(({api}) => answers(`http://127.0.0.1:${api}/${what}`)));
+		return some.filter((_, index) => said[index]);
+	};
 	const isWhole = async () =>
-		(await isSynchronous()) &&
-		(await Promise.all(nodes.map(({api}) => answers(`http://127.0.0.1:${api}/health`)))).every(Boolean);
+		(await saying('synchronous')).length > 0 && (await saying('health')).length === nodes.length;
 	await until('a standby is synchronous', isWhole);
 
 	const [primary, pooler] = [await freePort(), await freePort()];
 	const balancer = await starter.write('haproxy.cfg', haproxyOf(primary, nodes));
 	starter.start('haproxy', programs.haproxy, ['-db', '-f', balancer]);
 	const users = await starter.write('users', `"postgres" "${PASSWORD}"\n`);
-	starter.start('pgbouncer', programs.pgbouncer, [
-		await starter.write('pgbouncer.ini', pgbouncerOf(pooler, primary, users)),
-	]);
+	const pooling = await starter.write('pgbouncer.ini', pgbouncerOf(pooler, primary, users));
+	starter.start('pgbouncer', programs.pgbouncer, [pooling]);
 	const urlAt = (port: number) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
 
-	const primaryNow = async (): Promise<Node | null> => {
-		for (const node of nodes) {
-			if (await answers(`http://127.0.0.1:${node.api}/primary`)) {
-				return node;
-			}
-		}
-
-		return null;
-	};
+	const primaryNow = async (): Promise<Node | null> => (await saying('primary'))[0] ?? null;
 
 	/** Whether writes can be acknowledged: another node is primary, and a standby is synchronous. */
 	const canWrite = async (former: Node): Promise<boolean> => {
 		const now = await primaryNow();
 		const others = nodes.filter((node) => node !== former && node !== now);
-		return (
-			now !== null &&
-			now !== former &&
-			(await Promise.all(others.map(({api}) => answers(`http://127.0.0.1:${api}/synchronous`)))).some(Boolean)
-		);
+		return now !== null && now !== former && (await saying('synchronous', others)).length > 0;
 	};
 
 	return {
@@ -256,12 +243,8 @@ export const startPostgres = async (starter: Starter, programs: Programs, teardo
 		kill: (node: Node) => signal(node, 'SIGKILL'),
 		/** Starts what was killed again. */
 		restart: (node: Node) => {
-			node.child = starter.start(
-				node.name,
-				programs.patroni,
-				[path.join(starter.folder, `${node.name}.yml`)],
-				'SIGTERM',
-			);
+			const file = path.join(starter.folder, `${node.name}.yml`);
+			node.child = starter.start(node.name, programs.patroni, [file], 'SIGTERM');
 		},
 		/** A node that answers nobody, while its connections stay open, as when it is cut off from the network. */
 		cutOff: (node: Node) => signal(node, 'SIGSTOP'),

@@ -14,18 +14,16 @@ const {failovers, playFailover} = await import('./_failover.ts');
 const {playClickHouse} = await import('./_clickhouse.ts');
 const {createStarter, PATRONI, startPostgres} = await import('./_postgres.ts');
 
-type Round = (stage: Parameters<typeof playClickHouse>[0], t: ExecutionContext) => Promise<void>;
+type Given = Parameters<typeof playClickHouse>;
 
-const skipClickHouse: Round = async () =>
-	say(
-		'\nskipped, raw clicks in ClickHouse: this machine has no clickhouse-server (apt-get install -y clickhouse-server)',
-	);
+const skipClickHouse = async () =>
+	say('\nskipped, raw clicks in ClickHouse: there is no clickhouse-server (apt-get install -y clickhouse-server)');
 
-const rounds: readonly Round[] = [
+const rounds: ReadonlyArray<(...given: Given) => Promise<void>> = [
 	...failovers.map(
-		(failover): Round =>
-			(stage, t) =>
-				playFailover(failover, stage, t),
+		(failover) =>
+			(...given: Given) =>
+				playFailover(failover, ...given),
 	),
 	hasClickHouse ? playClickHouse : skipClickHouse,
 ];
@@ -44,10 +42,9 @@ const run = async (teardown: Teardown): Promise<void> => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-machines-'));
 	teardown.add(() => rm(folder, {recursive: true, force: true}));
 	await chmod(folder, 0o755);
-	say(`${['postgres', 'etcd', 'pgbouncer'].map((name) => versionOf(programs[name as 'postgres'])).join(', ')}`);
-	say(
-		`Patroni with ttl ${PATRONI.ttl}, loop_wait ${PATRONI.loop_wait}, retry_timeout ${PATRONI.retry_timeout}, synchronous_mode_strict`,
-	);
+	say([programs.postgres, programs.etcd, programs.pgbouncer].map(versionOf).join(', '));
+	const times = Object.entries(PATRONI).map(([name, seconds]) => `${name} ${seconds}`);
+	say(`Patroni with ${times.join(', ')}, synchronous_mode_strict`);
 	const postgres = await startPostgres(await createStarter(folder, teardown), programs, teardown);
 	for (const [index, play] of rounds.entries()) {
 		if (process.argv[2] !== undefined && process.argv[2] !== String(index + 1)) {
