@@ -27,108 +27,86 @@ const refusals = [400, 401, 402, 403, 404, 409, 410, 413, 428].map((status): Fat
 
 const errorClass = (fate: Fate) => (typeof fate === 'string' ? OplinkConnectionError : OplinkApiError);
 
-type Call = (oplink: Oplink) => Promise<unknown>;
-
-const isRetried = test.macro(async (t: ExecutionContext, call: Call, fate: Fate, waits: [number, number]) => {
-	const {oplink, requests, waits: waited} = await faultyServer(t, [fate]);
-	await t.throwsAsync(call(oplink), {instanceOf: errorClass(fate)});
-	t.is(requests.length, 3);
-	t.deepEqual(waited, waits);
-
-	const passing = await faultyServer(t, [fate, ok]);
-	t.deepEqual(await call(passing.oplink), {fine: true});
-	t.is(passing.requests.length, 2);
-	t.deepEqual(passing.requests[1]?.body, passing.requests[0]?.body);
-	t.deepEqual(passing.waits, [waits[0]]);
-});
-
 /**
- * Attempts that get no answer in time, the first ones or all of them, and then one that gets an answer. Without a
- * network, since on a busy machine that one would have to be in time too; `errors.ts` has a server that hangs.
+ * A client whose first attempts get no answer in time, without a network: on a busy machine the last one would have to be
+ * in time too. `errors.ts` has a server that hangs.
  */
 const silence = (attempts: number) => {
+	const requests: Array<{body: unknown}> = [];
 	const waits: number[] = [];
-	const urls: string[] = [];
+	const log: Array<{error: unknown}> = [];
 	const oplink = new Oplink({
 		baseUrl: 'http://example.invalid',
 		timeoutSeconds: 0.02,
-		sleep: async (seconds) => {
-			waits.push(seconds);
-		},
-		log: () => {},
-		fetch: async (url) => {
-			urls.push(url);
-			return urls.length > attempts ? {status: 200, text: async () => '{"fine": true}'} : new Promise(() => {});
+		sleep: async (seconds) => void waits.push(seconds),
+		log: (_message, error) => void log.push({error}),
+		fetch: async (_url, {body}) => {
+			requests.push({body});
+			return requests.length > attempts ? {status: 200, text: async () => '{"fine": true}'} : new Promise(() => {});
 		},
 	});
-	return {oplink, waits, urls};
+	return {oplink, requests, waits, log};
 };
 
-const isRetriedAfterTimeout = test.macro(async (t: ExecutionContext, call: Call) => {
-	const {oplink, urls, waits} = silence(Number.POSITIVE_INFINITY);
-	await t.throwsAsync(call(oplink), {instanceOf: OplinkConnectionError});
-	t.is(urls.length, 3);
-	t.deepEqual(waits, [0.5, 1]);
+const clientOf = async (t: ExecutionContext, fate: Fate, attempts: number) =>
+	fate === 'hang' ? silence(attempts) : faultyServer(t, [...Array<Fate>(attempts).fill(fate), ok] as [Fate]);
 
-	const passing = silence(1);
-	t.deepEqual(await call(passing.oplink), {fine: true});
-	t.is(passing.urls.length, 2);
-	t.deepEqual(passing.waits, [0.5]);
-});
-
-const isThrown = test.macro(async (t: ExecutionContext, call: Call, fates: readonly Fate[]) => {
-	for (const fate of fates) {
-		const {oplink, requests, waits} = await faultyServer(t, [fate, ok]);
-		await t.throwsAsync(call(oplink), {instanceOf: OplinkApiError});
-		t.is(requests.length, 1);
-		t.deepEqual(waits, []);
-	}
-});
+const backoff = [0.5, 1];
+const retried: Array<[fate: Fate, waits: number[]]> = [
+	['drop', backoff],
+	['break off', backoff],
+	['hang', backoff],
+	[rateLimited(7), [7, 7]],
+];
+const serverFailures: typeof retried = [
+	[failed, backoff],
+	[badGateway, backoff],
+];
 
 for (const [name, call] of Object.entries({...resolution, ...reports})) {
-	test(`${name} is tried again after a dropped connection`, isRetried, call, 'drop', [0.5, 1]);
-	test(`${name} is tried again after an answer that breaks off`, isRetried, call, 'break off', [0.5, 1]);
-	test(`${name} is tried again after a timeout`, isRetriedAfterTimeout, call);
-	test(`${name} is tried again after the seconds that a 429 states`, isRetried, call, rateLimited(7), [7, 7]);
-	test(`${name} throws any other 4xx at once`, isThrown, call, refusals);
+	const [again, thrown] = name in reports ? [[], [failed, badGateway]] : [serverFailures, []];
+
+	test(`${name} is tried again after what may pass, each call with a budget of its own`, async (t) => {
+		for (const [fate, expected] of [...retried, ...again]) {
+			const {oplink, requests, waits} = await clientOf(t, fate, 4);
+			await t.throwsAsync(call(oplink), {instanceOf: errorClass(fate)});
+			t.is(requests.length, 3);
+			t.deepEqual(await call(oplink), {fine: true});
+			t.is(requests.length, 5);
+			t.deepEqual(requests[4]?.body, requests[3]?.body);
+			t.deepEqual(waits, [...expected, expected[0]]);
+		}
+	});
+
+	test(`${name} throws ${name in reports ? 'a 5xx and ' : ''}any other 4xx at once`, async (t) => {
+		const fates = [...refusals, ...thrown];
+		const {oplink, requests, waits} = await faultyServer(t, [...fates, ok] as [Fate]);
+		for (const [index] of fates.entries()) {
+			await t.throwsAsync(call(oplink), {instanceOf: OplinkApiError});
+			t.is(requests.length, index + 1);
+		}
+
+		t.deepEqual(waits, []);
+	});
 }
 
-for (const [name, call] of Object.entries(resolution)) {
-	test(`${name} is tried again after a 500`, isRetried, call, failed, [0.5, 1]);
-	test(`${name} is tried again after a proxy's 502`, isRetried, call, badGateway, [0.5, 1]);
-}
-
-for (const [name, call] of Object.entries(reports)) {
-	test(`${name} is never tried again after a 5xx`, isThrown, call, [failed, badGateway]);
-}
-
-for (const fate of ['drop', 'break off', rateLimited(7), failed, badGateway, ...refusals] as const) {
-	const name = typeof fate === 'string' ? fate : fate.status;
-	test(`session makes one attempt, and logs and does not throw (${name})`, async (t) => {
-		const {oplink, requests, waits, log} = await faultyServer(t, [fate, ok]);
+test('session makes one attempt, and logs and does not throw', async (t) => {
+	for (const fate of ['drop', 'break off', 'hang', rateLimited(7), failed, badGateway, ...refusals] as const) {
+		const {oplink, requests, waits, log} = await clientOf(t, fate, 1);
 		t.is(await oplink.session({deviceId}), null);
 		t.is(requests.length, 1);
 		t.deepEqual(waits, []);
 		t.is(log.length, 1);
 		t.true(log[0]?.error instanceof errorClass(fate));
-	});
-}
-
-test('session makes one attempt, and logs and does not throw (timeout)', async (t) => {
-	const {oplink, urls, waits} = silence(1);
-	t.is(await oplink.session({deviceId}), null);
-	t.is(urls.length, 1);
-	t.deepEqual(waits, []);
+	}
 });
 
-test('one budget serves all kinds of failure, and n of the backoff is the index of the attempt', async (t) => {
-	const {oplink, requests, waits} = await faultyServer(t, [rateLimited(7), failed, ok]);
-	t.deepEqual(await oplink.match({deviceId}), {fine: true} as never);
-	t.is(requests.length, 3);
-	t.deepEqual(waits, [7, 1]);
-});
+test('one budget serves all kinds of failure, n of the backoff is the index of the attempt, the last error is thrown', async (t) => {
+	const passing = await faultyServer(t, [rateLimited(7), failed, ok]);
+	t.deepEqual(await passing.oplink.match({deviceId}), {fine: true} as never);
+	t.is(passing.requests.length, 3);
+	t.deepEqual(passing.waits, [7, 1]);
 
-test('when the budget is spent, the last error is thrown', async (t) => {
 	const {oplink, requests, waits} = await faultyServer(t, ['drop', rateLimited(3), failed, ok]);
 	await t.throwsAsync(oplink.resolve('AbC4', 'sale'), {instanceOf: OplinkApiError, message: 'Internal server error'});
 	t.is(requests.length, 3);
@@ -142,30 +120,18 @@ test('a report that was let wait is still not repeated after a 5xx', async (t) =
 	t.deepEqual(waits, [2]);
 });
 
-test('each call has its own retry budget', async (t) => {
-	const {oplink, requests} = await faultyServer(t, ['drop']);
-	await t.throwsAsync(oplink.match({deviceId}));
-	await t.throwsAsync(oplink.match({deviceId}));
-	t.is(requests.length, 6);
-});
-
-test('the backoff grows to 5 seconds and no further', async (t) => {
-	const {oplink, waits} = await faultyServer(t, [failed], {maxRetries: 7});
-	await t.throwsAsync(oplink.match({deviceId}));
-	t.deepEqual(waits, [0.5, 1, 2, 4, 5, 5, 5]);
-});
-
-test('maxRetries 0 means one attempt', async (t) => {
-	const {oplink, requests, waits} = await faultyServer(t, [rateLimited(1), ok], {maxRetries: 0});
-	await t.throwsAsync(oplink.match({deviceId}), {instanceOf: OplinkApiError});
-	t.is(requests.length, 1);
-	t.deepEqual(waits, []);
-});
-
-test('a 429 that states no wait is followed by the backoff', async (t) => {
-	const {oplink, waits} = await faultyServer(t, [{status: 429, body: '<h1>Slow down</h1>'}, ok]);
-	await oplink.match({deviceId});
-	t.deepEqual(waits, [0.5]);
+test('the backoff grows to 5 seconds, also where a 429 states no wait, and maxRetries 0 means one attempt', async (t) => {
+	const busy: Fate = {status: 429, body: '<h1>Slow down</h1>'};
+	for (const [fate, maxRetries, expected] of [
+		[failed, 7, [0.5, 1, 2, 4, 5, 5, 5]],
+		[busy, 1, [0.5]],
+		[rateLimited(1), 0, []],
+	] as const) {
+		const {oplink, requests, waits} = await faultyServer(t, [fate], {maxRetries});
+		await t.throwsAsync(oplink.match({deviceId}), {instanceOf: OplinkApiError});
+		t.is(requests.length, maxRetries + 1);
+		t.deepEqual(waits, expected);
+	}
 });
 
 test('the attempts of one create share an Idempotency-Key, and the next create has another', async (t) => {
