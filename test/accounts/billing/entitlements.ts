@@ -1,14 +1,11 @@
 import test from 'ava';
 import {link} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {DAY, type Owner} from './_stage.ts';
-import {type StripeStage, startStripeStage} from './_stripe-stage.ts';
+import {startStripeStage} from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.beforeEach(async () => {
-	stage = await startStripeStage();
-});
-test.afterEach.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 /** The entitlements: a feature, a quota, and the answer that the success page polls. */
 const entitled = async ({caller, activeSubscription}: Owner) => ({

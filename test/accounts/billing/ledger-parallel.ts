@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {runCli} from '../../cli/_run-cli.ts';
-import {finish, start} from '../../cli/_spawn-cli.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {startStripeStage} from './_stripe-stage.ts';
@@ -74,7 +73,7 @@ test.serial('oplink billing lists, shows and replays events', async (t) => {
 	const {organization} = await stage.subscribed();
 	const env = {OPLINK_URL: stage.portal.url, OPLINK_ADMIN_TOKEN: stage.portal.adminToken};
 	const oplink = (...words: string[]) => runCli(['billing', ...words], {env});
-	const listed = await finish(start(t, ['billing', 'events', '--org', organization.orgKey, '--json'], env));
+	const listed = await oplink('events', '--org', organization.orgKey, '--json');
 	t.is(listed.exitCode, 0, listed.stderr);
 	const {data} = JSON.parse(listed.stdout);
 	t.deepEqual(data, (await eventsOf(organization.id)).data);
