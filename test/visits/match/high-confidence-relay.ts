@@ -29,19 +29,6 @@ const countPhones = async (acme: TestOrganization, phone: object) => {
 const rare = {platform: 'Android', osVersion: '14', deviceModel: 'Pixel 8', language: 'de-DE'};
 
 // Serial: they move the one clock.
-test.serial('a guess is high for ten minutes after the click, then medium by the same method', async (t) => {
-	const acme = await organization(service);
-	await countPhones(acme, rare);
-	const place = network();
-	const {link: sale} = await clicked(service, acme, place(1));
-	await visit(service, sale, place(2));
-	const expected = {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id};
-	service.clock.advance(600);
-	t.like(await match(service, place(1), device('just-in-time'), acme), {...expected, matchConfidence: 'high'});
-	service.clock.advance(1);
-	t.like(await match(service, place(2), device('too-late'), acme), {...expected, matchConfidence: 'medium'});
-});
-
 test.serial('an organization that asks for high gets no guess on an older click, and the token of it', async (t) => {
 	const {address, token} = await tapped(service, {}, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
 	service.clock.advance(601);
@@ -61,22 +48,6 @@ test.serial('a guess on a phone as most phones of the app are is less sure than 
 	}
 
 	t.deepEqual(confidences, ['medium', 'high']);
-});
-
-test.serial('where few people click, the newest tap that nothing speaks against is the answer', async (t) => {
-	const acme = await organization(service);
-	const [here, there] = [network()(1), network()(1)];
-	const {link: sale} = await clicked(service, acme, here);
-	await visit(service, sale, there);
-	service.clock.advance(1);
-	const {link: later} = await clicked(service, acme, here);
-	await visit(service, await link(acme), there, {language: 'ja-JP', timezone: 'Asia/Tokyo'});
-	for (const [address, deviceId, linkId] of [
-		[here, 'device-newest', later.id],
-		[there, 'device-by-signals', sale.id],
-	] as const) {
-		t.is((await match(service, address, {...iPhoneApp, deviceId}, acme)).linkId, linkId);
-	}
 });
 
 test.serial('the later tap of a visitor on another link wins, from whatever address', async (t) => {

@@ -11,22 +11,6 @@ const apps = [
 	{orgKey: 'AB12', teamId: 'FGHIJ67890', bundleId: 'com.acme.app'},
 ];
 
-test('on the default domain each app opens the paths of its organization, in the order of the keys', (t) => {
-	t.deepEqual(appleAppSiteAssociation(apps), {
-		applinks: {
-			details: [
-				{appIDs: ['FGHIJ67890.com.acme.app'], components: [{'/': '/AB12/*'}]},
-				{appIDs: ['ABCDE12345.com.zed.app'], components: [{'/': '/ZZ99/*'}]},
-			],
-		},
-	});
-});
-
-test('on a custom domain an app opens every path, because bare codes resolve there', (t) => {
-	const file = appleAppSiteAssociation(apps.slice(1), {customDomain: true});
-	t.deepEqual(file.applinks.details, [{appIDs: ['FGHIJ67890.com.acme.app'], components: [{'/': '/*'}]}]);
-});
-
 test('the files do not depend on the order of the rows', (t) => {
 	t.is(JSON.stringify(appleAppSiteAssociation(apps)), JSON.stringify(appleAppSiteAssociation(apps.toReversed())));
 	const rows = [

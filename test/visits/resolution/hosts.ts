@@ -1,6 +1,6 @@
 import test from 'ava';
-import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
-import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
+import {link, organization} from '../../helpers/builders.ts';
+import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
 import {pathOf, userAgents} from '../match/_phones.ts';
 import {addDomain} from './_domains.ts';
@@ -57,15 +57,17 @@ test('an unknown host has no links and no association files', async (t) => {
 	t.is((await anonymous(service).get('/abc/x', at('unknown.test'))).status, 400);
 });
 
-test('a custom domain serves only its organization, with and without the orgKey', async (t) => {
+test('a custom domain serves only its organization, with and without the orgKey, and carries a query', async (t) => {
 	const acme = await withDomain('links.acme.test');
 	const globex = await organization(service);
 	const own = await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
 	const foreign = await link(globex, {shortCode: 'theirs'});
 	t.is(own.url, `https://links.acme.test/${acme.orgKey}/sale`);
 	for (const path of [`/${acme.orgKey}/sale`, '/sale', '/sale/']) {
-		t.is((await acme.get(path)).status, 200, path);
-		t.is((await acme.get(`${path.replace(/\/$/, '')}/data`)).body.linkId, own.id);
+		const {text} = await acme.get(`${path}?ref=42`, {'User-Agent': userAgents.iPhone});
+		t.true(text.includes('href="acmeshop://sale?ref=42"'), path);
+		const {body} = await acme.get(`${path.replace(/\/$/, '')}/data?ref=42`);
+		t.like(body, {linkId: own.id, params: {ref: '42'}});
 	}
 
 	const others = [`/${globex.orgKey}/theirs`, '/theirs', '/theirs/data', pathOf(foreign.url)];
@@ -74,17 +76,6 @@ test('a custom domain serves only its organization, with and without the orgKey'
 	}
 
 	t.is((await acme.get('/abc/x')).status, 400);
-});
-
-test('a visit of a custom domain carries its query, with and without the orgKey', async (t) => {
-	const acme = await withDomain('invite.acme.test');
-	await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
-	for (const path of ['/sale', '/sale/', `/${acme.orgKey}/sale`]) {
-		const {text} = await acme.get(`${path}?ref=42`, {'User-Agent': userAgents.iPhone});
-		t.true(text.includes('href="acmeshop://sale?ref=42"'), path);
-	}
-
-	t.deepEqual((await acme.get('/sale/data?ref=42')).body.params, {ref: '42'});
 });
 
 test('a code named data is distinguished from the data of a code', async (t) => {
@@ -120,20 +111,6 @@ test('any origin may read the data of a bare code, and no page', async (t) => {
 test('a bare code on the shared domain is an unknown path', async (t) => {
 	const answer = await anonymous(service).get('/sale', at('go.oplink.test'));
 	t.like(answer, {status: 404, body: {message: 'Not found'}});
-});
-
-test('the association files of a custom domain describe only its organization', async (t) => {
-	const acme = await withDomain('apps.acme.test');
-	await organization(service, {
-		appConfig: {...exampleAppConfig, ios: {teamId: 'ZZZZZ99999', bundleId: 'com.other.app'}},
-	});
-	const {details} = (await acme.get(APPLE)).body.applinks;
-	t.deepEqual(
-		details.map(({appIDs}: {appIDs: string[]}) => appIDs),
-		[['ABCDE12345.com.acme.shop.ios']],
-	);
-	await admin(service).post(`${acme.domain.path}/reject`);
-	t.is((await acme.get(APPLE)).status, 404);
 });
 
 test('the host that a trusted proxy forwards counts, and one from elsewhere does not', async (t) => {

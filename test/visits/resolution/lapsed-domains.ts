@@ -139,9 +139,10 @@ test('a domain that does not serve can be removed', async (t) => {
 	t.is(new URL((await operator.get(`${base}/links/${own.id}`)).body.url).host, 'go.oplink.test');
 });
 
-test('the URL of a link on a rejected domain is on the shared one', async (t) => {
-	const {operator, domain, hostsOfUrl} = await setup('lapsed5.acme.test');
+test('a rejected domain serves nothing, and the URL of its link is on the shared one', async (t) => {
+	const {operator, domain, served, hostsOfUrl} = await setup('lapsed5.acme.test');
 	await operator.post(`${domain.path}/reject`);
+	t.deepEqual(await served(), all(404));
 	t.deepEqual(await hostsOfUrl(), ['go.oplink.test']);
 	await operator.post(`${domain.path}/approve`);
 	t.deepEqual(await hostsOfUrl(), ['lapsed5.acme.test']);
