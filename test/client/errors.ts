@@ -28,88 +28,71 @@ test('an API error has the envelope’s fields and the raw body', async (t) => {
 		path: '/links',
 		requestId: 'request-1',
 	};
-	const {oplink} = await faultyServer(t, [{status: 400, body}]);
+	const quota = {statusCode: 402, message: "You've reached your links limit.", code: 'QUOTA_EXCEEDED', quota: 'links'};
+	const {oplink} = await faultyServer(t, [
+		{status: 400, body},
+		{status: 402, body: quota},
+	]);
 	const error = await apiError(oplink.links.create({path: ''}));
 	t.true(error instanceof Error);
-	t.is(error.name, 'OplinkApiError');
-	t.is(error.status, 400);
-	t.is(error.message, 'Validation failed');
-	t.is(error.requestId, 'request-1');
-	t.deepEqual(error.details, body.details);
+	const {message, details, requestId} = body;
+	t.like(error, {name: 'OplinkApiError', status: 400, message, requestId, body: JSON.stringify(body)});
+	t.deepEqual(error.details, details);
 	t.is(error.retryAfterSeconds, undefined);
 	t.is(error.code, undefined);
-	t.is(error.body, JSON.stringify(body));
+
+	const structured = await apiError(oplink.links.create({path: '/sale'}));
+	t.is(structured.code, 'QUOTA_EXCEEDED');
+	t.is(structured.envelope?.['quota'], 'links');
 });
 
-test('a structured error has its code, and its extra fields in the envelope', async (t) => {
-	const body = {statusCode: 402, message: "You've reached your links limit.", code: 'QUOTA_EXCEEDED', quota: 'links'};
-	const {oplink} = await faultyServer(t, [{status: 402, body}]);
-	const error = await apiError(oplink.links.create({path: '/sale'}));
-	t.is(error.code, 'QUOTA_EXCEEDED');
-	t.is(error.envelope?.['quota'], 'links');
+test('details are of a 400 only, a wait of a 429 only, and a request id may be missing or of the header', async (t) => {
+	const {oplink} = await faultyServer(
+		t,
+		[
+			{status: 409, body: {message: 'Rate limit exceeded. Retry after 12 second(s).', details: [{message: 'no'}]}},
+			rateLimited(12),
+			{status: 404, body: '<h1>Not found</h1>', headers: {'x-request-id': 'request-2'}},
+		],
+		noRetries,
+	);
+	for (const expected of [
+		{retryAfterSeconds: undefined, details: undefined, requestId: undefined},
+		{retryAfterSeconds: 12, details: undefined, requestId: undefined},
+		{retryAfterSeconds: undefined, details: undefined, requestId: 'request-2'},
+	]) {
+		t.like(await apiError(oplink.match({})), expected);
+	}
 });
 
-test('details are of a 400 only, and a wait of a 429 only', async (t) => {
-	const message = 'Rate limit exceeded. Retry after 12 second(s).';
-	const conflict = await faultyServer(t, [{status: 409, body: {message, details: [{message: 'no'}]}}]);
-	const refused = await apiError(conflict.oplink.links.create({path: '/sale'}));
-	t.is(refused.details, undefined);
-	t.is(refused.retryAfterSeconds, undefined);
-
-	const busy = await faultyServer(t, [rateLimited(12)], noRetries);
-	const {retryAfterSeconds, details} = await apiError(busy.oplink.match({}));
-	t.is(retryAfterSeconds, 12);
-	t.is(details, undefined);
-});
-
-test('requestId may be missing, and comes from the header if the body has none', async (t) => {
-	const without = await faultyServer(t, [{status: 404, body: {message: 'Link not found'}}]);
-	t.is((await apiError(without.oplink.resolve('AbC4', 'gone'))).requestId, undefined);
-
-	const headers = {'x-request-id': 'request-2'};
-	const within = await faultyServer(t, [{status: 404, body: '<h1>Not found</h1>', headers}]);
-	t.is((await apiError(within.oplink.resolve('AbC4', 'gone'))).requestId, 'request-2');
-});
-
-for (const [what, body] of Object.entries({
-	'an HTML page': '<html><h1>Forbidden</h1></html>',
-	'nothing at all': '',
-	'truncated JSON': '{"statusCode": 403, "mess',
-	'JSON without a message': '["nope"]',
-	null: 'null',
-})) {
-	test(`an error whose body is ${what} names the status and keeps the body`, async (t) => {
-		const {oplink} = await faultyServer(t, [{status: 403, body}]);
+test('an answer that is no envelope, or a success that is not JSON, names the status, keeps the body, is not repeated', async (t) => {
+	for (const [status, body] of [
+		[403, '<html><h1>Forbidden</h1></html>'],
+		[403, ''],
+		[403, '{"statusCode": 403, "mess'],
+		[403, '["nope"]'],
+		[403, 'null'],
+		[200, '<html>Accept the terms of this WiFi</html>'],
+	] as const) {
+		const {oplink, requests} = await faultyServer(t, [{status, body}]);
 		const error = await apiError(oplink.resolve('AbC4', 'sale'));
-		t.is(error.status, 403);
-		t.is(error.message, 'request failed with status 403');
-		t.is(error.body, body);
-	});
-}
-
-test('a success that is not valid JSON is an API error too, and is not repeated', async (t) => {
-	const {oplink, requests} = await faultyServer(t, [{status: 200, body: '<html>Accept the terms of this WiFi</html>'}]);
-	const error = await apiError(oplink.resolve('AbC4', 'sale'));
-	t.is(error.status, 200);
-	t.is(error.message, 'request failed with status 200');
-	t.is(error.body, '<html>Accept the terms of this WiFi</html>');
-	t.is(requests.length, 1);
+		t.like(error, {status, message: `request failed with status ${status}`, body});
+		t.is(requests.length, 1);
+	}
 });
 
-test('a connection error has its cause', async (t) => {
+test('a connection error has its cause, also of an address that is none', async (t) => {
 	const server = createServer();
-	await new Promise<void>((resolve) => {
-		server.listen(0, '127.0.0.1', resolve);
-	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	await new Promise((resolve) => {
-		server.close(resolve);
-	});
-
+	await new Promise((resolve) => server.close(resolve));
 	const error = await t.throwsAsync(new Oplink({baseUrl, ...noRetries}).match({}), {instanceOf: OplinkConnectionError});
 	t.is(error?.name, 'OplinkConnectionError');
 	t.true(error?.cause instanceof TypeError);
 	t.regex(String(error?.message), /^POST \/match got no answer: .*ECONNREFUSED/);
+
+	const oplink = new Oplink({baseUrl: 'not an address', ...noRetries});
+	await t.throwsAsync(oplink.match({}), {instanceOf: OplinkConnectionError});
 });
 
 test('a connection error gives the reason that fetch keeps below its own, also of several addresses', (t) => {
@@ -122,45 +105,37 @@ test('a connection error gives the reason that fetch keeps below its own, also o
 	t.is(baseUrl, 'http://localhost:3000');
 });
 
-test('a timeout is a connection error, also during the answer', async (t) => {
-	const silent = await faultyServer(t, ['hang'], {...noRetries, timeoutSeconds: 0.05});
+const inAWhile = {...noRetries, timeoutSeconds: 0.05};
+
+test('a timeout is a connection error, also during the answer, and aborts the request', async (t) => {
+	const silent = await faultyServer(t, ['hang'], inAWhile);
 	const error = await t.throwsAsync(silent.oplink.match({}), {instanceOf: OplinkConnectionError});
 	t.true(error?.cause instanceof Error);
 	t.like(error?.cause, {name: 'TimeoutError'});
 	t.is(error?.message, 'POST /match got no answer: no answer within 0.05 s');
 
-	const endless = new Oplink({
-		baseUrl: 'http://example.invalid',
-		...noRetries,
-		timeoutSeconds: 0.05,
-		fetch: async () => ({status: 200, text: () => new Promise<string>(() => {})}),
-	});
-	await t.throwsAsync(endless.match({}), {instanceOf: OplinkConnectionError});
-});
-
-test('a timeout aborts the request', async (t) => {
 	const signals: AbortSignal[] = [];
-	const oplink = new Oplink({
-		baseUrl: 'http://example.invalid',
-		...noRetries,
-		timeoutSeconds: 0.05,
-		fetch: (_url, {signal}) => {
-			signals.push(signal);
-			return new Promise(() => {});
-		},
-	});
-	await t.throwsAsync(oplink.match({}), {instanceOf: OplinkConnectionError});
-	t.true(signals[0]?.aborted);
+	for (const answer of [{status: 200, text: () => new Promise<string>(() => {})}, new Promise<never>(() => {})]) {
+		const endless = new Oplink({
+			baseUrl: 'http://example.invalid',
+			...inAWhile,
+			fetch: async (_url, {signal}) => {
+				signals.push(signal);
+				return answer;
+			},
+		});
+		await t.throwsAsync(endless.match({}), {instanceOf: OplinkConnectionError});
+	}
+
+	t.deepEqual(
+		signals.map(({aborted}) => aborted),
+		[true, true],
+	);
 });
 
 test('a timeout beyond the longest timer never fires, instead of at once', async (t) => {
 	const {oplink} = await faultyServer(t, [{status: 200, body: {matched: false}}], {timeoutSeconds: Infinity});
 	t.deepEqual(await oplink.match({}), {matched: false} as never);
-});
-
-test('a client can be created with an invalid address; its calls fail', async (t) => {
-	const oplink = new Oplink({baseUrl: 'not an address', ...noRetries});
-	await t.throwsAsync(oplink.match({}), {instanceOf: OplinkConnectionError});
 });
 
 test('an id that would name another route is refused before it is sent', async (t) => {
