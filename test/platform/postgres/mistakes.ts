@@ -14,7 +14,7 @@ const server = startedFor(test, () => startOddServer());
 test.serial.before(async () => {
 	for (const sql of [
 		...['app', 'refused', 'guarded'].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD 'password'`),
-		...['norights', 'otherowner', 'othertables', 'reads', 'nopath'].map((name) => `CREATE DATABASE ${name}`),
+		...['norights', 'owned', 'taken', 'reads', 'nopath'].map((name) => `CREATE DATABASE ${name}`),
 		"CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'",
 		'ALTER DATABASE reads SET default_transaction_read_only = on',
 		'ALTER DATABASE nopath SET search_path = missing',
@@ -22,80 +22,29 @@ test.serial.before(async () => {
 		await server.run(sql);
 	}
 
-	await server.run('GRANT ALL ON SCHEMA public TO app', 'otherowner');
-	await server.run('CREATE TABLE migrations (id int, name text, migration_time timestamptz)', 'otherowner');
-	await server.run('CREATE TABLE organizations (id int)', 'othertables');
+	await server.run('GRANT ALL ON SCHEMA public TO app', 'owned');
+	await server.run('CREATE TABLE migrations (id int, name text, migration_time timestamptz)', 'owned');
+	await server.run('CREATE TABLE organizations (id int)', 'taken');
 });
 
-const VERIFIED = `?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`;
+const VERIFIED = `postgres?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`;
 
-const mistakes: Array<[name: string, address: string, says: RegExp]> = [
-	[
-		'a user who may not create in the schema',
-		'app:password@localhost/norights',
-		/user app may not create tables in the schema public\. As its owner run: GRANT CREATE, USAGE ON SCHEMA "public" TO "app"\.$/,
-	],
-	[
-		'tables that another user owns',
-		'app:password@localhost/otherowner',
-		/a privilege is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
-	],
-	[
-		'tables of another program',
-		'admin:password@localhost/othertables',
-		/the schema contains objects of another program \(relation "organizations" already exists\)/,
-	],
-	[
-		'a read-only database',
-		'admin:password@localhost/reads',
-		/the database is read-only \(default_transaction_read_only is on\)\. /,
-	],
-	[
-		'a search_path without a schema',
-		'admin:password@localhost/nopath',
-		/search_path \(missing\) names no schema that user admin may use\. Create one/,
-	],
-	[
-		'another encoding than UTF8',
-		'admin:password@localhost/latin',
-		/the encoding of the database is LATIN1, and not UTF8\. Create it again/,
-	],
-	[
-		'a wrong password',
-		'admin:wrong@localhost/postgres',
-		/the user or its password is refused \(password authentication failed for user "admin"\)/,
-	],
-	['no password', 'admin@localhost/postgres', /PostgreSQL asks for a password, and DATABASE_URL has none/],
-	[
-		'a database that does not exist',
-		'admin:password@localhost/nothing',
-		/the database does not exist \(database "nothing" does not exist\)/,
-	],
-	[
-		'a user whom pg_hba.conf refuses',
-		'refused:password@localhost/postgres',
-		/the user may not connect \(pg_hba\.conf rejects connection/,
-	],
-	[
-		'a user who has to come by TLS',
-		'guarded:password@localhost/postgres',
-		/requires TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
-	],
-	[
-		'a certificate of a CA that is not named',
-		'admin:password@localhost/postgres?sslmode=require',
-		/the CA of the server certificate is not trusted \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
-	],
-	[
-		'a certificate for another name',
-		`admin:password@127.0.0.1/postgres${VERIFIED}`,
-		/certificate of the server is for another name/,
-	],
-	[
-		'ssl=require',
-		'admin:password@localhost/postgres?ssl=require',
-		/^DATABASE_URL has ssl=require, which is not supported: write sslmode=require$/,
-	],
+/** The account is a user, and its password and a host where those are other ones. */
+const mistakes: Array<[name: string, account: string, database: string, says: RegExp]> = [
+	['no right to create in the schema', 'app', 'norights', /: GRANT CREATE, USAGE ON SCHEMA "public" TO "app"\.$/],
+	['tables that another user owns', 'app', 'owned', /\(permission denied for table migrations\)\. Grant it/],
+	['tables of another program', 'admin', 'taken', /of another program \(relation "organizations" already exists\)/],
+	['a read-only database', 'admin', 'reads', /the database is read-only \(default_transaction_read_only is on\)\. /],
+	['a search_path without a schema', 'admin', 'nopath', /names no schema that user admin may use\. Create one/],
+	['another encoding than UTF8', 'admin', 'latin', /the encoding of the database is LATIN1, and not UTF8\. Create it/],
+	['a wrong password', 'admin:wrong', 'postgres', /is refused \(password authentication failed for user "admin"\)/],
+	['no password', 'admin:', 'postgres', /PostgreSQL asks for a password, and DATABASE_URL has none/],
+	['a database that does not exist', 'admin', 'nothing', /does not exist \(database "nothing" does not exist\)/],
+	['a user whom pg_hba.conf refuses', 'refused', 'postgres', /may not connect \(pg_hba\.conf rejects connection/],
+	['a user who has to come by TLS', 'guarded', 'postgres', /requires TLS .*\. Add sslmode=verify-full to DATABASE_URL/],
+	['a CA that is not named', 'admin', 'postgres?sslmode=require', /Name the file of that CA: sslrootcert=FILE/],
+	['a certificate for another name', 'admin@127.0.0.1', VERIFIED, /certificate of the server is for another name/],
+	['ssl=require', 'admin', 'postgres?ssl=require', /has ssl=require, which is not supported: write sslmode=require$/],
 ];
 
 /** What a server needs besides its database. */
@@ -105,9 +54,11 @@ const environment = async (t: ExecutionContext) => ({
 	ADMIN_TOKEN: 'x'.repeat(32),
 });
 
-for (const [name, address, says] of mistakes) {
+for (const [name, account, database, says] of mistakes) {
 	test(`${name} ends serve and migrate up with 78 and one sentence, which doctor says as well`, async (t) => {
-		const DATABASE_URL = `postgres://${address.replace('/', `:${server.port}/`)}`;
+		const [user = '', host = 'localhost'] = account.split('@');
+		const login = user.includes(':') ? user : `${user}:password`;
+		const DATABASE_URL = `postgres://${login}@${host}:${server.port}/${database}`;
 		const env = {...(await environment(t)), DATABASE_URL};
 		const serve = oplink(t, ['serve'], env);
 		const migrate = oplink(t, ['migrate', 'up'], env);
