@@ -8,6 +8,7 @@ import {pictureOf} from '../../src/cli/dashboard/run-dashboard.tsx';
 import type {View} from '../../src/cli/dashboard/view.ts';
 import type {Ink} from '../../src/cli/terminal/bar-chart.ts';
 import {clickOf, recent, status} from './_dashboard.ts';
+import {collect, inPieces} from './_pieces.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
@@ -97,35 +98,28 @@ test('no size makes a line too long or a screen too high', (t) => {
 	}
 });
 
-test('a lost connection is shown with its reason and the time of the next attempt', (t) => {
+test('a lost connection, failing parts and lost events are shown in the first lines and the last', (t) => {
 	const link = {state: 'waiting', seconds: 4, reason: 'connect ECONNREFUSED 127.0.0.1:3000'} as const;
-	const lines = picture({columns: 80, rows: 24}, {link, status: null});
-	t.is(lines[0], ' Acme (Ab12)  https://links.example.com            ○ away, again in 4s 12:00:05');
-	t.is(lines[1], ' The server does not report its status');
-	t.is(lines[23], ' q quits   connect ECONNREFUSED 127.0.0.1:3000');
-});
+	const away = picture({columns: 80, rows: 24}, {link, status: null});
+	t.is(away[0], ' Acme (Ab12)  https://links.example.com            ○ away, again in 4s 12:00:05');
+	t.is(away[1], ' The server does not report its status');
+	t.is(away[23], ' q quits   connect ECONNREFUSED 127.0.0.1:3000');
 
-test('failing parts come first', (t) => {
 	const sick = {...status, checks: {...status.checks, redis: 'unavailable'}};
-	t.regex(picture({columns: 80, rows: 24}, {status: sick})[1] ?? '', /^ redis unavailable; ok: database, migrat… /);
-});
-
-test('lost events are reported', (t) => {
 	const figures = {...viewOf().figures, lost: 12};
-	const lines = picture({columns: 80, rows: 24}, {figures});
-	t.is(lines[23], ' q quits   dropped 12 events, which arrived too fast to be processed');
+	const late = picture({columns: 80, rows: 24}, {status: sick, figures});
+	t.regex(late[1] ?? '', /^ redis unavailable; ok: database, migrat… /);
+	t.is(late[23], ' q quits   dropped 12 events, which arrived too fast to be processed');
 });
 
 const setup = () => {
 	let elapsed = 1000;
 	const figures = createFigures(() => elapsed);
 	figures.begin(recent);
-	return {
-		figures,
-		pass: (seconds: number) => {
-			elapsed += seconds * 1000;
-		},
+	const pass = (seconds: number) => {
+		elapsed += seconds * 1000;
 	};
+	return {figures, pass};
 };
 
 test('a click counts in its second once that is over, and in its minute at once', (t) => {
@@ -184,9 +178,8 @@ test('events repeated after a reconnect are counted once', (t) => {
 test('many links take no more memory than some', (t) => {
 	const {figures} = setup();
 	for (let index = 0; index < 5000; index += 1) {
-		figures.take(
-			clickOf(`n${index}`, '2026-03-10T12:00:05.000Z', {link: {id: `l${index}`, shortCode: `s${index}`, title: null}}),
-		);
+		const link = {id: `l${index}`, shortCode: `s${index}`, title: null};
+		figures.take(clickOf(`n${index}`, '2026-03-10T12:00:05.000Z', {link}));
 	}
 
 	const {links, latest} = figures.read();
@@ -197,21 +190,8 @@ test('many links take no more memory than some', (t) => {
 
 test('events are read as the standard says, wherever chunks are cut', async (t) => {
 	const text = 'retry: 1000\nevent: click\ndata: {"a":\ndata:"ä"}\nid: 1:2:\n\n:\n\ndata: x\n\ndata: cut off';
-	const bytes = Buffer.from(text);
-	for (const size of [1, 7, bytes.length]) {
-		const chunks = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>
-			bytes.subarray(index * size, (index + 1) * size),
-		);
-		const events: ServerSentEvent[] = [];
-		for await (const event of readEvents(
-			(async function* () {
-				yield* chunks;
-			})(),
-		)) {
-			events.push(event);
-		}
-
-		t.deepEqual(events, [
+	for (const size of [1, 7, 1000]) {
+		t.deepEqual(await collect(readEvents(inPieces(text, size))), [
 			{type: 'click', data: '{"a":\n"ä"}', id: '1:2:'},
 			{type: '', data: '', id: '1:2:'},
 			{type: 'message', data: 'x', id: '1:2:'},
@@ -242,15 +222,14 @@ const answers = {
 	},
 };
 
-(hasPty ? test : test.skip)(
-	'the program itself takes a real terminal, and Ctrl-C gives it back and ends it with 130',
-	async (t) => {
-		const {env} = await startRecordingServer(t, answers);
-		const typed: Array<[string, string]> = [['clipboard', '\u0003']];
-		const {screen, before, after} = ends(t, await runOnTerminal(t, ['dashboard'], {env, answers: typed}), 130);
-		const [first = '', second = ''] = screen.split('\u001B[?1049h');
-		t.false(first.includes('Spring sale'));
-		t.true(second.split('\u001B[?1049l')[0]?.includes('Spring sale'));
-		t.is(after, before);
-	},
-);
+const terminalTest = hasPty ? test : test.skip;
+
+terminalTest('the program itself takes a real terminal, and Ctrl-C gives it back and ends it with 130', async (t) => {
+	const {env} = await startRecordingServer(t, answers);
+	const typed: Array<[string, string]> = [['clipboard', '\u0003']];
+	const {screen, before, after} = ends(t, await runOnTerminal(t, ['dashboard'], {env, answers: typed}), 130);
+	const [first = '', second = ''] = screen.split('\u001B[?1049h');
+	t.false(first.includes('Spring sale'));
+	t.true(second.split('\u001B[?1049l')[0]?.includes('Spring sale'));
+	t.is(after, before);
+});

@@ -7,6 +7,7 @@ import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
+import {collect} from './_pieces.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
 import {environment, serviceCli} from './_service-cli.ts';
@@ -47,14 +48,7 @@ const exporting = (rows: object[] = links) => ({
 });
 
 /** The bodies that an import reads in a CSV. */
-const readBack = async (csv: string): Promise<unknown[]> => {
-	const rows: unknown[] = [];
-	for await (const {row} of csvRows(Readable.from([Buffer.from(csv)]))) {
-		rows.push(row);
-	}
-
-	return rows;
-};
+const readBack = async (csv: string) => (await collect(csvRows(Readable.from([Buffer.from(csv)])))).map(({row}) => row);
 
 test('links export prints a line per link as the API gave it', async (t) => {
 	const {cli} = await startRecordingServer(t, exporting());

@@ -20,11 +20,11 @@ const setUp = async (t: ExecutionContext, post: Responder, more: Record<string, 
 	const {cli, requests} = await startRecordingServer(t, {'POST /links': post, ...more});
 	const waits: number[] = [];
 	const sleep = async (seconds: number) => void waits.push(seconds);
-	const imports = (rows: Row[], flags = '') =>
-		cli(`links import - --format json --json --api-key opl_api_key${flags}`, {
-			stdin: JSON.stringify(rows),
-			io: {sleep},
-		});
+	const imports = async (rows: Row[], flags = '') => {
+		const argv = `links import - --format json --json --api-key opl_api_key${flags}`;
+		const ended = await cli(argv, {stdin: JSON.stringify(rows), io: {sleep}});
+		return {...ended, summary: ended.stdout === '' ? null : JSON.parse(ended.stdout)};
+	};
 	const keys = () => new Set(requests.map(({headers}) => headers['idempotency-key']));
 	return {imports, requests, waits, keys};
 };
@@ -38,8 +38,7 @@ test('with a SERVER key rows are created one by one, without read-only fields', 
 		{path: '/a', shortCode: 'a'},
 		{path: '/b', externalId: 'b'},
 	];
-	const {stdout} = ends(t, await imports([{...exported, ...rows[0]}, {...rows[1]}]), 0);
-	t.is(JSON.parse(stdout).created, 2);
+	t.is(ends(t, await imports([{...exported, ...rows[0]}, {...rows[1]}]), 0).summary.created, 2);
 	t.deepEqual(
 		requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path']))),
 		rows,
@@ -52,36 +51,51 @@ test('an exported row of a domain that is not there is created on the default on
 		(body as Row)['domainId'] === undefined ? created : refusal(404, 'Domain not found'),
 	);
 	const row = {path: '/a', shortCode: 'a', domainId: 'd'};
-	const {stdout} = await imports([{...row, organizationId: 'o'}, row]);
-	t.like(JSON.parse(stdout), {created: 1, failed: 1});
+	t.like((await imports([{...row, organizationId: 'o'}, row])).summary, {created: 1, failed: 1});
 	t.is(requests.map(bodyOf).filter(({domainId}) => domainId === undefined).length, 1);
 	t.is(keys().size, 3);
 });
 
 test('a 429 is waited for as its message says, and the row is tried again', async (t) => {
-	let refusals = 5;
-	const {imports, waits} = await setUp(t, () => {
-		refusals -= 1;
-		return refusals >= 0 ? refusal(429, 'Rate limit exceeded. Retry after 3 second(s).') : created;
-	});
-	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}]), 0);
-	t.is(JSON.parse(stdout).created, 1);
+	const refusals = Array.from({length: 5}, () => refusal(429, 'Rate limit exceeded. Retry after 3 second(s).'));
+	const {imports, waits} = await setUp(t, () => refusals.shift() ?? created);
+	t.is(ends(t, await imports([{path: '/a', shortCode: 'a'}]), 0).summary.created, 1);
 	t.deepEqual(waits, [3, 3, 3, 3, 3]);
 });
 
-test('a lost answer is asked for again with the same Idempotency-Key, a few times', async (t) => {
-	const {imports, waits, keys} = await setUp(t, () => refusal(500, 'Internal server error'));
-	const {stdout} = ends(t, await imports([{path: '/never', shortCode: 'n'}]), 1);
-	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: 'Internal server error'}]);
-	t.deepEqual(waits, [0.5, 1, 2]);
-	t.is(keys().size, 1);
-});
+const validation = {details: [{field: 'path', message: 'path is required'}]};
+const inProgress = 'A request with this Idempotency-Key is still in progress';
+const inUse = "Short code 'a' is already in use";
 
-test('a row whose first try does not end in time fails, because nobody knows whether it was created', async (t) => {
-	const message = 'A request with this Idempotency-Key is still in progress';
-	const {imports} = await setUp(t, () => refusal(409, message, {}, 'idempotency_key_in_progress'));
-	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}]), 1);
-	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message}]);
+for (const [what, answer, flags, line, waited] of [
+	['a lost answer, asked for again a few times', refusal(500, 'Internal server error'), '', null, [0.5, 1, 2]],
+	// Nobody knows whether it was created.
+	[
+		'a first try that does not end in time',
+		refusal(409, inProgress, {}, 'idempotency_key_in_progress'),
+		'',
+		null,
+		[0.5, 1, 1.5],
+	],
+	['a short code in use', refusal(409, inUse, {}, 'short_code_taken'), ' --on-conflict fail', null, []],
+	['an exhausted quota', refusal(402, "You've reached your links limit.", {code: 'QUOTA_EXCEEDED'}), '', null, []],
+	['a bad field', refusal(400, 'Validation failed', validation), '', 'path is required', []],
+] satisfies Array<[string, ReturnType<typeof refusal>, string, string | null, number[]]>) {
+	test(`a row fails with the reason for ${what}, and with one Idempotency-Key`, async (t) => {
+		const {imports, waits, keys} = await setUp(t, () => answer);
+		const {message} = answer.body;
+		const {summary} = ends(t, await imports([{path: '/a', shortCode: 'a'}], flags), 1, {
+			stderr: `line 1 (item 1): ${line ?? message}\n`,
+		});
+		t.like(summary.failures, [{line: 1, item: 1, message}]);
+		t.deepEqual(waits, waited);
+		t.is(keys().size, 1);
+	});
+}
+
+test('a short code in use is skipped', async (t) => {
+	const {imports} = await setUp(t, () => refusal(409, inUse, {}, 'short_code_taken'));
+	t.is(ends(t, await imports([{path: '/a', shortCode: 'a'}]), 0).summary.skipped, 1);
 });
 
 test('a row without a name gets its short code from its content, so that it is the same link in every run', async (t) => {
@@ -96,13 +110,6 @@ test('a row without a name gets its short code from its content, so that it is t
 	t.not(codesOf('/b')[0], first);
 	t.deepEqual(codesOf('/c'), [undefined]);
 	t.is(keys().size, 5);
-});
-
-test('a short code in use is skipped, or fails on request', async (t) => {
-	const {imports} = await setUp(t, () => refusal(409, "Short code 'a' is already in use", {}, 'short_code_taken'));
-	t.is(JSON.parse((await imports([{path: '/a', shortCode: 'a'}])).stdout).skipped, 1);
-	const {stdout} = ends(t, await imports([{path: '/a', shortCode: 'a'}], ' --on-conflict fail'), 1);
-	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: "Short code 'a' is already in use"}]);
 });
 
 test('--on-conflict update changes the link that the external id or the short code belongs to', async (t) => {
@@ -125,9 +132,10 @@ test('--on-conflict update changes the link that the external id or the short co
 		{path: '/a', shortCode: 'a'},
 		{path: '/b', externalId: 'e'},
 	];
-	const {stdout, stderr} = ends(t, await imports(rows, ' --on-conflict update'), 1);
-	t.is(JSON.parse(stdout).updated, 1);
-	t.is(stderr, 'line 1 (item 2): title is bad\n');
+	const {summary} = ends(t, await imports(rows, ' --on-conflict update'), 1, {
+		stderr: 'line 1 (item 2): title is bad\n',
+	});
+	t.is(summary.updated, 1);
 	t.deepEqual(requests.find(({method, url}) => method === 'PATCH' && url === '/links/by-code')?.body, rows[0]);
 });
 
@@ -142,19 +150,6 @@ test('a refused credential ends the import instead of failing every row, and so 
 		ends(t, await imports(rows), exitCode, {stdout: '', stderr: new RegExp(`Error: ${message}`)});
 		t.true(requests.length <= most, message);
 	}
-});
-
-test('a bad row and an exhausted quota fail their rows with the reason', async (t) => {
-	const {imports} = await setUp(t, ({body}) =>
-		(body as Row)['path'] === '/quota'
-			? refusal(402, "You've reached your links limit.", {code: 'QUOTA_EXCEEDED', quota: 'links'})
-			: refusal(400, 'Validation failed', {details: [{field: 'path', message: 'path is required'}]}),
-	);
-	const {stderr} = ends(t, await imports([{path: '/quota'}, {title: 'x'}]), 1);
-	t.deepEqual(stderr.trim().split('\n'), [
-		"line 1 (item 1): You've reached your links limit.",
-		'line 1 (item 2): path is required',
-	]);
 });
 
 test('a dry run with a SERVER key is a usage error', async (t) => {

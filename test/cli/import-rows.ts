@@ -7,33 +7,14 @@ import {csvRows, guarded} from '../../src/cli/import/formats/csv.ts';
 import {decoded} from '../../src/cli/import/formats/decoded.ts';
 import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
 import {jsonRows, ndjsonRows} from '../../src/cli/import/formats/json.ts';
-
-/** A source that yields a few bytes at a time, so that characters, quotes and line ends are split. */
-const inPieces = (text: string | Buffer, size = 3): Readable => {
-	const bytes = Buffer.from(text);
-	return Readable.from(
-		Array.from({length: Math.ceil(bytes.length / size)}, (_, at) => bytes.subarray(at * size, (at + 1) * size)),
-	);
-};
-
-const collect = async (rows: AsyncIterable<ImportRow>): Promise<ImportRow[]> => {
-	const all: ImportRow[] = [];
-	for await (const row of rows) {
-		all.push(row);
-	}
-
-	return all;
-};
+import {collect, inPieces} from './_pieces.ts';
 
 test('CSV cells become fields: objects, tags, booleans and numbers, and empty is absent', async (t) => {
-	const rows = await collect(
-		csvRows(
-			inPieces(`path,title,tags,og.title,params.coupon,params.a.b,isActive,deferredDeepLinking,matchWindowHours,expiry,id
+	const text = `path,title,tags,og.title,params.coupon,params.a.b,isActive,deferredDeepLinking,matchWindowHours,expiry,id
 /a,T,x; y;;z,OT,C0,1,TRUE,false,24,2030-01-01,old
 /b,,,,,,,,,,
-`),
-		),
-	);
+/c,,,,,,maybe,,1.5,,
+`;
 	const full = {
 		path: '/a',
 		title: 'T',
@@ -46,22 +27,15 @@ test('CSV cells become fields: objects, tags, booleans and numbers, and empty is
 		expiry: '2030-01-01',
 	};
 	t.deepEqual(
-		rows.map(({row}) => row),
-		[full, {path: '/b'}],
+		(await collect(csvRows(inPieces(text)))).map(({row}) => row),
+		// Another value than a boolean or number stays text, for the server to refuse.
+		[full, {path: '/b'}, {path: '/c', isActive: 'maybe', matchWindowHours: '1.5'}],
 	);
 });
 
-test('a CSV value other than a boolean or number stays text, for the server to refuse', async (t) => {
-	const [row] = await collect(csvRows(inPieces('path,isActive,matchWindowHours\n/a,maybe,1.5\n')));
-	t.deepEqual(row?.row, {path: '/a', isActive: 'maybe', matchWindowHours: '1.5'});
-});
-
-for (const [name, end] of [
-	['LF', '\n'],
-	['CRLF', '\r\n'],
-] as const) {
-	test(`CSV rows are numbered by their first line, with ${name}, a byte order mark and line breaks in quotes`, async (t) => {
-		const text = '\uFEFFpath,title\n/a,"two\nlines ""q"""\n\n\n/b,é 漢 🙂\n/c,5" screen\n/d,"x\n\ny"\n/e,z';
+test('CSV rows are numbered by their first line, with a byte order mark and line breaks in quotes', async (t) => {
+	const text = '\uFEFFpath,title\n/a,"two\nlines ""q"""\n\n\n/b,é 漢 🙂\n/c,5" screen\n/d,"x\n\ny"\n/e,z';
+	for (const end of ['\n', '\r\n']) {
 		const rows = await collect(csvRows(inPieces(text.replaceAll('\n', end))));
 		t.deepEqual(
 			rows.map(({line, row}) => [line, row?.['path'], row?.['title']]),
@@ -74,8 +48,8 @@ for (const [name, end] of [
 			],
 		);
 		t.like(rows[0], {raw: `/a,"two${end}lines ""q"""`, wrapping: {open: 'path,title\n'}});
-	});
-}
+	}
+});
 
 test('lines of a CSV end in any way, also where heading and rows differ', async (t) => {
 	for (const [first, rest] of [
@@ -94,21 +68,19 @@ test('lines of a CSV end in any way, also where heading and rows differ', async 
 });
 
 test('a CSV row with too few or too many cells, or a params cell without a JSON object, fails alone', async (t) => {
-	const rows = await collect(csvRows(inPieces('path,title\n/a\n/b,x,y\n/c,z\n')));
+	const text = 'path,params,params.b\n/a\n/b,,x,y\n/c,"{""a"":""1""}",2\n/d,[1],\n/e,{,\n';
+	const rows = await collect(csvRows(inPieces(text)));
 	t.deepEqual(
 		rows.map(({line, error}) => [line, error]),
 		[
-			[2, 'has 1 cell where 2 are expected'],
-			[3, 'has 3 cells where 2 are expected'],
+			[2, 'has 1 cell where 3 are expected'],
+			[3, 'has 4 cells where 3 are expected'],
 			[4, undefined],
+			[5, 'params is not a JSON object'],
+			[6, 'params is not a JSON object'],
 		],
 	);
-	const cells = await collect(csvRows(inPieces('path,params,params.b\n/a,"{""a"":""1""}",2\n/b,[1],\n/c,{,\n')));
-	t.deepEqual(cells[0]?.row, {path: '/a', params: {a: '1', b: '2'}});
-	t.deepEqual(
-		cells.map(({error}) => error),
-		[undefined, 'params is not a JSON object', 'params is not a JSON object'],
-	);
+	t.deepEqual(rows[2]?.row, {path: '/c', params: {a: '1', b: '2'}});
 });
 
 test('an unknown and a repeated CSV column are refused before any row', async (t) => {
@@ -116,12 +88,9 @@ test('an unknown and a repeated CSV column are refused before any row', async (t
 	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' appears twice/});
 });
 
-test('a quote that is never closed ends the reading with an error, not with a silent rest', async (t) => {
+test('a quote that is never closed, and an input that breaks off, end the reading with an error', async (t) => {
 	const text = `path,title\n/a,"open\n${'/b,x\n'.repeat(300_000)}`;
 	await t.throwsAsync(collect(csvRows(Readable.from([Buffer.from(text)]))), {message: /CSV file cannot be read/});
-});
-
-test('an input that breaks off ends the reading of each format', async (t) => {
 	for (const rows of [csvRows, jsonRows, ndjsonRows]) {
 		await t.throwsAsync(collect(rows(createReadStream('/nonexistent/links'))), {code: 'ENOENT'});
 	}
@@ -176,11 +145,13 @@ test('an element has the number of its first line, and its source text is preser
 test('a list as APIs answer it is read, page after page, and failed rows are such a list again', async (t) => {
 	const page = (path: string) => `{"total": 2, "data": [{"path":"${path}","og":{"data":[1]}}], "page": 1}`;
 	const rows = await collect(jsonRows(inPieces(`${page('/a')}\n${page('/b')}`)));
-	t.is(rows.length, 2);
-	t.like(rows, [
-		{line: 1, item: 1, row: {path: '/a'}},
-		{line: 2, item: 2, row: {path: '/b'}},
-	]);
+	t.deepEqual(
+		rows.map(({line, item, row}) => [line, item, row?.['path']]),
+		[
+			[1, 1, '/a'],
+			[2, 2, '/b'],
+		],
+	);
 	t.deepEqual(rows[0]?.wrapping, {open: '{"data": [\n', between: ',\n', close: '\n]}\n'});
 });
 

@@ -75,9 +75,8 @@ test('match simulate shows the probability and explains it', async (t) => {
 	const {shortCode} = await link(acme);
 	const {stdout} = await cli(`match simulate ${shortCode} --org ${acme.orgKey} --no-clipboard --delay 1h`);
 	shows(t, stdout, {answer: 'FINGERPRINT_EXACT, medium, probability 94 %'});
-	const words =
-		/no tap at all with 6 %: no phones of this app have been counted yet; 1 tap was made here in 24 hours\./;
-	t.regex(stdout.replaceAll('\n', ' '), words);
+	const words = 'no phones of this app have been counted yet; 1 tap was made here in 24 hours.';
+	t.true(stdout.replaceAll('\n', ' ').includes(`no tap at all with 6 %: ${words}`), stdout);
 });
 
 test('match simulate sends only the given options', async (t) => {
@@ -90,34 +89,28 @@ test('match simulate sends only the given options', async (t) => {
 	const given = {linkId: 'spring-id', platform: 'iOS', beacon: false, clipboard: false, apiKey: true};
 	t.deepEqual(requests[1]?.body, given);
 	const id = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
-	await cli(`match simulate ${id} --platform android --clipboard --referrer --delay 90s`, {});
-	t.deepEqual(requests[3]?.body, {
-		linkId: 'spring-id',
-		platform: 'Android',
-		delaySeconds: 90,
-		clipboard: true,
-		referrer: true,
-		beacon: true,
-		apiKey: true,
-	});
+	await cli(`match simulate ${id} --platform android --clipboard --referrer --delay 90s`);
+	const all = {clipboard: true, referrer: true, beacon: true, apiKey: true};
+	t.deepEqual(requests[3]?.body, {linkId: 'spring-id', platform: 'Android', delaySeconds: 90, ...all});
 	await cli('match simulate localhost:3000/Ab12/spring?x=1');
 	t.is(requests[4]?.url, '/admin/links?url=https%3A%2F%2Flocalhost%3A3000%2FAb12%2Fspring');
 	t.like(requests[5]?.body, {query: {x: '1'}});
 });
 
-for (const [what, argv] of [
-	['a wait without a unit', ['--delay', '10']],
-	['a referrer on iOS', ['--referrer']],
-	['an unknown network', ['--network', 'mesh']],
-	['both kinds of key', ['--with-key', '--no-key']],
-	['a text that names no link', ['https://acme.example/']],
-] as const) {
-	test(`match simulate with ${what} is a usage error`, async (t) => {
-		const {cli, requests} = await startRecordingServer(t, {});
-		ends(t, await cli(['match', 'simulate', ...argv]), 2, {stderr: /^Error: .*\n(?:.*\n)*Next: /});
-		t.deepEqual(requests, []);
-	});
-}
+test('match simulate with options that make no sense is a usage error', async (t) => {
+	const {cli, requests} = await startRecordingServer(t, {});
+	for (const options of [
+		'--delay 10',
+		'--referrer',
+		'--network mesh',
+		'--with-key --no-key',
+		'https://acme.example/',
+	]) {
+		ends(t, await cli(`match simulate ${options}`), 2, {stderr: /^Error: .*\n(?:.*\n)*Next: /});
+	}
+
+	t.deepEqual(requests, []);
+});
 
 test('match simulate ends with 4 without a deferred link, and with 1 after a refusal', async (t) => {
 	const acme = await organization(service);

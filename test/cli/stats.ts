@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import {bar, compact} from '../../src/cli/terminal/bar-chart.ts';
 import {columnChart, fitted} from '../../src/cli/terminal/column-chart.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, ends, runCli} from './_run-cli.ts';
+import {ends, runOnScreen} from './_run-cli.ts';
 
 const linkId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
 const goneId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d12';
@@ -42,15 +42,9 @@ const answers = {
 
 test('stats prints totals, the days of the timezone with bars as wide as the terminal, and shares', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, answers);
-	const range = ['--from', '2026-03-02', '--to', '2026-03-05', '--interval', 'day', '--timezone', 'Africa/Cairo'];
-	const {stdout} = ends(t, await cli(['stats', '--org', 'Ab12', ...range]), 0);
-	t.is(
-		requests[0]?.url,
-		`${path}/stats?from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true`,
-	);
-	t.is(
-		stdout,
-		`from          2026-03-01T22:00:00.000Z
+	const range = '--from 2026-03-02 --to 2026-03-05 --interval day --timezone Africa/Cairo';
+	ends(t, await cli(`stats --org Ab12 ${range}`), 0, {
+		stdout: `from          2026-03-01T22:00:00.000Z
 to            2026-03-04T22:00:00.000Z
 clicks        12
 crawlerViews  1
@@ -70,25 +64,20 @@ link      ${goneId}      2  ${'█'.repeat(4)}
 GUESSES  GRADED   RIGHT
 high        200  99.5 %
 `,
-	);
+	});
+	const query = 'from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true';
+	t.is(requests[0]?.url, `${path}/stats?${query}`);
 });
 
 test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) => {
-	const {env} = await startRecordingServer(t, answers);
+	const {cli, env} = await startRecordingServer(t, answers);
 	for (const columns of [60, 80, 132]) {
-		const sink = createSink();
-		const stdout = Object.assign(sink.stream, {isTTY: true, columns});
-		await runCli('stats --org Ab12', {env: {...env, NO_COLOR: '1'}, io: {stdout}});
-		const [widest = 0] = sink
-			.text()
-			.split('\n')
-			.filter((line) => line.startsWith('2026-'))
-			.map((line) => stringWidth(line))
-			.toSorted((a, b) => b - a);
-		t.is(widest, columns);
+		const {stdout} = await runOnScreen('stats --org Ab12', env, columns);
+		const days = stdout.split('\n').filter((line) => line.startsWith('2026-'));
+		t.is(Math.max(...days.map((line) => stringWidth(line))), columns);
 	}
 
-	const {stdout} = await runCli('stats --org Ab12', {env: {...env, TERM: 'dumb'}});
+	const {stdout} = await cli('stats --org Ab12', {env: {TERM: 'dumb'}});
 	t.regex(stdout, /^2026-03-02 {7}8 {8}2 {7}0 {2}#{43}$/m);
 	t.notRegex(stdout, /[▉-▏█]/);
 });
@@ -112,18 +101,18 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 
 test('--csv prints only the series, for a spreadsheet', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, answers);
-	const {stdout} = ends(t, await cli(`stats --org Ab12 --link ${linkId} --csv`), 0);
-	t.is(requests[0]?.url, `${path}/stats?linkId=${linkId}`);
-	t.is(requests.length, 1);
-	t.is(
-		stdout,
-		`start,clicks,matches,events
+	ends(t, await cli(`stats --org Ab12 --link ${linkId} --csv`), 0, {
+		stdout: `start,clicks,matches,events
 2026-03-01T22:00:00.000Z,0,0,0
 2026-03-02T22:00:00.000Z,8,2,0
 2026-03-03T22:00:00.000Z,4,0,0
 `,
+	});
+	t.deepEqual(
+		requests.map(({url}) => url),
+		[`${path}/stats?linkId=${linkId}`],
 	);
-	ends(t, await runCli('stats --org Ab12 --csv --json', {}), 2, {stderr: /--csv and --json cannot be combined/});
+	ends(t, await cli('stats --org Ab12 --csv --json'), 2, {stderr: /--csv and --json cannot be combined/});
 });
 
 test('--by prints more of each breakdown, and as CSV every value', async (t) => {
@@ -160,15 +149,10 @@ const funnel = {
 };
 
 test('stats funnel draws a table at 80 columns, and prints CSV', async (t) => {
-	const {env, requests} = await startRecordingServer(t, {[`GET ${path}/stats/funnel`]: () => ({body: funnel})});
-	const sink = createSink();
-	const stdout = Object.assign(sink.stream, {isTTY: true, columns: 80});
-	const line = ['stats', 'funnel', 'Ab12', '--by', 'utmCampaign', '--event', 'purchase', '--property', 'amount'];
-	t.is((await runCli(line, {env: {...env, NO_COLOR: '1'}, io: {stdout}})).exitCode, 0);
-	t.is(requests[0]?.url, `${path}/stats/funnel?by=utmCampaign&event=purchase&property=amount`);
-	t.is(
-		sink.text(),
-		`from  2026-03-01T00:00:00.000Z
+	const {cli, env, requests} = await startRecordingServer(t, {[`GET ${path}/stats/funnel`]: () => ({body: funnel})});
+	const line = 'stats funnel Ab12 --by utmCampaign --event purchase --property amount';
+	ends(t, await runOnScreen(line, env), 0, {
+		stdout: `from  2026-03-01T00:00:00.000Z
 to    2026-03-31T00:00:00.000Z
 
 UTMCAMPAIGN  CLICKS  MATCHES  DEVICES  EVENTS     SUM
@@ -176,10 +160,11 @@ all            1200      310       41      55  1234.5
 spring          900      300       40      54    1222  █████████████
 -               300       10        1       1    12.5  ████▍
 `,
-	);
-	const csv = await runCli([...line, '--csv'], {env});
+	});
+	t.is(requests[0]?.url, `${path}/stats/funnel?by=utmCampaign&event=purchase&property=amount`);
+	const csv = await cli(`${line} --csv`);
 	t.is(csv.stdout, 'key,clicks,matches,devices,events,sum\nspring,900,300,40,54,1222\n,300,10,1,1,12.5\n');
-	t.is((await runCli([...line, '--csv', '--json'], {env})).exitCode, 2);
+	t.is((await cli(`${line} --csv --json`)).exitCode, 2);
 });
 
 test('stats takes the only organization, and --json prints the answer', async (t) => {
@@ -187,8 +172,7 @@ test('stats takes the only organization, and --json prints the answer', async (t
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
 		'GET /admin/organizations/only-one/stats': () => ({body: stats}),
 	});
-	const {stdout} = await cli('stats --json');
-	t.deepEqual(JSON.parse(stdout), stats);
+	ends(t, await cli('stats --json'), 0, {json: stats});
 });
 
 test('without any click there are totals and no chart', async (t) => {
