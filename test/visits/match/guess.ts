@@ -5,20 +5,11 @@ import type {Candidate} from '../../../src/visits/match/candidate.ts';
 import {createFollowUps} from '../../../src/visits/match/follow-ups.ts';
 import {type Circumstances, guessClick} from '../../../src/visits/match/guess.ts';
 import {matchPolicy} from '../../../src/visits/match/match-policy.ts';
-import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/match/match-signals.ts';
+import {normalize, type RawSignals} from '../../../src/visits/match/match-signals.ts';
 import type {FirstPhone, PhoneBook} from '../../../src/visits/match/phone-book.ts';
+import {app, counted, now, reported} from './_weighing.ts';
 
-const now = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3600;
-
-const reported: RawSignals = {
-	platform: 'ios',
-	osVersion: {major: 17, minor: 5, patch: 1, precision: 'patch'},
-	deviceModel: null,
-	language: 'en-US',
-	timezone: 'America/New_York',
-};
-const app = signalsOfApp({platform: 'iOS', osVersion: '17.5.1', language: 'en-US', timezone: 'America/New_York'});
 
 let made = 0;
 const click = ({
@@ -43,12 +34,6 @@ const click = ({
 		browser: null,
 		...rest,
 	};
-};
-
-/** Counted phones that are equal. */
-const counted = (count: number, signals: Partial<RawSignals> = {}) => {
-	const unmatched = {byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}};
-	return {signals: normalize({...reported, ...signals}), count, ...unmatched};
 };
 
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
@@ -182,12 +167,6 @@ test('`high` is for clicks of the last ten minutes', (t) => {
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');
 	t.is(verdictAt(601), 'FINGERPRINT_EXACT medium sale');
-});
-
-test('the later tap of a visitor elsewhere is the answer', (t) => {
-	const here = click({visitor: 'v', age: 300});
-	const there = click({visitor: 'v', linkId: 'later', nearness: 'elsewhere', age: 60});
-	t.is(verdict([here, there], {clicksLast24h: 1}), 'FINGERPRINT_SCORED high later');
 });
 
 test('the network is at most enough for low, and never for an exact fingerprint or the address', (t) => {

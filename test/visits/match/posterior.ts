@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
-import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/match/match-signals.ts';
+import {normalize} from '../../../src/visits/match/match-signals.ts';
 import type {OpenAt, PossibleClick} from '../../../src/visits/match/open-at.ts';
 import {posterior} from '../../../src/visits/match/posterior.ts';
+import {app, counted, now, reported} from './_weighing.ts';
 
-const now = new Date('2026-03-10T12:00:00Z');
-const reported: RawSignals = {
-	platform: 'ios',
-	osVersion: {major: 17, minor: 5, patch: 1, precision: 'patch'},
-	deviceModel: null,
-	language: 'en-US',
-	timezone: 'America/New_York',
-};
-const app = signalsOfApp({platform: 'iOS', osVersion: '17.5.1', language: 'en-US', timezone: 'America/New_York'});
 const alike = normalize(reported);
-const unlike = normalize({
-	...reported,
-	language: 'fr-FR',
-	osVersion: {major: 26, minor: 3, patch: 1, precision: 'patch'},
-});
+const foreign = {language: 'fr-FR', osVersion: {major: 26, minor: 3, patch: 1, precision: 'patch' as const}};
+const unlike = normalize({...reported, ...foreign});
 
 const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?: number} = {}): PossibleClick => ({
 	id,
@@ -31,14 +20,8 @@ const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?:
 	...rest,
 });
 
-/** Counted phones that are equal. */
-const counted = (signals: PossibleClick['signals'], count: number, rest: Partial<OpenAt['phones'][number]> = {}) => {
-	const unmatched = {byToken: 0, byGuess: 0, neighbours: {seen: 0, equal: 0}};
-	return {signals, count, ...unmatched, ...rest};
-};
-
 /** 100 phones, of which so many are like the app's. */
-const among = (count: number) => [counted(alike, count), counted(unlike, 100 - count)];
+const among = (count: number) => [counted(count), counted(100 - count, foreign)];
 
 const weigh = (clicks: PossibleClick[], rest: Partial<OpenAt> = {}) =>
 	posterior({now, app, clicks, others: [], clicksLast24h: clicks.length, phones: among(1), hasToken: false, ...rest});
@@ -101,7 +84,7 @@ test('the click that is judged is no sign of others, and a click of another is',
 });
 
 test('another language counts a tenth, another timezone or system version a fiftieth for each day', (t) => {
-	const phones = [counted(alike, 100_000)];
+	const phones = [counted(100_000)];
 	const odds = (signals: PossibleClick['signals'], age: number) =>
 		1 / oddsOfNobody([click('a', {signals, age})], {phones});
 	const versions = (minor: number) => ({major: 17, minor, patch: 1, precision: 'patch' as const});
@@ -158,28 +141,25 @@ test('the later tap of a visitor wins, however many click here; a tap elsewhere 
 
 test('where most taps leave a token, an open without one more often comes from nobody', (t) => {
 	const openOf = (byToken: number, rest: Partial<OpenAt> = {}) =>
-		weigh([click('a', {age: 600})], {
-			phones: [counted(alike, 100, {byToken, byGuess: 10})],
-			...rest,
-		}).nobody;
+		weigh([click('a', {age: 600})], {phones: [counted(100, {}, {byToken, byGuess: 10})], ...rest}).nobody;
 	t.true(openOf(90) > 4 * openOf(0), `${openOf(90)} ${openOf(0)}`);
 	t.is(openOf(90, {hasToken: true}), openOf(0));
 });
 
 test('some taps of one phone by token, as in a test, do not end its guesses', (t) => {
-	const phones = [counted(alike, 20, {byToken: 20})];
+	const phones = [counted(20, {}, {byToken: 20})];
 	const sale = chance([click('a', {age: 30})], {phones});
 	t.true(sale > 0.7, String(sale));
 });
 
 test('a phone that nobody else has may still be that of who heard of the app nearby', (t) => {
-	const phones = [counted(unlike, 100_000)];
+	const phones = [counted(100_000, foreign)];
 	const {nobody} = weigh([click('a', {age: 600})], {phones});
 	t.true(nobody > 0.001 && nobody < 0.01, String(nobody));
 });
 
 test('equal phones among the clicks of a place show that more people have one, others that fewer do', (t) => {
-	const phones = [counted(unlike, 100_000)];
+	const phones = [counted(100_000, foreign)];
 	const odds = (nearness: 'ip' | 'network', signals: Array<PossibleClick['signals']>) => {
 		const others = signals.map((one, index) => click(`b${index}`, {signals: one, age: 7200 + index, nearness}));
 		return oddsOfNobody([click('a', {age: 3600})], {phones, others, clicksLast24h: 7});
@@ -219,7 +199,7 @@ test('clicks of one browser with different cookies are of two people, and show w
 });
 
 test('where first opens showed neighbours with equal phones, an old click is more often not the reason', (t) => {
-	const phones = (equal: number) => [counted(alike, 1, {neighbours: {seen: 20, equal}}), counted(unlike, 99)];
+	const phones = (equal: number) => [counted(1, {}, {neighbours: {seen: 20, equal}}), counted(99, foreign)];
 	const nobodyWith = (equal: number) => weigh([click('a', {age: 3600})], {phones: phones(equal)}).nobody;
 	t.true(nobodyWith(18) > 3 * nobodyWith(0), `${nobodyWith(18)} ${nobodyWith(0)}`);
 });
@@ -238,15 +218,15 @@ test('a click of the network alone needs a phone that hardly anybody has', (t) =
 });
 
 test('phones of the timezone decide how common a phone is; while few are counted others stand in as if here', (t) => {
-	const among = (here: number, abroad: number, phone = reported) => ({
-		phones: [counted(alike, here), counted(normalize({...phone, timezone: 'Europe/Paris'}), abroad)],
+	const among = (here: number, abroad: number, phone = {}) => ({
+		phones: [counted(here), counted(abroad, {...phone, timezone: 'Europe/Paris'})],
 		clicksLast24h: 20,
 	});
 	const clicks = [click('a', {age: 3600})];
 	t.like(weigh(clicks, among(10, 40)).clicks.get('a'), {alike: 50, compared: 50});
-	const foreign = {...reported, language: 'fr-FR'};
-	const [common, rare] = [oddsOfNobody(clicks, among(0, 280)), oddsOfNobody(clicks, among(0, 280, foreign))];
+	const french = {language: 'fr-FR'};
+	const [common, rare] = [oddsOfNobody(clicks, among(0, 280)), oddsOfNobody(clicks, among(0, 280, french))];
 	t.true(common > 10 * rare, `${common} ${rare}`);
-	const [few = 0, many = 0] = [5, 200].map((here) => oddsOfNobody(clicks, among(here, 280, foreign)));
+	const [few = 0, many = 0] = [5, 200].map((here) => oddsOfNobody(clicks, among(here, 280, french)));
 	t.true(rare < few && few < many, `${rare} ${few} ${many}`);
 });
