@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -17,22 +18,17 @@ type Respond = (response: ServerResponse, received: Received, request: IncomingM
 /** A receiver of webhooks on this machine. Answers 204 unless the test answers. */
 export const startReceiver = async (t: Pick<ExecutionContext, 'teardown'>) => {
 	const all: Received[] = [];
-	const waiting = new Set<() => void>();
 	let respond: Respond = (response) => response.writeHead(204).end();
 	const server = createServer((request, response) => {
-		let body = '';
-		request.setEncoding('utf8');
-		request.on('data', (chunk) => {
-			body += chunk;
-		});
-		request.on('end', () => {
-			const received = {headers: request.headers as Record<string, string>, body, json: JSON.parse(body)};
-			all.push(received);
-			respond(response, received, request);
-			for (const check of waiting) {
-				check();
-			}
-		});
+		textOf(request).then(
+			(body) => {
+				const received = {headers: request.headers as Record<string, string>, body, json: JSON.parse(body)};
+				all.push(received);
+				respond(response, received, request);
+				server.emit('received');
+			},
+			() => {},
+		);
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -48,24 +44,26 @@ export const startReceiver = async (t: Pick<ExecutionContext, 'teardown'>) => {
 			respond = next;
 		},
 		/** Resolves with what was received once there are so many that meet the condition. */
-		until: (count: number, isWanted: (one: Received) => boolean = () => true): Promise<Received[]> =>
-			new Promise((resolve) => {
-				const check = () => {
-					const found = all.filter(isWanted);
-					if (found.length >= count) {
-						waiting.delete(check);
-						resolve(found);
-					}
-				};
-				waiting.add(check);
-				check();
-			}),
+		until: async (count: number, isWanted: (one: Received) => boolean = () => true): Promise<Received[]> => {
+			for (;;) {
+				const found = all.filter(isWanted);
+				if (found.length >= count) {
+					return found;
+				}
+
+				await once(server, 'received');
+			}
+		},
 	};
 };
 
 /** The path of an organization's endpoints for the operator. */
 export const endpointsOf = ({id}: Pick<TestOrganization, 'id'>): string =>
 	`/admin/organizations/${id}/webhook-endpoints`;
+
+/** The deliveries of an endpoint, the newest first. */
+export const deliveriesOf = async (service: TestService, path: string) =>
+	(await admin(service).get(`${path}/deliveries`)).body.data;
 
 /** A new endpoint, made by the operator. */
 export const endpoint = async (service: TestService, organization: TestOrganization, body: object) => {

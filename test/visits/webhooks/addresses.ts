@@ -3,11 +3,16 @@ import {type AddressRules, requireWebhookUrl, resolveSafely} from '../../../src/
 import {startDns} from '../../fakes/dns.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {serviceOf} from '../../helpers/service.ts';
-import {ownService} from '../_own.ts';
+import {startService} from '../../helpers/service.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {endpoint, endpointsOf, subscribed} from './_receiver.ts';
 
-const service = serviceOf(test);
+let dns: Awaited<ReturnType<typeof startDns>>;
+test.serial.before(async () => {
+	dns = await startDns();
+});
+test.after.always(() => dns?.stop());
+const service = startedFor(test, () => startService({DNS_SERVERS: dns.address}));
 const rules: AddressRules = {networks: [], dnsServers: [], isProduction: true};
 
 const REFUSED_HOSTS = [
@@ -52,8 +57,6 @@ test('http is for this machine alone, and not in production', (t) => {
 });
 
 test('a name of which one address is private is refused with all of them', async (t) => {
-	const dns = await startDns();
-	t.teardown(() => dns.stop());
 	const own = {...rules, dnsServers: [dns.address]};
 	for (const [name, ...addresses] of [
 		['mixed', '93.184.216.34', '10.0.0.1'],
@@ -66,24 +69,20 @@ test('a name of which one address is private is refused with all of them', async
 	}
 
 	dns.setAddresses('public.example.com', '93.184.216.34');
-	const found = await resolveSafely(new URL('https://public.example.com/'), own);
-	t.deepEqual(found, [{address: '93.184.216.34', family: 4}]);
-	const guarded = await ownService(t, {DNS_SERVERS: dns.address});
-	const path = endpointsOf(await organization(guarded));
-	const make = (name: string) => admin(guarded).post(path, {url: `https://${name}.example.com/`, events: ['*']});
+	const safe = [{address: '93.184.216.34', family: 4}];
+	t.deepEqual(await resolveSafely(new URL('https://public.example.com/'), own), safe);
+	const path = endpointsOf(await organization(service));
+	const make = (name: string) => admin(service).post(path, {url: `https://${name}.example.com/`, events: ['*']});
 	t.like(await make('metadata'), {status: 400, body: {details: {0: {field: 'url'}}}});
 	t.is((await make('public')).status, 201);
 });
 
 test('a name that leads elsewhere after its endpoint was made is not connected to', async (t) => {
-	const dns = await startDns();
-	t.teardown(() => dns.stop());
 	dns.setAddresses('turns.example.com', '93.184.216.34');
-	const guarded = await ownService(t, {DNS_SERVERS: dns.address});
-	const acme = await organization(guarded);
-	const {id} = await endpoint(guarded, acme, {url: 'https://turns.example.com/', events: ['link.created']});
+	const acme = await organization(service);
+	const {id} = await endpoint(service, acme, {url: 'https://turns.example.com/', events: ['link.created']});
 	dns.setAddresses('turns.example.com', '127.0.0.1');
-	const {body} = await admin(guarded).post(`${endpointsOf(acme)}/${id}/test`, {});
+	const {body} = await admin(service).post(`${endpointsOf(acme)}/${id}/test`, {});
 	t.like(body, {ok: false, status: null});
 	t.regex(body.error, /turns\.example\.com is at 127\.0\.0\.1, which is not a public address/);
 });

@@ -4,7 +4,7 @@ import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {clicked, iPhoneApp, network, open} from '../match/_phones.ts';
-import {startReceiver, subscribed, untilTrue} from './_receiver.ts';
+import {deliveriesOf, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
 
@@ -20,7 +20,7 @@ test('what deliveries hold of a person is exported and erased with them, and a w
 	receiver.respond((response, {body}) => response.writeHead(500).end(body));
 	await acme.client.post('/sdk/events', {deviceId, eventName: 'purchase'});
 	await acme.client.post('/sdk/events', {deviceId: 'another-device', eventName: 'purchase'});
-	const deliveries = async () => (await admin(service).get(`${path}/deliveries`)).body.data;
+	const deliveries = () => deliveriesOf(service, path);
 	const isTried = ({type, tries}: {type: string; tries: unknown[]}) => type === 'event.tracked' && tries.length === 1;
 	await untilTrue(async () => (await deliveries()).filter(isTried).length === 2);
 	const subject = `/admin/organizations/${acme.id}/devices/${encodeURIComponent(deviceId)}/data`;
