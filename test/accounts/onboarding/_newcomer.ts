@@ -1,7 +1,11 @@
 import {randomUUID} from 'node:crypto';
+import test from 'ava';
 import type {UserRecord} from '../../fakes/identity-provider/records.ts';
 import type {Caller} from '../../helpers/callers.ts';
-import {type Portal, session} from '../../helpers/portal.ts';
+import {portalOf, session} from '../../helpers/portal.ts';
+
+/** For all files of the folder that share a process: each test has users of its own. */
+export const portal = portalOf(test);
 
 export type Newcomer = {
 	user: UserRecord;
@@ -13,7 +17,7 @@ export type Newcomer = {
 };
 
 /** A new user at the provider, of whom no event has arrived. */
-export const newcomer = (portal: Portal): Newcomer => {
+export const newcomer = (): Newcomer => {
 	const email = `${randomUUID().slice(0, 8)}@acme.test`;
 	const user = portal.provider.user({email, firstName: 'Mona', lastName: 'Lisa'});
 	return {
@@ -27,18 +31,22 @@ export const newcomer = (portal: Portal): Newcomer => {
 export const uniqueName = (): string => `Acme ${randomUUID()}`;
 
 /** The records of an organization name at the provider and here. */
-export const organizationsNamed = async ({provider, services: {db}}: Portal, name: string) => ({
-	there: [...provider.directory.organizations.values()].filter((one) => one.name === name),
-	here: (await db('organizations').where({name})) as Array<{id: string; clerk_org_id: string | null; status: string}>,
+export const organizationsNamed = async (name: string) => ({
+	there: [...portal.provider.directory.organizations.values()].filter((one) => one.name === name),
+	here: (await portal.services.db('organizations').where({name})) as Array<{
+		id: string;
+		clerk_org_id: string | null;
+		status: string;
+	}>,
 });
 
 /** Creates an organization through the portal. @returns its answer, and its id at the provider. */
-export const createOrganization = async (portal: Portal, {caller}: Newcomer, name = uniqueName()) => {
+export const createOrganization = async ({caller}: Newcomer, name = uniqueName()) => {
 	const {status, text, body} = await caller.post('/portal/onboarding/create-organization', {name});
 	if (status !== 201) {
 		throw new Error(`create-organization got ${status}: ${text}`);
 	}
 
-	const {there} = await organizationsNamed(portal, name);
+	const {there} = await organizationsNamed(name);
 	return {organization: body as {id: string; orgKey: string; name: string}, clerkOrgId: there[0]?.id ?? ''};
 };

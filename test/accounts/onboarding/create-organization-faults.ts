@@ -1,17 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {FaultInput} from '../../fakes/shared/faults.ts';
-import {portalOf} from '../../helpers/portal.ts';
-import {createOrganization, type Newcomer, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
-
-const portal = portalOf(test);
+import {createOrganization, type Newcomer, newcomer, organizationsNamed, portal, uniqueName} from './_newcomer.ts';
 
 const path = '/portal/onboarding/create-organization';
 const nowhere = {there: [], here: []};
 
 /** How many organizations of a name there are, at the provider and here. */
 const countNamed = async (name: string) => {
-	const {there, here} = await organizationsNamed(portal, name);
+	const {there, here} = await organizationsNamed(name);
 	return [there.length, here.length];
 };
 const nameInUse = (name: string) => ({
@@ -38,12 +35,12 @@ const fail = (what: Faulty, {userId, name}: {userId: string; name: string}, faul
 
 const refusesAndLeavesNothing = test.macro({
 	exec: async (t, what: Faulty, fault: FaultInput) => {
-		const mona = newcomer(portal);
+		const mona = newcomer();
 		const name = uniqueName();
 		const fails = fail(what, {userId: mona.user.id, name}, fault);
 		const refused = await mona.caller.post(path, {name});
 		t.like(refused, {status: 502, body: {message: 'Identity provider unavailable'}});
-		t.deepEqual(await organizationsNamed(portal, name), nowhere);
+		t.deepEqual(await organizationsNamed(name), nowhere);
 		fails.lift();
 
 		// Its events leave nothing here either, and do not prevent another attempt.
@@ -64,12 +61,12 @@ test('a provider that fails to list organizations', refusesAndLeavesNothing, 'li
 test('a provider that fails to return the user', refusesAndLeavesNothing, 'user', {status: 500, times: 3});
 
 test('a limit of the provider is 403 with its words', async (t) => {
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const name = uniqueName();
 	const message = 'You have reached your limit of organizations.';
 	fail('make', {userId: mona.user.id, name}, {status: 403, code: 'organization_quota_exceeded', message});
 	t.like(await mona.caller.post(path, {name}), {status: 403, body: {message}});
-	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+	t.deepEqual(await organizationsNamed(name), nowhere);
 });
 
 test('a database that fails leaves nothing at the provider', async (t) => {
@@ -77,16 +74,16 @@ test('a database that fails leaves nothing at the provider', async (t) => {
 	await db.raw(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`);
 	await db.raw(`CREATE TRIGGER refuse BEFORE INSERT ON organizations
 		FOR EACH ROW WHEN (NEW.name LIKE 'Unstorable%') EXECUTE FUNCTION refuse()`);
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const name = `Unstorable ${uniqueName()}`;
 	t.is((await mona.caller.post(path, {name})).status, 500);
-	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+	t.deepEqual(await organizationsNamed(name), nowhere);
 	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
 });
 
 /** The provider creates the organization and then is unreachable until its answer has been given up. */
 const makeUnheard = async () => {
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const name = uniqueName();
 	const {id: userId} = mona.user;
 	fail('make', {userId, name}, {drop: true, afterwards: true});
@@ -102,10 +99,10 @@ const deliverAbout = ({user}: Newcomer) => portal.provider.deliver(portal.url, .
 test('an attempt known only to the provider is completed by the next one of that name', async (t) => {
 	const {mona, name, status} = await makeUnheard();
 	t.is(status, 502);
-	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	t.is((await organizationsNamed(name)).there.length, 1);
 	const again = await mona.caller.post(path, {name});
 	t.is(again.status, 201);
-	const {there, here} = await organizationsNamed(portal, name);
+	const {there, here} = await organizationsNamed(name);
 	t.like({there, here}, {there: [{created_by: mona.user.id}], here: [{id: again.body.id, clerk_org_id: there[0]?.id}]});
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {name: uniqueName()})).status, 200);
 });
@@ -114,13 +111,13 @@ test('an attempt known only to the provider is not lost if the next one fails to
 	const {mona, name} = await makeUnheard();
 	fail('stamp', {userId: mona.user.id, name}, {status: 500});
 	t.is((await mona.caller.post(path, {name})).status, 502);
-	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	t.is((await organizationsNamed(name)).there.length, 1);
 	t.like(await readState(mona), {organization: {name}});
 });
 
 test('an attempt known only to the provider becomes its user’s organization even if the name is in use', async (t) => {
 	const {mona, name} = await makeUnheard();
-	await createOrganization(portal, newcomer(portal), name);
+	await createOrganization(newcomer(), name);
 	t.like(await mona.caller.post(path, {name}), nameInUse(name));
 	t.like(await readState(mona), {organization: {name}, nextStep: 'select-plan'});
 	t.deepEqual(await countNamed(name), [2, 2]);
@@ -136,31 +133,31 @@ test('an attempt known only to the provider is completed by its events', async (
 	const {mona, name} = await makeUnheard();
 	await deliverAbout(mona);
 	t.like(await readState(mona), {organization: {name}, nextStep: 'select-plan'});
-	const {there} = await organizationsNamed(portal, name);
+	const {there} = await organizationsNamed(name);
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {contactEmail: null})).status, 200);
 });
 
 test('an orphan of a refused attempt is deleted by the next one', async (t) => {
 	const name = uniqueName();
-	await createOrganization(portal, newcomer(portal), name);
-	const lisa = newcomer(portal);
+	await createOrganization(newcomer(), name);
+	const lisa = newcomer();
 	const isHers = ({path: called}: {path: string}) => {
 		const [, , , id = ''] = called.split('/');
 		return portal.provider.directory.organizations.get(id)?.created_by === lisa.user.id;
 	};
 	const away = portal.provider.fail({method: 'DELETE', times: Infinity, status: 500, when: isHers});
 	t.is((await lisa.caller.post(path, {name})).status, 409);
-	t.is((await organizationsNamed(portal, name)).there.length, 2);
+	t.is((await organizationsNamed(name)).there.length, 2);
 	away.lift();
 
 	await deliverAbout(lisa);
 	t.like(await readState(lisa), {organization: null});
 	t.is((await lisa.caller.post(path, {name: uniqueName()})).status, 201);
-	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	t.is((await organizationsNamed(name)).there.length, 1);
 });
 
 test('a killed process blocks nobody for longer than its lease', async (t) => {
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const lease = {name: `create-organization:${mona.user.id}`, holder: randomUUID()};
 	await portal.services.db('leases').insert({...lease, expires_at: portal.clock.now()});
 	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
@@ -169,7 +166,7 @@ test('a killed process blocks nobody for longer than its lease', async (t) => {
 const statuses = (answers: Array<{status: number}>) => answers.map(({status}) => status).toSorted();
 
 test('of attempts of one user at once one makes an organization', async (t) => {
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const name = uniqueName();
 	const answers = await Promise.all(
 		[name, name, `${name} 2`, `${name} 3`].map((one) => mona.caller.post(path, {name: one})),
@@ -183,10 +180,10 @@ test('of attempts of one user at once one makes an organization', async (t) => {
 
 test('of users who request one name at once one gets it', async (t) => {
 	const name = uniqueName();
-	const people = [newcomer(portal), newcomer(portal), newcomer(portal)];
+	const people = [newcomer(), newcomer(), newcomer()];
 	const answers = await Promise.all(people.map(({caller}) => caller.post(path, {name})));
 	t.deepEqual(statuses(answers), [201, 409, 409]);
-	const {there, here} = await organizationsNamed(portal, name);
+	const {there, here} = await organizationsNamed(name);
 	t.deepEqual(
 		here.map(({clerk_org_id}) => clerk_org_id),
 		there.map(({id}) => id),
@@ -206,9 +203,9 @@ const deliverMeanwhile = (person: Newcomer) => {
 };
 
 test('events that come while an organization is made change nothing of the outcome', async (t) => {
-	const mona = newcomer(portal);
+	const mona = newcomer();
 	const delivered = deliverMeanwhile(mona);
-	const {organization, clerkOrgId} = await createOrganization(portal, mona);
+	const {organization, clerkOrgId} = await createOrganization(mona);
 	await delivered();
 	t.deepEqual(await countNamed(organization.name), [1, 1]);
 	const owner = mona.in(clerkOrgId);
@@ -218,8 +215,8 @@ test('events that come while an organization is made change nothing of the outco
 
 test('events that come while a name in use is refused leave nothing', async (t) => {
 	const name = uniqueName();
-	await createOrganization(portal, newcomer(portal), name);
-	const lisa = newcomer(portal);
+	await createOrganization(newcomer(), name);
+	const lisa = newcomer();
 	const delivered = deliverMeanwhile(lisa);
 	const answer = await lisa.caller.post(path, {name});
 	await delivered();
@@ -229,7 +226,7 @@ test('events that come while a name in use is refused leave nothing', async (t) 
 });
 
 test.serial('a hanging provider delays nobody else', async (t) => {
-	const people = Array.from({length: 12}, () => ({...newcomer(portal), name: uniqueName()}));
+	const people = Array.from({length: 12}, () => ({...newcomer(), name: uniqueName()}));
 	portal.provider.fail({
 		method: 'POST',
 		path: '/organizations',
@@ -241,7 +238,7 @@ test.serial('a hanging provider delays nobody else', async (t) => {
 	const ended = Promise.all(people.map(({caller, name}) => caller.post(path, {name}))).finally(() => {
 		isWaiting = false;
 	});
-	await createOrganization(portal, newcomer(portal));
+	await createOrganization(newcomer());
 	t.true(isWaiting);
 	t.true((await ended).every(({status}) => status === 502));
 });

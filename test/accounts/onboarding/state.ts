@@ -1,16 +1,14 @@
 import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {exampleAppConfig} from '../../helpers/builders.ts';
-import {member, ops, portalOf, session} from '../../helpers/portal.ts';
-import {createOrganization, newcomer, uniqueName} from './_newcomer.ts';
-
-const portal = portalOf(test);
+import {member, ops, session} from '../../helpers/portal.ts';
+import {createOrganization, newcomer, portal, uniqueName} from './_newcomer.ts';
 
 const path = '/portal/onboarding/state';
 
 /** A user who joined an organization at the provider, of which no event has arrived. */
 const joined = (role = 'owner') => {
-	const person = newcomer(portal);
+	const person = newcomer();
 	const organization = portal.provider.organization({name: uniqueName()});
 	portal.provider.member({organization, user: person.user, role});
 	return {...person, organization, inside: person.in(organization.id)};
@@ -21,15 +19,15 @@ const nowhere = {status: 403, body: {message: 'User does not belong to a valid o
 const mirrored = (clerkOrgId: string) => portal.services.db('organizations').where({clerk_org_id: clerkOrgId});
 
 test('a new user must create an organization', async (t) => {
-	const {status, body} = await newcomer(portal).caller.get(path);
+	const {status, body} = await newcomer().caller.get(path);
 	t.is(status, 200);
 	const nothing = {planSelected: false, appConfigured: false, hasLinks: false};
 	t.deepEqual(body, {organization: null, ...nothing, nextStep: 'create-organization'});
 });
 
 test('each step leads to the next one', async (t) => {
-	const mona = newcomer(portal);
-	const {organization, clerkOrgId} = await createOrganization(portal, mona);
+	const mona = newcomer();
+	const {organization, clerkOrgId} = await createOrganization(mona);
 	const owner = mona.in(clerkOrgId);
 	const state = async () => {
 		const {status, body} = await owner.get(path);
@@ -84,16 +82,16 @@ test('if the provider fails the answer is 403, and a later one is correct', asyn
 
 test('nothing is fetched for a user who is not a member at the provider', async (t) => {
 	const organization = portal.provider.organization({name: uniqueName()});
-	t.is((await newcomer(portal).in(organization.id).get(path)).status, 403);
+	t.is((await newcomer().in(organization.id).get(path)).status, 403);
 	t.deepEqual(await mirrored(organization.id), []);
 
 	const known = await member(portal);
-	const stranger = await newcomer(portal).in(known.clerkOrgId).get(path);
+	const stranger = await newcomer().in(known.clerkOrgId).get(path);
 	t.like(stranger, {status: 403, body: {message: 'User is not a member of this organization'}});
 });
 
 test('nothing is made of the ops organization', async (t) => {
-	const {user} = newcomer(portal);
+	const {user} = newcomer();
 	const organization = portal.provider.opsOrganization;
 	portal.provider.member({organization, user});
 	const {status} = await session(portal, {user, organization}).get(path);
@@ -161,7 +159,7 @@ test('ops selects a plan for a customer', async (t) => {
 });
 
 test('a pending session passes, and an organization that is not mirrored is fetched', async (t) => {
-	const {user} = newcomer(portal);
+	const {user} = newcomer();
 	const organization = portal.provider.organization({name: uniqueName(), createdBy: user});
 	portal.provider.updateMember(organization, user, {role: 'owner'});
 	const caller = session(portal, {user, organization, claims: {sts: 'pending'}});

@@ -2,10 +2,8 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {auditOf} from '../../helpers/audit.ts';
-import {type Member, member, ops, portalOf} from '../../helpers/portal.ts';
-import {refusal, rolesOf, team, tooLow, unavailable} from './_team.ts';
-
-const portal = portalOf(test);
+import {type Member, member, ops} from '../../helpers/portal.ts';
+import {portal, refusal, rolesOf, team, tooLow, unavailable} from './_team.ts';
 
 const at = ({user}: {user: {id: string}}) => `/portal/team/${user.id}`;
 const give = ({caller}: Member, role: string, to: Member) => caller.patch(at(to), {role});
@@ -19,7 +17,7 @@ const unchanged = {there: 'viewer', here: 'VIEWER'};
 const notFound = refusal(404, 'Member not found');
 
 test('every member sees the team, page by page', async (t) => {
-	const [owner, viewer] = await team(portal, ['owner', 'viewer']);
+	const [owner, viewer] = await team(['owner', 'viewer']);
 	const {status, body} = await viewer.caller.get('/portal/team');
 	t.is(status, 200);
 	t.like(body, {total: 2, page: 1, limit: 20});
@@ -33,17 +31,17 @@ test('every member sees the team, page by page', async (t) => {
 });
 
 test('nobody sees the team of another organization', async (t) => {
-	const [[owner], [stranger]] = [await team(portal, ['owner']), await team(portal, ['owner', 'viewer'])];
+	const [[owner], [stranger]] = [await team(['owner']), await team(['owner', 'viewer'])];
 	t.is((await owner.caller.get('/portal/team')).body.total, 1);
 	t.like(await give(owner, 'VIEWER', stranger), notFound);
 	t.like(await remove(owner, stranger), notFound);
 });
 
 test('an admin changes a role, in any spelling, here and at the provider', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	const changed = {userId: viewer.user.id, email: viewer.user.email, role: 'ANALYST'};
 	t.like(await give(admin, 'analyst', viewer), {status: 200, body: changed});
-	t.deepEqual(await rolesOf(portal, viewer), {there: 'analyst', here: 'ANALYST'});
+	t.deepEqual(await rolesOf(viewer), {there: 'analyst', here: 'ANALYST'});
 	t.is((await viewer.caller.get('/portal/events')).status, 200);
 	const actor = {type: 'USER', id: admin.user.id};
 	const record = {action: 'UPDATE', entityId: viewer.user.id, actor, details: {role: 'ANALYST'}};
@@ -51,19 +49,19 @@ test('an admin changes a role, in any spelling, here and at the provider', async
 });
 
 test('no event that comes late undoes a change', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	portal.provider.updateMember(viewer.clerkOrgId, viewer.user.clerkUserId, {role: 'developer'});
 	const late = portal.provider.eventsAbout(viewer.user.clerkUserId);
 	t.is((await give(admin, 'ANALYST', viewer)).status, 200);
 	const deliveries = await portal.provider.deliverTogether(portal.url, ...late);
 	t.true(deliveries.every(({status}) => status === 200));
-	t.deepEqual(await rolesOf(portal, viewer), {there: 'analyst', here: 'ANALYST'});
+	t.deepEqual(await rolesOf(viewer), {there: 'analyst', here: 'ANALYST'});
 	await deliverAbout(viewer);
-	t.deepEqual(await rolesOf(portal, viewer), {there: 'analyst', here: 'ANALYST'});
+	t.deepEqual(await rolesOf(viewer), {there: 'analyst', here: 'ANALYST'});
 });
 
 test('a role that is given and taken back within the hour leaves both records', async (t) => {
-	const [owner, viewer] = await team(portal, ['owner', 'viewer']);
+	const [owner, viewer] = await team(['owner', 'viewer']);
 	for (const role of ['OWNER', 'VIEWER']) {
 		t.is((await give(owner, role, viewer)).status, 200);
 	}
@@ -73,15 +71,15 @@ test('a role that is given and taken back within the hour leaves both records', 
 });
 
 test('the same role again is written at the provider, and changes nothing here', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	portal.provider.updateMember(viewer.clerkOrgId, viewer.user.clerkUserId, {role: null});
 	t.is((await give(admin, 'VIEWER', viewer)).status, 200);
-	t.deepEqual(await rolesOf(portal, viewer), unchanged);
+	t.deepEqual(await rolesOf(viewer), unchanged);
 	t.deepEqual(await auditOf(portal, admin.organization.id, 'Member'), []);
 });
 
 test('bad values are 400, and an unknown member is 404', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	for (const body of [{}, {role: null}, {role: 'VIEWER', name: 'Mona'}, {role: ['VIEWER']}]) {
 		t.is((await admin.caller.patch(at(viewer), body)).status, 400, JSON.stringify(body));
 	}
@@ -99,7 +97,7 @@ test('bad values are 400, and an unknown member is 404', async (t) => {
 });
 
 test('only an owner makes or removes an owner', async (t) => {
-	const [admin, viewer, owner, second] = await team(portal, ['admin', 'viewer', 'owner', 'owner']);
+	const [admin, viewer, owner, second] = await team(['admin', 'viewer', 'owner', 'owner']);
 	for (const answer of [
 		await give(admin, 'OWNER', viewer),
 		await give(admin, 'OWNER', admin),
@@ -115,7 +113,7 @@ test('only an owner makes or removes an owner', async (t) => {
 });
 
 test('the last owner stays', async (t) => {
-	const [owner, admin] = await team(portal, ['owner', 'admin']);
+	const [owner, admin] = await team(['owner', 'admin']);
 	for (const answer of [
 		await give(owner, 'ADMIN', owner),
 		await remove(owner, owner),
@@ -125,16 +123,16 @@ test('the last owner stays', async (t) => {
 	}
 
 	t.is((await give(owner, 'OWNER', owner)).status, 200);
-	t.deepEqual(await rolesOf(portal, owner), {there: 'owner', here: 'OWNER'});
+	t.deepEqual(await rolesOf(owner), {there: 'owner', here: 'OWNER'});
 	t.is((await give(owner, 'OWNER', admin)).status, 200);
 	t.is((await give(owner, 'ADMIN', owner)).status, 200);
 });
 
 test('a removed member is refused at the next call, whatever the token says', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	const userId = viewer.user.id;
 	t.like(await remove(admin, viewer), {status: 200, body: {userId, deleted: true}});
-	t.deepEqual(await rolesOf(portal, viewer), gone);
+	t.deepEqual(await rolesOf(viewer), gone);
 	const cut = await viewer.caller.get('/portal/onboarding/state');
 	t.like(cut, refusal(403, 'User is not a member of this organization'));
 	const record = {action: 'DELETE', entityId: userId, actor: {type: 'USER', id: admin.user.id}};
@@ -142,32 +140,32 @@ test('a removed member is refused at the next call, whatever the token says', as
 });
 
 test('no event that comes late brings a removed member back', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	const events = portal.provider.eventsAbout(viewer.user.clerkUserId);
 	t.true(events.some(({type}) => type === 'organizationMembership.created'));
 	t.is((await remove(admin, viewer)).status, 200);
 	await portal.provider.deliver(portal.url, ...events, ...portal.provider.eventsAbout(viewer.user.clerkUserId));
-	t.deepEqual(await rolesOf(portal, viewer), gone);
+	t.deepEqual(await rolesOf(viewer), gone);
 });
 
 test('a removed member may come back by a new membership', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	await remove(admin, viewer);
 	portal.clock.advance(1);
 	portal.provider.member({organization: viewer.clerkOrgId, user: viewer.user.clerkUserId, role: 'analyst'});
 	await deliverAbout(viewer);
-	t.deepEqual(await rolesOf(portal, viewer), {there: 'analyst', here: 'ANALYST'});
+	t.deepEqual(await rolesOf(viewer), {there: 'analyst', here: 'ANALYST'});
 });
 
 test('an admin and an owner may leave', async (t) => {
-	const [admin, owner] = await team(portal, ['admin', 'owner', 'owner']);
+	const [admin, owner] = await team(['admin', 'owner', 'owner']);
 	t.is((await remove(admin, admin)).status, 200);
 	t.is((await remove(owner, owner)).status, 200);
-	t.deepEqual(await rolesOf(portal, owner), gone);
+	t.deepEqual(await rolesOf(owner), gone);
 });
 
 test('ops changes the team of a customer', async (t) => {
-	const [viewer] = await team(portal, ['viewer', 'owner']);
+	const [viewer] = await team(['viewer', 'owner']);
 	const path = `${at(viewer)}?orgId=${viewer.organization.id}`;
 	t.is((await ops(portal).caller.patch(path, {role: 'OWNER'})).status, 200);
 	t.like(await auditOf(portal, viewer.organization.id, 'Member'), [{actor: {type: 'ADMIN_PASSTHROUGH'}}]);
@@ -183,19 +181,19 @@ test('the member with the permissions required by the provider stays', async (t)
 	const {status, body} = await caller.delete(at(creator));
 	t.is(status, 409);
 	t.regex(body.message, /minimum required permissions/);
-	t.deepEqual(await rolesOf(portal, creator), unchanged);
+	t.deepEqual(await rolesOf(creator), unchanged);
 });
 
 const membershipOf = ({clerkOrgId, user}: Member) => `/organizations/${clerkOrgId}/memberships/${user.clerkUserId}`;
 
 const keepsTheRole = test.macro({
 	exec: async (t, fault: FaultInput) => {
-		const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+		const [admin, viewer] = await team(['admin', 'viewer']);
 		portal.provider.fail({method: 'PATCH', path: `${membershipOf(viewer)}/metadata`, ...fault});
 		t.like(await give(admin, 'ADMIN', viewer), unavailable);
-		t.deepEqual(await rolesOf(portal, viewer), unchanged);
+		t.deepEqual(await rolesOf(viewer), unchanged);
 		await deliverAbout(viewer);
-		t.deepEqual(await rolesOf(portal, viewer), unchanged);
+		t.deepEqual(await rolesOf(viewer), unchanged);
 		t.is((await give(admin, 'ADMIN', viewer)).status, 200);
 	},
 	title: (title) => `${title} leaves the role as it was on both sides`,
@@ -207,16 +205,16 @@ test('a provider that writes the role and hangs up', keepsTheRole, {drop: true, 
 test('a provider that writes the role and never answers', keepsTheRole, {hang: true, afterwards: true});
 
 test('a member removed at the provider is 404 for a role change, and can be removed', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	portal.provider.removeMember(viewer.clerkOrgId, viewer.user.clerkUserId);
 	t.like(await give(admin, 'ADMIN', viewer), notFound);
-	t.deepEqual(await rolesOf(portal, viewer), {there: null, here: 'VIEWER'});
+	t.deepEqual(await rolesOf(viewer), {there: null, here: 'VIEWER'});
 	t.is((await remove(admin, viewer)).status, 200);
-	t.deepEqual(await rolesOf(portal, viewer), gone);
+	t.deepEqual(await rolesOf(viewer), gone);
 });
 
 test('a database that fails leaves the role as it was on both sides', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	const {db} = portal.services;
 	await db.raw(
 		`CREATE FUNCTION refuse_member() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`,
@@ -224,24 +222,24 @@ test('a database that fails leaves the role as it was on both sides', async (t) 
 	await db.raw(`CREATE TRIGGER refuse_member BEFORE UPDATE ON org_members
 		FOR EACH ROW WHEN (NEW.user_id = '${viewer.user.id}') EXECUTE FUNCTION refuse_member()`);
 	t.is((await give(admin, 'ADMIN', viewer)).status, 500);
-	t.deepEqual(await rolesOf(portal, viewer), unchanged);
+	t.deepEqual(await rolesOf(viewer), unchanged);
 });
 
 test('a provider that does not remove a member is 502, and the member stays', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	portal.provider.fail({method: 'DELETE', path: membershipOf(viewer), status: 500, times: 3});
 	t.like(await remove(admin, viewer), unavailable);
-	t.deepEqual(await rolesOf(portal, viewer), unchanged);
+	t.deepEqual(await rolesOf(viewer), unchanged);
 	t.is((await viewer.caller.get('/portal/team')).status, 200);
 	t.deepEqual(await auditOf(portal, admin.organization.id, 'Member'), []);
 });
 
 const removes = test.macro({
 	exec: async (t, fault: FaultInput) => {
-		const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+		const [admin, viewer] = await team(['admin', 'viewer']);
 		portal.provider.fail({method: 'DELETE', path: membershipOf(viewer), afterwards: true, ...fault});
 		t.is((await remove(admin, viewer)).status, 200);
-		t.deepEqual(await rolesOf(portal, viewer), gone);
+		t.deepEqual(await rolesOf(viewer), gone);
 	},
 	title: (title) => `${title} has removed them here as well`,
 });
@@ -252,7 +250,7 @@ test('a provider that removes a member and never answers', removes, {hang: true}
 test('of two owners who demote each other at once one remains', async (t) => {
 	const demote = (by: Member, whom: Member) => give(by, 'ADMIN', whom);
 	for (const end of [demote, remove]) {
-		const [one, other] = await team(portal, ['owner', 'owner']);
+		const [one, other] = await team(['owner', 'owner']);
 		const answers = await Promise.all([end(one, other), end(other, one)]);
 		// The second one is refused: by the rule, or because a removed owner's token is invalid.
 		const statuses = answers.map(({status}) => status).toSorted();
@@ -265,7 +263,7 @@ test('of two owners who demote each other at once one remains', async (t) => {
 });
 
 test('of many changes at once both sides have the same one', async (t) => {
-	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	const [admin, viewer] = await team(['admin', 'viewer']);
 	const wanted = ['ADMIN', 'DEVELOPER', 'ANALYST', 'VIEWER', 'DEVELOPER'];
 	const answers = await Promise.all(wanted.map((role) => give(admin, role, viewer)));
 	t.true(answers.every(({status}) => status === 200));
@@ -273,8 +271,8 @@ test('of many changes at once both sides have the same one', async (t) => {
 		answers.map(({body}) => body.role),
 		wanted,
 	);
-	const {there, here} = await rolesOf(portal, viewer);
+	const {there, here} = await rolesOf(viewer);
 	t.is(String(there).toUpperCase(), here ?? '');
 	await portal.provider.deliverTogether(portal.url, ...portal.provider.eventsAbout(viewer.user.clerkUserId));
-	t.deepEqual(await rolesOf(portal, viewer), {there, here});
+	t.deepEqual(await rolesOf(viewer), {there, here});
 });

@@ -1,10 +1,8 @@
 import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import {member, ops, portalOf, session} from '../../helpers/portal.ts';
-import {refusal, unavailable} from './_team.ts';
-
-const portal = portalOf(test);
+import {member, ops, session} from '../../helpers/portal.ts';
+import {portal, refusal, unavailable} from './_team.ts';
 
 const path = '/portal/organization';
 const atProvider = (clerkOrgId: string) => portal.provider.directory.organizations.get(clerkOrgId);
