@@ -1,13 +1,9 @@
 import {randomUUID} from 'node:crypto';
-import type {ExecutionContext} from 'ava';
 import type {Db} from '../../../src/platform/db/db.ts';
 import {campaigns, contexts} from '../../../src/visits/clicks/click-context.ts';
 import {type DimensionName, usualDimensions} from '../../../src/visits/clicks/dimensions.ts';
 import {keepWords} from '../../../src/visits/clicks/keep-words.ts';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
-import {organization} from '../../helpers/builders.ts';
 import type {TestService} from '../../helpers/service.ts';
-import {ownService} from '../_own.ts';
 
 type UsualName = 'platform' | 'country' | 'channel' | 'referrer';
 
@@ -33,16 +29,6 @@ export const clickAt = (time: string | number, more: Partial<ClickRow> = {}): Cl
 	return {kind: 'click', at, platform: 'ios', link: anyLink, isCrawler: false, ...unknown, ...more};
 };
 
-/** A service of the test's own, because rollups are the whole database's, and an organization. */
-export const withRollups = async (t: ExecutionContext) => {
-	const service = await ownService(t);
-	const {db, background} = service.services;
-	// The job that runs at the start has the lock for a moment.
-	await background.settle();
-	await rollUp(db);
-	return {service, db, acme: await organization(service)};
-};
-
 const wordsOf = (row: ClickRow) => {
 	const month = time(row).toISOString().slice(0, 7);
 	const {os = null, browser = null, language = null, deviceModel = null, platform, country, isCrawler} = row;
@@ -61,44 +47,41 @@ export const storeRows = async (
 	rows: Row[],
 	db: Db = service.services.db,
 ): Promise<void> => {
-	const clicks = rows.filter((row) => row.kind === 'click');
+	const clicks = rows.filter((row) => row.kind === 'click').map((row) => ({...row, words: wordsOf(row)}));
 	for (const row of clicks) {
 		await service.services.clickPartitions.ensure(time(row));
 	}
 
-	const words = clicks.map(wordsOf);
 	// Outside the transaction: one that a test leaves open must not block others with the same values.
-	await keepWords(service.services.db, contexts, [...new Map(words.map(({context: {id, row}}) => [id, row]))]);
-	await keepWords(service.services.db, campaigns, [...new Map(words.map(({campaign: {id, row}}) => [id, row]))]);
+	const kept = service.services.db;
+	await keepWords(kept, contexts, [...new Map(clicks.map(({words: {context}}) => [context.id, context.row]))]);
+	await keepWords(kept, campaigns, [...new Map(clicks.map(({words: {campaign}}) => [campaign.id, campaign.row]))]);
 	const common = ({link}: Row) => ({id: randomUUID(), organization_id: organizationId, link_id: link});
 	await db.batchInsert(
 		'clicks',
-		clicks.map((row, index) => ({
+		clicks.map((row) => ({
 			...common(row),
 			occurred_at: time(row),
-			context_id: words[index]?.context.id,
-			campaign_id: words[index]?.campaign.id,
+			context_id: row.words.context.id,
+			campaign_id: row.words.campaign.id,
 			referrer_host: row.referrer,
 		})),
 	);
-	const matches = rows.filter((row) => row.kind === 'match');
+	const match = {signals: '{}', candidates: '[]'};
 	await db.batchInsert(
 		'match_attempts',
-		matches.map((row) => ({
-			...common(row),
-			at: time(row),
-			matched: row.isMatch,
-			method: row.isMatch ? row.method : 'NONE',
-			signals: '{}',
-			candidates: '[]',
-		})),
+		rows
+			.filter((row) => row.kind === 'match')
+			.map((row) => ({
+				...common(row),
+				...match,
+				at: time(row),
+				matched: row.isMatch,
+				method: row.isMatch ? row.method : 'NONE',
+			})),
 	);
-	const event = {
-		device_id: 'device',
-		event_name: 'purchase',
-		properties: '{}',
-		received_at: service.services.clock.now(),
-	};
+	const received_at = service.services.clock.now();
+	const event = {device_id: 'device', event_name: 'purchase', properties: '{}', received_at};
 	await db.batchInsert(
 		'events',
 		rows.filter(({kind}) => kind === 'event').map((row) => ({...common(row), ...event, occurred_at: time(row)})),
@@ -128,33 +111,24 @@ export const countRows = (
 	const matches = within.filter((row) => row.kind === 'match').filter(({isMatch}) => isMatch);
 	const events = within.filter((row) => row.kind === 'event');
 	const keysOf = (name: DimensionName): Array<string | null> => {
-		if (name === 'matchMethod') {
-			return matches.map(({method}) => method);
+		switch (name) {
+			case 'matchMethod':
+				return matches.map(({method}) => method);
+			case 'tag':
+				return people.flatMap(({link}) => (tagsOf(link).length === 0 ? [null] : tagsOf(link)));
+			default:
+				return people.map((row) => row[name] ?? null);
 		}
-
-		if (name === 'tag') {
-			return people.flatMap(({link}) => (tagsOf(link).length === 0 ? [null] : tagsOf(link)));
-		}
-
-		return people.map((row) => row[name] ?? null);
 	};
 	const starts = series.map(({start}) => Date.parse(start));
-	const parts = series.map(({start}) => ({start, clicks: 0, matches: 0, events: 0}));
-	const count = (counted: Row[], name: 'clicks' | 'matches' | 'events') => {
-		for (const {at} of counted) {
-			const part = parts[starts.findLastIndex((start) => start <= at)];
-			if (part !== undefined) {
-				part[name] += 1;
-			}
-		}
-	};
-	count(people, 'clicks');
-	count(matches, 'matches');
-	count(events, 'events');
+	const bucketsOf = (counted: Row[]) => counted.map(({at}) => starts.findLastIndex((start) => start <= at));
+	const buckets = {clicks: bucketsOf(people), matches: bucketsOf(matches), events: bucketsOf(events)};
+	const countIn = (index: number) =>
+		Object.fromEntries(Object.entries(buckets).map(([name, all]) => [name, all.filter((one) => one === index).length]));
 	const crawlerViews = clicks.length - people.length;
 	return {
 		totals: {clicks: people.length, crawlerViews, matches: matches.length, events: events.length},
-		series: parts,
+		series: series.map(({start}, index) => ({start, ...countIn(index)})),
 		breakdowns: Object.fromEntries(
 			(by ?? usualDimensions).map((name) => [name, top(keysOf(name), by === null ? undefined : 500)]),
 		),
