@@ -183,14 +183,14 @@ test('the shipped plans are a valid plans file', (t) => {
 	t.deepEqual(readPlans(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')), shippedPlans());
 });
 
-test('a plans file is refused with every fault of it', (t) => {
+test('a plans file is read with the defaults of a plan, and refused with every fault of it', (t) => {
 	const quotas = {links: 10, clicks: null, members: 1, domains: 0};
 	const features = {api_access: true, custom_domains: false};
 	const plan = {quotas, features, prices: {USD: 900, EGP: 0}};
-	t.deepEqual(readPlans(JSON.stringify({SOLO: plan})), {SOLO: {...plan, stripePrice: null, appLinkShare: 0.5}});
 	const limits = {sdkDevices: {max: 600, seconds: 60}, sdkLinks: {max: 1, seconds: 1}};
-	t.deepEqual(readPlans(JSON.stringify({SOLO: {...plan, limits}})), {
-		SOLO: {...plan, stripePrice: null, appLinkShare: 0.5, limits},
+	t.deepEqual(readPlans(JSON.stringify({SOLO: plan, SCALE: {...plan, limits}})), {
+		SOLO: {...plan, stripePrice: null, appLinkShare: 0.5},
+		SCALE: {...plan, stripePrice: null, appLinkShare: 0.5, limits},
 	});
 	const faulty = {
 		limits: {match: {max: 1, seconds: 1}, sdkEvents: {max: 0, seconds: 60}, linkReads: {max: 5}},
@@ -210,25 +210,29 @@ test('a plans file is refused with every fault of it', (t) => {
 		'limits.sdkEvents.max" must be greater than or equal to 1',
 		'limits.linkReads.seconds" is required',
 	];
-	for (const [text, ...said] of [
+	for (const [file, ...said] of [
 		['{'],
-		['[]', '"value" must be of type object'],
-		['{}', '"value" must have at least 1 key'],
-		[JSON.stringify({solo: plan}), '"solo" is not allowed'],
-		[JSON.stringify({SOLO: faulty}), ...faults],
-	] as const) {
-		const {message} = t.throws(() => readPlans(text));
-		for (const words of said) {
-			t.true(message.includes(words), `${words} in ${message}`);
-		}
+		[[], '"value" must be of type object'],
+		[{}, '"value" must have at least 1 key'],
+		[{solo: plan}, '"solo" is not allowed'],
+		[{SOLO: faulty}, ...faults],
+		[{SOLO: {...plan, appLinkShare: -0.1}}, 'SOLO.appLinkShare" must be greater than or equal to 0'],
+		[{SOLO: {...plan, appLinkShare: 1.01}}, 'SOLO.appLinkShare" must be less than or equal to 1'],
+		[{SOLO: {...plan, appLinkShare: '0.5'}}, 'SOLO.appLinkShare" must be a number'],
+		[{SOLO: {...plan, appLinkShare: null}}, 'SOLO.appLinkShare" must be a number'],
+	] as Array<[unknown, ...string[]]>) {
+		const {message} = t.throws(() => readPlans(typeof file === 'string' ? file : JSON.stringify(file)));
+		t.deepEqual(
+			said.filter((words) => !message.includes(words)),
+			[],
+			message,
+		);
 	}
 });
 
-test('the share of apps in the links of a plan is from 0 to 1, and a half if the file has none', (t) => {
-	const {SOLO} = shippedPlans();
-	const plan = (appLinkShare: unknown) => JSON.stringify({SOLO: {...SOLO, appLinkShare}});
-	t.is(readPlans(plan(undefined))['SOLO']?.appLinkShare, 0.5);
-	for (const [share, links, limit] of [
+test('the share of apps in the links of a plan is rounded down', (t) => {
+	const {SOLO = t.fail()} = shippedPlans();
+	for (const [appLinkShare, links, limit] of [
 		[0, 10, 0],
 		[1, 10, 10],
 		[0.5, 5, 2],
@@ -237,19 +241,6 @@ test('the share of apps in the links of a plan is from 0 to 1, and a half if the
 		[0.1, 9, 0],
 		[0.5, null, null],
 	] as const) {
-		const {SOLO: read} = readPlans(
-			JSON.stringify({SOLO: {...SOLO, quotas: {...SOLO?.quotas, links}, appLinkShare: share}}),
-		);
-		t.is(read && appLinkLimit(read), limit, `${share} of ${links}`);
-	}
-
-	for (const [share, words] of [
-		[-0.1, 'SOLO.appLinkShare" must be greater than or equal to 0'],
-		[1.01, 'SOLO.appLinkShare" must be less than or equal to 1'],
-		['0.5', 'SOLO.appLinkShare" must be a number'],
-		[null, 'SOLO.appLinkShare" must be a number'],
-	] as const) {
-		const {message} = t.throws(() => readPlans(plan(share)));
-		t.true(message.includes(words), `${words} in ${message}`);
+		t.is(appLinkLimit({...SOLO, quotas: {...SOLO.quotas, links}, appLinkShare}), limit, `${appLinkShare} of ${links}`);
 	}
 });
