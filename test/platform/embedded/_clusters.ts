@@ -70,12 +70,6 @@ export type Holder = {
 
 const holder = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/platform/embedded/_holder.js');
 
-export const forkHolder = (t: Teardown, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
-	const child = fork(holder, [dataDir, use]);
-	t.teardown(() => end(child, 'SIGTERM'));
-	return child;
-};
-
 export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
 	if (child.exitCode === null && child.signalCode === null) {
 		const exited = once(child, 'exit');
@@ -86,7 +80,8 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
 
 /** Starts the database in a separate process and waits for its message. */
 export const hold = async (t: Teardown, dataDir: string, use: 'server' | 'user' = 'server'): Promise<Holder> => {
-	const child = forkHolder(t, dataDir, use);
+	const child = fork(holder, [dataDir, use]);
+	t.teardown(() => end(child, 'SIGTERM'));
 	const [said] = (await once(child, 'message')) as [HolderMessage];
 	return {child, said, end: (signal) => end(child, signal)};
 };

@@ -1,6 +1,6 @@
 import {fork, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readdir, readFile, rm, stat, watch, writeFile} from 'node:fs/promises';
+import {readFile, rm, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
@@ -15,7 +15,6 @@ import {
 	assertKeptIn,
 	dataDirsOf,
 	end,
-	forkHolder,
 	hold,
 	running,
 	silent,
@@ -68,14 +67,12 @@ test('a killed PostgreSQL comes back at the same address, with all data', async 
 
 test('a PostgreSQL that runs on without a server is adopted by the next start and stopped with it', async (t) => {
 	const dataDir = await dataDirs.copy(t);
-	const first = await startEmbeddedPostgres({dataDir, log: silent});
-	await writeNote(first.connectionString);
-	await first.stop();
-	const identity = await clusterIdentity(first.directory);
+	const directory = path.join(dataDir, 'postgres');
+	const identity = await clusterIdentity(directory);
 	const {postgres} = await prepareBinaries(identity, dataDir);
 	const orphan = spawn(
 		postgres,
-		['-D', first.directory, '-c', 'listen_addresses=', '-c', `unix_socket_directories=${first.directory}`],
+		['-D', directory, '-c', 'listen_addresses=', '-c', `unix_socket_directories=${directory}`],
 		{...identity, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true},
 	);
 	const exited = once(orphan, 'exit');
@@ -87,7 +84,7 @@ test('a PostgreSQL that runs on without a server is adopted by the next start an
 
 	const second = await startEmbeddedPostgres({dataDir, log: silent});
 	t.is(second.pid(), orphan.pid ?? Number.NaN);
-	await assertKept(t, second.connectionString);
+	await assertKept(t, second.connectionString, 'first');
 	await second.stop();
 	t.deepEqual(await exited, [0, null]);
 });
@@ -123,21 +120,6 @@ test('the lock file of a dead database names no process, as the next one may get
 	t.is(await readFile(file, 'utf8'), `4194304\n${rest}`);
 });
 
-test('a first start killed in the middle of making the database leaves nothing in the way of the next', async (t) => {
-	const dataDir = await temporaryFolder(t);
-	const changes = watch(dataDir);
-	const child = forkHolder(t, dataDir);
-	for await (const {filename} of changes) {
-		if (filename?.startsWith('.postgres-')) {
-			break;
-		}
-	}
-
-	await end(child, 'SIGKILL');
-	t.false((await readdir(dataDir)).includes('postgres'));
-	await assertAnswers(t, (await start(t, {dataDir})).connectionString);
-});
-
 const fileOf = (dataDir: string) => path.join(dataDir, 'postgres-password');
 const program = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/platform/embedded/_stranger.js');
 
@@ -171,15 +153,6 @@ test('each DATA_DIR has its own password, which only its owner can read and no l
 	const logged = String(lines.read()) + (await readFile(path.join(server.directory, 'postgres.log'), 'utf8'));
 	t.regex(logged, /embedded PostgreSQL stopped/);
 	t.false(logged.includes(password));
-});
-
-test('a server and a command in other processes read the password that the first start made', async (t) => {
-	const {dataDir, holder} = await holdNote(t);
-	const command = await hold(t, dataDir, 'user');
-	await assertKept(t, running(command).connectionString);
-	await command.end('SIGTERM');
-	await holder.end('SIGTERM');
-	await assertKeptIn(t, dataDir);
 });
 
 test('a password that is missing or of another database is refused with the path of its file', async (t) => {
