@@ -69,25 +69,6 @@ test('The examples of the documentation have the signatures that it gives', asyn
 	t.is(fake.sign(saved).query?.['hmac'], TOKEN_HMAC);
 });
 
-test('A saved card is charged without the customer, declines, or answers late', async (t) => {
-	const {fake, saveCard, paySaved} = await startPaymob(t);
-	const token = await saveCard();
-	const pay = async (reference: string) => (await paySaved(token, reference)).body;
-
-	t.like(await pay('att_2'), {success: true, pending: false, is_3d_secure: false});
-	fake.setCard(token, 'declines');
-	t.like(await pay('att_3'), {success: false, pending: false});
-	fake.setCard(token, 'pending');
-	const late = await pay('att_4');
-	t.like(late, {success: false, pending: true});
-	t.is(fake.charges.length, 2);
-	fake.settle(Number(late['id']), true);
-
-	t.like(fake.events.at(-1)?.object, {id: late['id'], success: true, pending: false});
-	const charges = fake.charges.map(({specialReference, isMoto}) => `${specialReference} ${isMoto}`);
-	t.deepEqual(charges, ['att_1 false', 'att_2 true', 'att_4 true']);
-});
-
 test('A charge whose answer is lost is known to its callback and to the inquiry', async (t) => {
 	const {fake, clock, secret, call, saveCard, paySaved} = await startPaymob(t);
 	const token = await saveCard();

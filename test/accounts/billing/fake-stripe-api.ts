@@ -59,37 +59,6 @@ test('What the real one refuses is refused in its words', async (t) => {
 	t.is((await plain('/v1/nothing')).status, 404);
 });
 
-test('Calls fail as requested, before or after they took effect', async (t) => {
-	const {fake, stripe} = await startStripe(t);
-	const create = (idempotencyKey: string) => stripe.customers.create({name: 'Acme'}, {idempotencyKey});
-
-	fake.fail({path: '/v1/customers', status: 503});
-	t.like(await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeAPIError}), {statusCode: 503});
-	// The library retries once after a broken connection, whatever its settings.
-	fake.fail({drop: true, times: 2});
-	await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeConnectionError});
-	t.is(fake.account.customers.size, 0);
-
-	fake.fail({drop: true, afterwards: true, times: 2});
-	await t.throwsAsync(() => create('two'), {instanceOf: errors.StripeConnectionError});
-	fake.fail({status: 500, afterwards: true});
-	await t.throwsAsync(() => create('three'), {instanceOf: errors.StripeAPIError});
-	t.is(fake.account.customers.size, 2);
-	await create('two');
-	await create('three');
-	t.is(fake.account.customers.size, 2);
-
-	fake.fail({status: 429, code: 'rate_limit', times: 2});
-	await t.throwsAsync(() => create('four'), {instanceOf: errors.StripeRateLimitError});
-	await t.throwsAsync(() => create('four'), {instanceOf: errors.StripeRateLimitError});
-	fake.fail({hang: true});
-	const impatient = stripe.customers.create({}, {timeout: 50});
-	await t.throwsAsync(() => impatient, {instanceOf: errors.StripeConnectionError});
-	fake.fail({delay: 10});
-	t.is((await create('four')).object, 'customer');
-	t.like(fake.calls.at(-1), {method: 'POST', path: '/v1/customers', body: {name: 'Acme'}, status: 200});
-});
-
 test('Paid invoices are listed page by page, and a payment is refunded once', async (t) => {
 	const {fake, stripe, setTime, amounts, subscribe} = await startStripe(t);
 	const {customer} = await subscribe();
@@ -165,43 +134,6 @@ test('Renewals happen as the clock passes each period end, anchored to the day o
 	t.deepEqual(waiting(), [...renewal, ...renewal]);
 });
 
-test('A declined renewal is past due, is tried again, and goes on when the card works', async (t) => {
-	const {fake, stripe, setTime, subscribe, waiting} = await startStripe(t);
-	const {id, customer} = await subscribe();
-	fake.setCard(String(customer), 'declines');
-
-	setTime('2026-04-10T12:00:00Z');
-	const declined = await stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']});
-	const next_payment_attempt = unixOf('2026-04-13T12:00:00Z');
-	const latest_invoice = {billing_reason: 'subscription_cycle', status: 'open', next_payment_attempt};
-	t.like(declined, {status: 'past_due', latest_invoice});
-	t.is(onlyItem(declined).current_period_end, unixOf('2026-05-10T12:00:00Z'));
-	const updated = 'customer.subscription.updated';
-	t.deepEqual(waiting(), [updated, 'invoice.payment_failed', updated]);
-
-	fake.setCard(String(customer), 'works');
-	setTime('2026-04-13T12:00:00Z');
-	t.is((await stripe.subscriptions.retrieve(id)).status, 'active');
-	t.is(fake.charges.length, 2);
-});
-
-test('A renewal that is declined to the end cancels the subscription and its tries', async (t) => {
-	const {fake, stripe, setTime, subscribe, waiting} = await startStripe(t);
-	const {id, customer} = await subscribe();
-	fake.setCard(String(customer), 'declines');
-
-	setTime('2026-06-30T12:00:00Z');
-
-	t.like(await stripe.subscriptions.retrieve(id), {
-		status: 'canceled',
-		ended_at: unixOf('2026-04-25T12:00:00Z'),
-		cancellation_details: {reason: 'payment_failed'},
-	});
-	t.is(fake.events.filter(({type}) => type === 'invoice.payment_failed').length, 4);
-	t.is(waiting().at(-1), 'customer.subscription.deleted');
-	t.is(fake.charges.length, 1);
-});
-
 test('A renewal stays a draft for as long as the settings say', async (t) => {
 	const {fake, stripe, setTime, subscribe} = await startStripe(t, {settings: {draftSeconds: 3600}});
 	const {id} = await subscribe();
@@ -213,29 +145,4 @@ test('A renewal stays a draft for as long as the settings say', async (t) => {
 	fake.advance();
 
 	t.is(fake.charges.length, 2);
-});
-
-test('An unfinished checkout expires, and cannot be paid or expired again', async (t) => {
-	const {fake, stripe, clock, openCheckout, waiting} = await startStripe(t);
-	const {id} = await openCheckout();
-
-	clock.advance(86_400);
-	fake.advance();
-
-	t.deepEqual(waiting(), ['checkout.session.expired']);
-	t.throws(() => fake.pay(id), {message: /is expired/});
-	await t.throwsAsync(() => stripe.checkout.sessions.expire(id), {message: /`expired`/});
-});
-
-test('A payment that takes days leaves the subscription incomplete until it arrives', async (t) => {
-	const {fake, stripe, openCheckout, waiting} = await startStripe(t);
-	const {id} = await openCheckout();
-	const read = () => stripe.checkout.sessions.retrieve(id, {expand: ['subscription']});
-
-	fake.pay(id, 'delayed');
-	t.like(await read(), {status: 'complete', payment_status: 'unpaid', subscription: {status: 'incomplete'}});
-	fake.settle(id, true);
-
-	t.like(await read(), {payment_status: 'paid', subscription: {status: 'active'}});
-	t.is(waiting().at(-1), 'checkout.session.async_payment_succeeded');
 });
