@@ -158,12 +158,6 @@ test('a key confines guesses to its organization; an invalid one, or one of the 
 	t.is((await match(service, address, device('third-device'), globex)).linkId, third.id);
 });
 
-test('a key finds its own click among those of other organizations at the same address', async (t) => {
-	const {acme, address, link: own} = await tapped(service);
-	await clicked(service, await organization(service), address);
-	t.like(await match(service, address, {}, acme), {matchMethod: 'IP_FUZZY', linkId: own.id});
-});
-
 test('a repeated guess is confined by a key too', async (t) => {
 	const {acme, address} = await tapped(service);
 	const phone = device('device-confined');

@@ -67,14 +67,15 @@ test('an invitation built offline reaches the installed app, the page’s target
 	t.deepEqual(explained, attempt);
 });
 
-test('a guess carries the query as a token does, and the template’s parameters are above it', async (t) => {
+test('a guess carries the query as a token does, below the template’s parameters, and those of the link', async (t) => {
 	const acme = await organization(service);
-	const template = {name: 'Invitation', params: {plan: 'free', ref: 'none'}};
+	const template = {name: 'Invitation', path: '/invitation', params: {plan: 'free', ref: 'none'}};
 	const made = await admin(service).post(`/admin/organizations/${acme.id}/templates`, template);
-	const invite = await link(acme, {templateId: made.body.id, params: {ref: 'house'}});
+	const invite = await link(acme, {templateId: made.body.id, path: undefined, params: {ref: 'house'}});
 	const {address} = await tap(invite.url, '?ref=42&plan=gold&from=ada');
 	const {body} = await open(service, address, device('device-0002'), acme);
-	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', params: {plan: 'free', ref: 'house', from: 'ada'}});
+	const params = {plan: 'free', ref: 'house', from: 'ada'};
+	t.like(body, {matchMethod: 'FINGERPRINT_EXACT', path: '/invitation', params});
 	t.deepEqual(await match(service, address, device('device-0002'), acme), body);
 });
 

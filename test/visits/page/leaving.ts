@@ -4,7 +4,7 @@ import {admin} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {decodeQR} from './_qr.ts';
 import {readers} from './_readers.ts';
-import {startStage, tokenOf, type Visit, visit} from './_stage.ts';
+import {startStage, type Visit, visit} from './_stage.ts';
 
 let acme: TestOrganization;
 let appless: TestOrganization;
@@ -71,23 +71,6 @@ for (const [app, reader, userAgent, target] of [
 		);
 	});
 }
-
-test('an intent asks for the app, and falls back to the store with the token as its referrer', async (t) => {
-	const visited = await visit(stage, t, (await newLink()).url, 'android');
-	const token = await tokenOf(visited);
-	await visited.page.waitForLoadState('load');
-	t.deepEqual(visited.destinations, []);
-	t.deepEqual(await offered(visited), ['Open in the app', 'Continue without copying', 'Get Acme on Google Play']);
-	await follow(visited, 'Open in the app');
-	await visited.page.getByText('Code copied').waitFor();
-	const [intent = '', ...others] = visited.destinations;
-	t.deepEqual(others, []);
-	const [target, fields = ''] = intent.split('#Intent;');
-	t.is(target, 'intent://sale/summer');
-	const [scheme, name, fallback, end, ...rest] = fields.split(';');
-	t.deepEqual([scheme, name, end, rest], ['scheme=acmeshop', 'package=com.acme.shop', 'end', []]);
-	t.is(decodeURIComponent(String(fallback).replace('S.browser_fallback_url=', '')), `${playStore}&referrer=${token}`);
-});
 
 test('a desktop is redirected to the website, and Back leads to the previous page', async (t) => {
 	const {url} = await newLink({fallbackUrl: website, utmSource: 'mail'});

@@ -21,17 +21,13 @@ const withDomain = async (hostname: string) => {
 	return {...acme, domain, get};
 };
 
-test('short URLs are on the link domain with its scheme', async (t) => {
-	const {url} = await link(await organization(service), {shortCode: 'x1'});
-	t.regex(url, /^https:\/\/go\.oplink\.test\/[A-Za-z0-9]{4}\/x1$/);
-});
-
 test('the link domain serves resolution and no API; the API host serves the API and no resolution', async (t) => {
 	const acme = await organization(service);
 	const pathname = pathOf((await link(acme)).url);
 	t.is((await anonymous(service).get(pathname, at('go.oplink.test'))).status, 200);
 	t.is((await anonymous(service).get(pathname, at('GO.oplink.test.:443'))).status, 200);
 	t.is((await acme.server.get('/links', at('go.oplink.test'))).status, 404);
+	t.like(await anonymous(service).get('/sale', at('go.oplink.test')), {status: 404, body: {message: 'Not found'}});
 	t.is((await anonymous(service).get('/admin/organizations', at('go.oplink.test'))).status, 404);
 	t.is((await acme.server.get('/links', at('api.oplink.test'))).status, 200);
 	t.is((await anonymous(service).get(pathname, at('api.oplink.test'))).status, 404);
@@ -85,7 +81,7 @@ test('a code named data is distinguished from the data of a code', async (t) => 
 	t.is((await acme.get('/data/data')).body.linkId, named.id);
 });
 
-test('any origin may read the data of a bare code, and no page', async (t) => {
+test('any origin may read the data of a code, and no page', async (t) => {
 	const acme = await withDomain('origins.acme.test');
 	await link(acme, {shortCode: 'sale'});
 	await link(acme, {shortCode: 'data'});
@@ -106,11 +102,7 @@ test('any origin may read the data of a bare code, and no page', async (t) => {
 
 	const shared = {...origin, Host: 'go.oplink.test'};
 	t.is(allowed(await caller.get(`/${acme.orgKey}/data`, shared)), undefined);
-});
-
-test('a bare code on the shared domain is an unknown path', async (t) => {
-	const answer = await anonymous(service).get('/sale', at('go.oplink.test'));
-	t.like(answer, {status: 404, body: {message: 'Not found'}});
+	t.like(await caller.options('/AB12/code/data', shared), {status: 204, headers: {'access-control-allow-origin': '*'}});
 });
 
 test('the host that a trusted proxy forwards counts, and one from elsewhere does not', async (t) => {

@@ -70,14 +70,19 @@ for (const [name, agent] of Object.entries(agents)) {
 	}
 }
 
-test('the page and /data share 500 requests a second per address, on the hot path and in the routes', async (t) => {
+test('the page, /data and signals share 500 requests a second per address, on the hot path and in the routes', async (t) => {
 	const pathname = pathOf((await link(await organization(service))).url);
 	const caller = anonymous(service);
 	await caller.get(pathname);
 	const paths = [pathname, `${pathname}/data`, `${pathname}?`, `${pathname}/data?`];
-	const answers = await Promise.all(Array.from({length: 520}, (_, n) => caller.get(paths[n % 4] ?? '')));
-	t.is(answers.filter(({status}) => status === 200).length, 499);
-	t.is(answers.find(({status}) => status === 429)?.body.statusCode, 429);
+	const ask = (n: number) => {
+		const path = paths[n % 5];
+		return path === undefined ? caller.post(`${pathname}/signals`, {}) : caller.get(path);
+	};
+	const answers = await Promise.all(Array.from({length: 520}, (_, n) => ask(n)));
+	const refused = answers.filter(({status}) => status >= 400);
+	t.is(refused.length, 21);
+	t.true(refused.every(({body}) => body.statusCode === 429));
 	t.is((await anonymous(service).get(pathname)).status, 200);
 });
 

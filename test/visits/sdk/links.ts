@@ -157,14 +157,6 @@ test('a device has 20 requests a minute, and others of the key have theirs', asy
 	t.is((await create(acme, {deviceId: 'device-of-bob'})).status, 201);
 });
 
-test('the route takes the CLIENT key only, from any origin', async (t) => {
-	const acme = await inviting(open);
-	t.is((await acme.server.post('/sdk/links', {deviceId, template: 'invite'})).status, 403);
-	t.is((await anonymous(service).post('/sdk/links', {deviceId, template: 'invite'})).status, 401);
-	const preflight = await anonymous(service).options('/sdk/links', {Origin: 'https://app.example'});
-	t.is(preflight.headers['access-control-allow-origin'], '*');
-});
-
 test('clientCreate is validated, and replaced as a whole', async (t) => {
 	const acme = await inviting({fields: ['params'], pathPrefix: '/invite/'});
 	const at = `${templatesOf(acme)}/${acme.template.id}`;

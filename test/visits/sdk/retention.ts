@@ -109,13 +109,6 @@ const visitor = async (acme: TestOrganization) => {
 const devicesOf = ({id}: {id: string}): Promise<string[]> =>
 	service.services.db('devices').where({organization_id: id}).orderBy('device_id').pluck('device_id');
 
-test('a device that a visit names can send events at once', async (t) => {
-	const acme = await organization(service);
-	const visit = await visitor(acme);
-	t.is((await visit(anonymous(service), 'device-0001')).status, 200);
-	t.is((await acme.client.post('/sdk/events', {deviceId: 'device-0001', eventName: 'open'})).status, 200);
-});
-
 test('one address can register a limited number of visit devices a day, and its visits are still answered', async (t) => {
 	const acme = await organization(service);
 	const visit = await visitor(acme);

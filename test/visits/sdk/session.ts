@@ -105,7 +105,7 @@ test('an unknown device is 404 with a hint to begin a session', async (t) => {
 
 test('the SDK routes take the CLIENT key only', async (t) => {
 	const {server} = await organization(service);
-	for (const path of ['/sdk/session', '/sdk/identity', '/sdk/identity/clear', '/sdk/events']) {
+	for (const path of ['/sdk/session', '/sdk/identity', '/sdk/identity/clear', '/sdk/events', '/sdk/links']) {
 		const wrong = await server.post(path, {deviceId: 'device-0001'});
 		t.is(wrong.status, 403);
 		t.is(wrong.body.message, "API key tier 'SERVER' is not permitted on this endpoint (requires 'CLIENT')");
