@@ -58,6 +58,17 @@ test('it brings no other package, and kilobytes', async (t) => {
 	t.true((await stat(archive)).size < 40_000);
 });
 
+test('nothing of it imports from outside the package', async (t) => {
+	const files = (await readdir(installed, {recursive: true})).filter((name) => /\.(?:js|d\.ts)$/.test(name));
+	t.true(files.length > 8);
+	for (const file of files) {
+		const source = await readFile(path.join(installed, file), 'utf8');
+		for (const [, imported = ''] of source.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+			t.regex(imported, /^\.\/[a-z-]+\.(js|ts)$/, `${file} imports ${imported}`);
+		}
+	}
+});
+
 test('each entry is imported as a module', async (t) => {
 	for (const [entry, {names}] of Object.entries(entries)) {
 		const text = `import * as all from 'oplink/${entry}'; console.log(Object.keys(all).sort().join())`;
@@ -127,13 +138,14 @@ for (const mainFields of [
 }
 
 const consumer = `
-import {Oplink, OplinkApiError, type Link, type LinkData} from 'oplink/client';
+import {Oplink, OplinkApiError, OplinkConnectionError, type Link, type LinkData, type Match} from 'oplink/client';
 import withOplink, {type ExpoConfig} from 'oplink/expo';
 import {createNativeIntent, type NativeIntent} from 'oplink/expo-router';
 import {createLinking} from 'oplink/react-navigation';
 
-const oplink = new Oplink({baseUrl: 'https://api.example.com'});
-oplink.onLink((link: LinkData, {matchConfidence}) => void [link.path, matchConfidence === 'exact']);
+const oplink = new Oplink({baseUrl: 'https://api.example.com', clientKey: undefined});
+export const end: () => void = oplink.onLink((link: LinkData, {matchConfidence}) => void [link.path, matchConfidence === 'exact']);
+export const match: Promise<Match> = oplink.match({platform: 'iOS'});
 const device = () => ({deviceId: 'device-0001', platform: 'iOS' as const});
 const Linking = {getInitialURL: async () => null, addEventListener: (_type: 'url', _listener: (event: {url: string}) => void) => ({})};
 export const prefixes: string[] = createLinking({oplink, Linking, scheme: 'acmeshop', device}).linking.prefixes;
@@ -142,9 +154,14 @@ const config = withOplink({name: 'shop', ios: {}}, {links: ['go.example.com']});
 export const name: string = config.name;
 export const domains = (one: ExpoConfig): string[] => one.ios?.associatedDomains ?? [];
 export const link: Promise<Link> = oplink.links.create({path: '/sale'});
-export const status = (error: unknown): number => (error instanceof OplinkApiError ? error.status : 0);
+export const status = (error: unknown) =>
+	error instanceof OplinkApiError ? error.status : error instanceof OplinkConnectionError ? error.cause : null;
 // @ts-expect-error a link without a path needs a template
 oplink.links.create({title: 'Sale'});
+`;
+
+const withOwnFetch = `
+export const own = new Oplink({baseUrl: 'https://api.example.com', fetch, storage: new Map<string, string>()});
 `;
 
 /** TypeScript's own types, parsed once for all programs of this file. */
@@ -159,6 +176,8 @@ const libraries = new Map(
 const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
 	const all: ts.CompilerOptions = {
 		strict: true,
+		exactOptionalPropertyTypes: true,
+		noUncheckedIndexedAccess: true,
 		noEmit: true,
 		target: ts.ScriptTarget.ES2022,
 		lib: ['lib.es2022.d.ts'],
@@ -179,14 +198,20 @@ const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
 		.map(({messageText}) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 };
 
-for (const [resolution, file, options] of [
-	['node10', 'app.ts', {module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10}],
-	['node16, as a module', 'app.mts', {module: ts.ModuleKind.Node16}],
-	['node16, as CommonJS', 'app.cts', {module: ts.ModuleKind.Node16}],
-	['bundler', 'app.ts', {module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler}],
+const {Node16} = ts.ModuleKind;
+const dom = ['lib.es2022.d.ts', 'lib.dom.d.ts'];
+const ofNode = {types: ['node'], typeRoots: [path.join(packageRoot, 'node_modules/@types')], lib: ['lib.es2024.d.ts']};
+
+for (const [project, file, text, options] of [
+	['node10', 'a.ts', consumer, {module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10}],
+	['node16, as a module', 'b.mts', consumer, {module: Node16}],
+	['node16, as CommonJS', 'c.cts', consumer, {module: Node16}],
+	['bundler', 'd.ts', consumer, {module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler}],
+	['the types of browsers', 'e.mts', consumer + withOwnFetch, {module: Node16, lib: dom}],
+	['the types of Node', 'f.mts', consumer + withOwnFetch, {module: Node16, ...ofNode, skipLibCheck: true}],
 ] as const) {
-	test(`TypeScript finds its types with ${resolution}`, async (t) => {
-		await writeFile(path.join(app, file), consumer);
-		t.deepEqual(faultsIn(path.join(app, file), options), []);
+	test(`TypeScript finds its types with ${project}`, async (t) => {
+		await writeFile(path.join(app, file), text);
+		t.deepEqual(faultsIn(path.join(app, file), options as ts.CompilerOptions), []);
 	});
 }
