@@ -1,9 +1,8 @@
-import {once} from 'node:events';
-import {connect} from 'node:net';
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous, send} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
+import {CHUNK, LIVE, openWith} from './_connection.ts';
 
 const service = serviceOf(test);
 
@@ -18,57 +17,10 @@ test('an expectation that nobody knows is ignored: the answer has the envelope a
 	t.is(headers['x-request-id'], body.requestId);
 });
 
-const CHUNK = Buffer.alloc(64 * 1024, ' ');
-const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CHUNKED =
 	'POST /match HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-/** A connection as a proxy has it, which sends all of a request before it gives up. */
-const openWith = async (bytes: string) => {
-	const socket = connect({port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true});
-	await once(socket, 'connect');
-	let [text, isEnded, isClosed] = ['', false, false];
-	const errors: string[] = [];
-	socket.on('data', (chunk) => {
-		text += chunk.toString('latin1');
-	});
-	socket.on('end', () => {
-		isEnded = true;
-	});
-	socket.on('close', () => {
-		isClosed = true;
-	});
-	socket.on('error', ({message}) => errors.push(message));
-	socket.write(bytes);
-	return {
-		text: () => text,
-		statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)),
-		isEnded: () => isEnded,
-		isClosed: () => isClosed,
-		/** In a turn of its own: a connection that is gone answers at once, and would be asked for ever. */
-		write: (part: Buffer | string = CHUNK) =>
-			new Promise<void>((resolve) => {
-				socket.write(part, () => setImmediate(resolve));
-			}),
-		until: async (part: string) => {
-			while (!text.includes(part)) {
-				await once(socket, 'data');
-			}
-		},
-		/** Waits until the service ends the connection, and ends it from here. @returns the errors that were met. */
-		end: async () => {
-			if (!isEnded) {
-				await once(socket, 'end');
-			}
-
-			socket.end();
-			await once(socket, 'close');
-			return errors;
-		},
-	};
-};
-
-const open = (head: readonly string[]) => openWith(`${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
+const open = (head: readonly string[]) => openWith(service, `${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
 
 test('a caller refused during its body gets the answer, and may send the rest', async (t) => {
 	const acme = await organization(service);
@@ -100,7 +52,7 @@ test('a caller refused during its body gets the answer, and may send the rest', 
 			const length = `Content-Length: ${chunks * CHUNK.length}`;
 			const connection = await open([`${target} ${version}`, close, length, ...fields]);
 			await connection.write();
-			await connection.until('"requestId"');
+			await connection.until(() => connection.text().includes('"requestId"'));
 			t.deepEqual(connection.statuses(), [status], target);
 			for (let sent = 1; sent < chunks; sent += 1) {
 				t.false(connection.isEnded(), `${status} ${target}`);
@@ -125,7 +77,7 @@ test('a body without an end keeps no connection, whether its request was refused
 
 test('a body that arrives after its answer is not parsed as a request, and the next request is answered', async (t) => {
 	const connection = await open(['GET /health/live HTTP/1.1', `Content-Length: ${CHUNK.length}`]);
-	await connection.until('{"status":"ok"}');
+	await connection.until(() => connection.text().includes('{"status":"ok"}'));
 	await connection.write();
 	await connection.write('GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
 	await connection.end();
@@ -146,7 +98,7 @@ const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
 
 for (const [what, statuses, bytes] of MALFORMED) {
 	test(`${what} is answered with ${statuses.at(-1)}, readable while still sending`, async (t) => {
-		const {write, end, statuses: answered, text} = await openWith(bytes);
+		const {write, end, statuses: answered, text} = await openWith(service, bytes);
 		for (let sent = 0; sent < 12; sent += 1) {
 			await write();
 		}
@@ -159,7 +111,7 @@ for (const [what, statuses, bytes] of MALFORMED) {
 
 test('a body that goes wrong after its refusal makes no second answer, and the first one can be read', async (t) => {
 	const connection = await open(['POST /links HTTP/1.1', 'Transfer-Encoding: chunked']);
-	await connection.until('"requestId"');
+	await connection.until(() => connection.text().includes('"requestId"'));
 	await connection.write('what?\r\n');
 	for (let sent = 0; sent < 12; sent += 1) {
 		await connection.write();
@@ -170,7 +122,7 @@ test('a body that goes wrong after its refusal makes no second answer, and the f
 });
 
 test('a sender of endless invalid HTTP is disconnected', async (t) => {
-	const {text, isClosed, write} = await openWith('What is this?\r\n\r\n');
+	const {text, isClosed, write} = await openWith(service, 'What is this?\r\n\r\n');
 	while (!isClosed()) {
 		await write();
 	}
