@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
-import {type Member, member, portalOf, session} from '../../helpers/portal.ts';
+import {type Member, member, session} from '../../helpers/portal.ts';
+import {portal} from './_portal.ts';
 import {
 	invalid,
 	missing,
@@ -14,8 +15,6 @@ import {
 	spent,
 	tooLow,
 } from './_refused.ts';
-
-const portal = portalOf(test);
 
 /** An invalid tier: a caller who is refused for it has passed every check before validation. */
 const badTier = '/portal/api-keys/ADMIN/regenerate';

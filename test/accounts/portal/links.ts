@@ -1,10 +1,9 @@
 import test from 'ava';
 import {link} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {member, portalOf} from '../../helpers/portal.ts';
+import {member} from '../../helpers/portal.ts';
+import {portal} from './_portal.ts';
 import {refused} from './_refused.ts';
-
-const portal = portalOf(test);
 
 const links = '/portal/links';
 const notFound = {status: 404, message: 'Link not found'};

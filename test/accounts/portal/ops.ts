@@ -3,10 +3,9 @@ import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {member, ops, portalOf, session, startPortal} from '../../helpers/portal.ts';
+import {member, ops, session, startPortal} from '../../helpers/portal.ts';
+import {portal} from './_portal.ts';
 import {invalid, noMember, noOrganization, opsOnly, refused} from './_refused.ts';
-
-const portal = portalOf(test);
 
 const notFound = {status: 404, message: 'Organization not found'};
 const planPath = (orgId: string) => `/portal/admin/billing/organizations/${orgId}/plan`;

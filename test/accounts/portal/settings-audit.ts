@@ -2,10 +2,9 @@ import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {exampleAppConfig} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {member, ops, portalOf} from '../../helpers/portal.ts';
+import {member, ops} from '../../helpers/portal.ts';
+import {portal} from './_portal.ts';
 import {refused} from './_refused.ts';
-
-const portal = portalOf(test);
 
 for (const [name, {path, created, change, missing}] of Object.entries({
 	template: {
