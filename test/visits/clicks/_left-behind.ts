@@ -3,7 +3,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
-import type {ClickCampaign, ClickContext} from '../../../src/visits/clicks/click-context.ts';
+import type {ClickContext} from '../../../src/visits/clicks/click-context.ts';
 import {createDamageKeeper} from '../../../src/visits/clicks/journal/damaged.ts';
 import {type Click, type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeFrame} from '../../../src/visits/clicks/journal/frame.ts';
@@ -37,18 +37,10 @@ export const matchOf = (
 });
 
 const safari = {platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari', language: 'en'} as const;
+const unknown = {deviceModel: null, timezone: null, country: null, botClass: null};
 
 /** A visit by Safari on an iPhone of which no more is known. */
-export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => {
-	const unknown = {deviceModel: null, timezone: null, country: null, botClass: null};
-	return {...unknown, ...safari, ...more};
-};
-
-/** A campaign of which only some values are known. */
-export const campaignOf = (more: Partial<NonNullable<ClickCampaign>>): ClickCampaign => {
-	const utm = {utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null, utmTerm: null};
-	return {channel: null, ...utm, ...more};
-};
+export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({...unknown, ...safari, ...more});
 
 export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
 	organizationId: owner.id,

@@ -2,9 +2,10 @@ import {rename, stat, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {checkCountries} from '../../../src/operations/doctor/countries.ts';
+import {loadConfig} from '../../../src/platform/config/config.ts';
 import {createCountries} from '../../../src/platform/countries.ts';
 import {mmdbOf} from '../../helpers/mmdb.ts';
-import {dataDirectory, oplink, sentencesOf} from '../../helpers/process.ts';
+import {dataDirectory} from '../../helpers/process.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
 import {visit} from '../match/_phones.ts';
 
@@ -80,10 +81,8 @@ test('the doctor warns of an old file', (t) => {
 	t.like(checkCountries(new Date('2025-12-01'), now)[0], old);
 });
 
-test('a GEOIP_FILE that is none ends the start with a sentence', async (t) => {
-	for (const file of [await fileOf(t, Buffer.from('<html>')), '/nowhere/countries.mmdb']) {
-		const {ended, stderr} = oplink(t, ['serve'], {GEOIP_FILE: file, DATA_DIR: await dataDirectory(t), PORT: '0'});
-		t.is(await ended, 78);
-		t.regex(sentencesOf(stderr()).join('\n'), /^GEOIP_FILE could not be read: /m);
+test('a GEOIP_FILE that is none is a fault of the configuration', async (t) => {
+	for (const GEOIP_FILE of [await fileOf(t, Buffer.from('<html>')), '/nowhere/countries.mmdb']) {
+		t.throws(() => loadConfig({GEOIP_FILE}), {message: /^GEOIP_FILE could not be read: /m});
 	}
 });
