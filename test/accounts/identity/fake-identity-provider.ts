@@ -1,5 +1,5 @@
 import test from 'ava';
-import {createLocalJWKSet, createRemoteJWKSet, jwtVerify} from 'jose';
+import {createRemoteJWKSet, jwtVerify} from 'jose';
 import {startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
 import type {TokenInput} from '../../fakes/identity-provider/tokens.ts';
 import {createFakeClock} from '../../helpers/service.ts';
@@ -61,18 +61,6 @@ for (const [what, input, code] of refused) {
 		await t.throwsAsync(claimsOf({user: 'user_2x', ...input}), {code});
 	});
 }
-
-test('the key set is open under /.well-known and asks for the secret key under /v1', async (t) => {
-	const open = await fetch(idp.env.IDP_JWKS_URL);
-	t.is(open.headers.get('content-type'), 'application/json');
-	const keySet = await open.json();
-	t.deepEqual(Object.keys(keySet.keys[0]).toSorted(), ['alg', 'e', 'kid', 'kty', 'n', 'use']);
-	t.is((await fetch(`${idp.url}/v1/jwks`)).status, 401);
-	const headers = {authorization: `Bearer ${idp.env.IDP_API_KEY}`};
-	t.deepEqual(await (await fetch(`${idp.url}/v1/jwks`, {headers})).json(), keySet);
-	const token = await idp.token({user: 'user_2x'});
-	await t.notThrowsAsync(jwtVerify(token, createLocalJWKSet(keySet), {currentDate: clock.now()}));
-});
 
 const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
 	const response = await fetch(`${idp.env.IDP_API_URL}${path}`, {
@@ -189,28 +177,4 @@ test('invalid invitations are refused as the provider does', async (t) => {
 
 	idp.invitation({organization, email: 'b@acme.test'});
 	t.is(await refused({}), '403 organization_membership_quota_exceeded');
-});
-
-test('a fault meets only the method, path and call that it names, so often, before or after the operation', async (t) => {
-	const make = async (name: string) => (await call('POST', '/organizations', {name})).status;
-	const isMade = (wanted: string) => [...idp.directory.organizations.values()].some(({name}) => name === wanted);
-	const named = (name: string) => ({
-		method: 'POST',
-		path: '/v1/organizations',
-		when: ({body}: {body?: unknown}) => JSON.stringify(body).includes(name),
-	});
-
-	const fault = idp.fail({...named('Doomed'), times: 2, status: 500});
-	t.is(await make('Fine'), 200);
-	t.true(fault.isOn());
-	t.deepEqual([await make('Doomed'), await make('Doomed')], [500, 500]);
-	t.false(fault.isOn());
-	t.is(await make('Doomed'), 200);
-
-	idp.fail({...named('Kept although unanswered'), drop: true, afterwards: true});
-	await t.throwsAsync(make('Kept although unanswered'));
-	t.true(isMade('Kept although unanswered'));
-	idp.fail({...named('Never made'), drop: true});
-	await t.throwsAsync(make('Never made'));
-	t.false(isMade('Never made'));
 });

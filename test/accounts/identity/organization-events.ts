@@ -9,7 +9,7 @@ import {
 } from '../../../src/accounts/identity/provider-payloads.ts';
 import type {WebhookEvent} from '../../fakes/shared/webhook-queue.ts';
 import {organization as organizationMadeHere} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {admin} from '../../helpers/callers.ts';
 import {portalOf, session} from '../../helpers/portal.ts';
 import {address, deliverAbout, deliverTo, mirrored, taken} from './_mirror.ts';
 
@@ -154,11 +154,6 @@ test('odd values of the provider are stored as far as they can be, and never fai
 	t.is(rows?.name.length, 255);
 	await deliver(t, portal.provider.event('organization.updated', {id, name: '', slug: 7}));
 	t.like(await mirrored(portal, {id}), {name: id}, 'without a name it is called by its id');
-});
-
-test('only POST is a webhook', async (t) => {
-	t.is((await anonymous(portal).get('/webhooks/idp')).status, 404);
-	t.is((await anonymous(portal).post('/webhooks/other', {})).status, 404);
 });
 
 // Before the others: their deliveries would be left.
