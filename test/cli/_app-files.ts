@@ -24,15 +24,15 @@ export const appProject = async (
 	const [folder, {env, cli}] = await Promise.all([
 		folderOf(t),
 		startRecordingServer(t, {
-			'GET /admin/organizations/Ab12': () => ({body: {id: 'an id', orgKey: 'Ab12'}}),
-			'GET /admin/organizations/Ab12/app-config': () => ({body: appConfig}),
-			'GET /admin/organizations/Ab12/domains': () => ({
+			'GET /admin/organizations/Ab12': {body: {id: 'an id', orgKey: 'Ab12'}},
+			'GET /admin/organizations/Ab12/app-config': {body: appConfig},
+			'GET /admin/organizations/Ab12/domains': {
 				body: pageOf([
 					domain('go.acme.example', {isDefault: true}),
 					domain('new.acme.example', {status: 'PENDING'}),
 					domain(shared, {verification: null}),
 				]),
-			}),
+			},
 		}),
 	]);
 	/** `oplink app check` in the folder; `faults` has a line for each finding other than ok. */

@@ -13,11 +13,8 @@ export type RecordedRequest = {
 	/** The parsed JSON, or undefined without a body. */
 	body: unknown;
 };
-export type Responder = (request: RecordedRequest) => {
-	status?: number;
-	body?: unknown;
-	headers?: Record<string, string>;
-};
+type Answer = {status?: number; body?: unknown; headers?: Record<string, string>};
+export type Responder = (request: RecordedRequest) => Answer;
 
 /** A path that is answered by hand, request body unread. */
 export type RawHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -27,10 +24,12 @@ export type RawHandler = (request: IncomingMessage, response: ServerResponse) =>
  */
 export const startRecordingServer = async (
 	t: ExecutionContext,
-	answers: Record<string, Responder | {raw: RawHandler}>,
+	answers: Record<string, Answer | Responder | {raw: RawHandler}>,
 ): Promise<{
 	url: string;
 	requests: RecordedRequest[];
+	/** What has been asked for, in order. */
+	urls: () => string[];
 	env: Record<string, string>;
 	/** Runs a command line that asks this server with the admin token. */
 	cli: (argv: CommandLine, options?: CliOptions) => ReturnType<typeof runCli>;
@@ -48,7 +47,8 @@ export const startRecordingServer = async (
 
 		const body = await text(request);
 		recorded.body = body === '' ? undefined : JSON.parse(body);
-		const answer = responder?.(recorded) ?? {status: 404, body: {statusCode: 404, message: 'Not found'}};
+		const missing: Answer = {status: 404, body: {statusCode: 404, message: 'Not found'}};
+		const answer = (typeof responder === 'function' ? responder(recorded) : responder) ?? missing;
 		response.writeHead(answer.status ?? 200, {'content-type': 'application/json', ...answer.headers});
 		response.end(Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(answer.body ?? {}));
 	});
@@ -63,7 +63,7 @@ export const startRecordingServer = async (
 	const env = {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'admin-secret'};
 	const cli = (argv: CommandLine, options: CliOptions = {}) =>
 		runCli(argv, {...options, env: {...env, ...options.env}});
-	return {url, requests, env, cli};
+	return {url, requests, urls: () => requests.map((request) => request.url), env, cli};
 };
 
 /** A list as the API answers it. */

@@ -21,7 +21,7 @@ test('the program succeeds with help and ends with 2 for an unknown command', as
 test('a closed pipe ends the program quietly', async (t) => {
 	const lines = `${JSON.stringify({path: '/x'.repeat(500)})}\n`.repeat(5000);
 	const {env} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(lines)}),
+		'GET /admin/organizations/Ab12/links/export': {body: Buffer.from(lines)},
 	});
 	const child = start(t, 'links export --org Ab12', env);
 	child.stdout.once('data', () => child.stdout.destroy());

@@ -20,26 +20,26 @@ const complete = async (line: string, env: Record<string, string> = {}, isDescri
 
 const server = (t: ExecutionContext) =>
 	startRecordingServer(t, {
-		'GET /admin/organizations': () => ({
+		'GET /admin/organizations': {
 			body: pageOf([
 				{id: 'id-1', orgKey: 'Ab12', name: 'Acme\tand\nSons'},
 				{id: 'id-2', orgKey: 'Cd34', name: 'Beta'},
 			]),
-		}),
-		'GET /admin/organizations/Ab12/links': () => ({
+		},
+		'GET /admin/organizations/Ab12/links': {
 			body: pageOf([{id: 'link-1', shortCode: 'spring', url: 'https://go.example/Ab12/spring', title: 'Spring'}]),
-		}),
-		'GET /links': () => ({
+		},
+		'GET /links': {
 			body: pageOf([{id: 'link-2', shortCode: 'x', url: 'https://go.example/Cd34/x', title: null}]),
-		}),
-		'GET /admin/organizations/Ab12/domains': () => ({
+		},
+		'GET /admin/organizations/Ab12/domains': {
 			body: pageOf([{id: 'domain-1', hostname: 'go.acme.example', status: 'VERIFIED'}]),
-		}),
-		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf([{id: 'c', name: 'email'}])}),
-		'GET /admin/organizations/Ab12/templates': () => ({body: pageOf([{id: 'template-1', name: 'Sale'}])}),
-		'GET /admin/organizations/Ab12/matches': () => ({
+		},
+		'GET /admin/organizations/Ab12/channels': {body: pageOf([{id: 'c', name: 'email'}])},
+		'GET /admin/organizations/Ab12/templates': {body: pageOf([{id: 'template-1', name: 'Sale'}])},
+		'GET /admin/organizations/Ab12/matches': {
 			body: pageOf([{id: 'attempt-1', at: '2026-01-01T00:00:00.000Z', method: null, reason: 'NO_CLICK'}]),
-		}),
+		},
 	});
 
 test('commands and groups are completed, with what they do', async (t) => {
@@ -112,7 +112,7 @@ test('with a SERVER key links are completed too', async (t) => {
 test('profiles are completed, and the named one is queried', async (t) => {
 	const {url, requests} = await server(t);
 	const {env} = await configFolder(t);
-	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
+	const other = await startRecordingServer(t, {'GET /admin/whoami': {body: {version: '1'}}});
 	t.is((await runCli(`login --name other --url ${other.url} --token x`, {env})).exitCode, 0);
 	t.deepEqual(await complete('orgs list --profile ', env, true), [`other\t${other.url}`]);
 	t.deepEqual(await complete('profiles use ', env), ['other']);
@@ -209,9 +209,7 @@ bash('bash adds the names of files where they belong', async (t) => {
 test('a tenant’s value that is unsafe as a word is not offered', async (t) => {
 	const unsafe = ['x\n:files', 'a\u001B[2Jb', 'c\u009B1m', 'd\u202Ee', '--yes', ':files', ''];
 	const data = ['fine', 'two words', ...unsafe, 'fine'].map((name) => ({id: name, name}));
-	const {env} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf(data)}),
-	});
+	const {env} = await startRecordingServer(t, {'GET /admin/organizations/Ab12/channels': {body: pageOf(data)}});
 	t.deepEqual(await complete('links create --org Ab12 --channel ', env), ['fine', 'two words']);
 });
 

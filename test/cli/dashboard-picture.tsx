@@ -213,7 +213,7 @@ test('only lines that differ are drawn, each at its place', (t) => {
 
 /** A server whose stream begins and then only stays open. */
 const answers = {
-	'GET /admin/status': () => ({body: status}),
+	'GET /admin/status': {body: status},
 	'GET /admin/clicks/stream': {
 		raw: (_: unknown, response: ServerResponse) => {
 			response.writeHead(200, {'content-type': 'text/event-stream'});

@@ -36,8 +36,8 @@ test('a host with an address, a certificate and both files is fine, and each cer
 	const hosts = urls.map((url) => hostAt(url));
 	// A server that is well itself, with these hosts of links.
 	const {env} = await startRecordingServer(t, {
-		'GET /health/ready': () => ({body: {status: 'ok', checks: {}}}),
-		'GET /admin/doctor': () => ({body: {version: packageVersion(), status: 'ok', findings: [], hosts}}),
+		'GET /health/ready': {body: {status: 'ok', checks: {}}},
+		'GET /admin/doctor': {body: {version: packageVersion(), status: 'ok', findings: [], hosts}},
 	});
 	const {stdout} = ends(t, await finish(start(t, 'doctor --json', {...env, NODE_EXTRA_CA_CERTS: authorityFile})), 1, {
 		stderr: '',

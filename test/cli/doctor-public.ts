@@ -58,8 +58,8 @@ const ask = async (t: ExecutionContext, caches: Caches = {}, changes: Partial<Li
 const doctor = async (t: ExecutionContext, option = '', env: Record<string, string> = {}) => {
 	const [server, caches] = await Promise.all([
 		startRecordingServer(t, {
-			'GET /health/ready': () => ({body: {status: 'ok', checks: {}}}),
-			'GET /admin/doctor': () => ({body: {version: packageVersion(), status: 'ok', findings: [], hosts: [host]}}),
+			'GET /health/ready': {body: {status: 'ok', checks: {}}},
+			'GET /admin/doctor': {body: {version: packageVersion(), status: 'ok', findings: [], hosts: [host]}},
 		}),
 		startCaches(t),
 	]);

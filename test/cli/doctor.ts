@@ -112,9 +112,9 @@ test('if the server of this machine is down, its environment and database are ex
 test('a server that is not ready and a foreign server are failures', async (t) => {
 	const checks = {database: 'ok', migrations: 'pending'};
 	const pending = await startRecordingServer(t, {
-		'GET /health/ready': () => ({status: 503, body: {status: 'unavailable', checks}}),
+		'GET /health/ready': {status: 503, body: {status: 'unavailable', checks}},
 	});
-	const other = await startRecordingServer(t, {'GET /health/ready': () => ({body: Buffer.from('<html>')})});
+	const other = await startRecordingServer(t, {'GET /health/ready': {body: Buffer.from('<html>')}});
 	for (const [{env}, message] of [
 		[pending, 'it answers but is not ready: migrations pending'],
 		[other, 'the server there (status 200) is not Oplink, or this is not its API host'],

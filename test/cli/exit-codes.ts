@@ -37,7 +37,7 @@ for (const [status, code, exitCode, next] of [
 ] satisfies Array<[number, string, number, RegExp?]>) {
 	test(`${status} ${code || 'without a code'} ends with ${exitCode} and one clear line`, async (t) => {
 		const body = {statusCode: status, message: 'It is refused', requestId: 'request-7', ...(code ? {code} : {})};
-		const {cli} = await startRecordingServer(t, {'GET /admin/organizations/Ab12': () => ({status, body})});
+		const {cli} = await startRecordingServer(t, {'GET /admin/organizations/Ab12': {status, body}});
 		const {stderr} = ends(t, await cli('orgs show Ab12 --json'), exitCode, {stdout: ''});
 		const [first, second, third] = stderr.split('\n');
 		t.deepEqual([first, second], ['Error: It is refused', 'Request id: request-7']);
@@ -50,12 +50,12 @@ test('a refusal that the operator can mend has a next step', async (t) => {
 		'GET /admin/organizations/Acme/api-keys': () => answerOf(organizationNotFound()),
 		'DELETE /admin/organizations/Ab12': () => answerOf(organizationHasSubscription()),
 		'PUT /admin/organizations/Ab12/plan': () => answerOf(unknownPlan('BOGUS')),
-		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([{id: 'd', hostname: 'go.acme.example'}])}),
+		'GET /admin/organizations/Ab12/domains': {body: pageOf([{id: 'd', hostname: 'go.acme.example'}])},
 		'POST /admin/organizations/Ab12/domains/d/verify': () => answerOf(domainRecordMissing('_oplink.x', 'y', [])),
 		'POST /admin/organizations/Ab12/domains/d/default': () => answerOf(domainNotVerified()),
 		'POST /admin/organizations': () => answerOf(organizationNameTaken('Acme')),
 		'POST /admin/organizations/Ab12/links': () => answerOf(shortCodeTaken('sale')),
-		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
+		'GET /admin/status': {status: 404, body: {error: 'no such page'}},
 	});
 	const plans = 'STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE';
 	for (const [line, exitCode, next] of [
@@ -74,7 +74,7 @@ test('a refusal that the operator can mend has a next step', async (t) => {
 
 test("without the header of the code, as behind a proxy that removes it, a refusal's status has the next step", async (t) => {
 	const {cli} = await startRecordingServer(t, {
-		'GET /admin/status': () => ({...answerOf(clickStoreUnavailable()), headers: {}}),
+		'GET /admin/status': {...answerOf(clickStoreUnavailable()), headers: {}},
 		'GET /admin/organizations/Ab12/stats': () => answerOf(clickStoreUnavailable()),
 	});
 	t.regex((await cli('status')).stderr, /\nNext: Run oplink doctor to see what is unavailable/);
@@ -87,9 +87,9 @@ test('if no plan of the server is larger, the next step says so', async (t) => {
 	const path = '/admin/organizations/Ab12/domains';
 	const refusal = {message: "You've reached your domains limit.", code: 'QUOTA_EXCEEDED', quota: 'domains', path};
 	const {cli} = await startRecordingServer(t, {
-		[`POST ${path}`]: () => ({status: 402, body: {statusCode: 402, ...refusal}}),
-		'GET /admin/organizations/Ab12': () => ({body: {plan: 'WIDE'}}),
-		'GET /portal/billing/pricing': () => ({body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]}),
+		[`POST ${path}`]: {status: 402, body: {statusCode: 402, ...refusal}},
+		'GET /admin/organizations/Ab12': {body: {plan: 'WIDE'}},
+		'GET /portal/billing/pricing': {body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]},
 	});
 	const stderr = /\nNext: No plan has more domains than WIDE/;
 	ends(t, await cli('domains add --org Ab12 go.example.com'), 6, {stderr});
@@ -101,7 +101,7 @@ test('bad fields are listed one per line, each named once', async (t) => {
 		{field: 'contactEmail', message: 'must be an address'},
 	];
 	const body = {statusCode: 400, message: 'Validation failed', details};
-	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 400, body})});
+	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': {status: 400, body}});
 	ends(t, await cli('orgs create --name x'), 1, {
 		stderr: 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n',
 	});
@@ -110,8 +110,8 @@ test('bad fields are listed one per line, each named once', async (t) => {
 test('no text of a server, a file or the command line steers the terminal by an error', async (t) => {
 	const body = {statusCode: 400, message: 'It is \u001B[31mred\u0007', details: [{message: 'name\u009B1m'}]};
 	const {cli} = await startRecordingServer(t, {
-		'POST /admin/organizations': () => ({status: 400, body}),
-		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+		'POST /admin/organizations': {status: 400, body},
+		'GET /admin/organizations/Ab12/links': {body: pageOf([])},
 	});
 	t.is((await cli('orgs create --name x')).stderr, 'Error: It is  [31mred \n  name 1m\n');
 	const stdin = 'pa\u001B[31mth,\u0007x\n/a,b\n';
@@ -129,7 +129,7 @@ test('an answer that is not valid JSON, and a page of another server, are failur
 		[200, /is this the address of an Oplink server/],
 	] as const) {
 		const body = Buffer.from('<html>Hello</html>');
-		const {cli} = await startRecordingServer(t, {'GET /admin/status': () => ({status, body})});
+		const {cli} = await startRecordingServer(t, {'GET /admin/status': {status, body}});
 		ends(t, await cli('status'), 1, {stderr});
 	}
 });

@@ -44,7 +44,7 @@ const links = [
 const linesOf = (rows: object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 const ndjson = linesOf(links);
 const exporting = (rows: object[] = links) => ({
-	'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(linesOf(rows))}),
+	'GET /admin/organizations/Ab12/links/export': {body: Buffer.from(linesOf(rows))},
 });
 
 /** The bodies that an import reads in a CSV. */

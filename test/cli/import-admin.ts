@@ -36,7 +36,7 @@ const refuseFax = answering(({channel}) =>
 const setUp = async (t: ExecutionContext, raw: RawHandler = refuseFax) => {
 	const folder = await folderOf(t);
 	const server = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+		'GET /admin/organizations/Ab12/links': {body: pageOf([])},
 		'POST /admin/organizations/Ab12/links/import': {raw},
 	});
 	const imports = (words: string, {io, stdin = ''}: CliOptions = {}) =>

@@ -19,7 +19,7 @@ const server = (t: ExecutionContext, token = TOKEN) =>
 			authorization === `Bearer ${token}`
 				? {body: {status: 'ok', version: '1.2.3'}}
 				: {status: 401, body: {statusCode: 401, message: 'Invalid admin token'}},
-		'GET /admin/organizations': () => ({body: pageOf([])}),
+		'GET /admin/organizations': {body: pageOf([])},
 	});
 
 test('login checks the token, saves a profile that only its owner reads, and shows the token nowhere', async (t) => {
@@ -75,7 +75,7 @@ for (const [what, token, exitCode] of [
 
 test('an unreachable or foreign server is not saved', async (t) => {
 	const {env, file} = await configFolder(t);
-	const other = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {hello: 'world'}})});
+	const other = await startRecordingServer(t, {'GET /admin/whoami': {body: {hello: 'world'}}});
 	ends(t, await runCli(`login --url ${closedAddress} --token ${TOKEN}`, {env}), 7);
 	ends(t, await runCli(`login --url ${other.url} --token ${TOKEN}`, {env}), 1, {stderr: /is not an Oplink server/});
 	await t.throwsAsync(readFile(file));

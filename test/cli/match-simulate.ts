@@ -81,7 +81,7 @@ test('match simulate shows the probability and explains it', async (t) => {
 
 test('match simulate sends only the given options', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {
-		'GET /admin/links': () => ({body: pageOf([{id: 'spring-id', organizationId: 'its-own'}])}),
+		'GET /admin/links': {body: pageOf([{id: 'spring-id', organizationId: 'its-own'}])},
 	});
 	await cli('match simulate spring --with-key --no-beacon --no-clipboard');
 	t.is(requests[0]?.url, '/admin/links?shortCode=spring');

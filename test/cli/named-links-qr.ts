@@ -217,7 +217,7 @@ test('a code that is over the rate limit is asked for again', async (t) => {
 	const message = 'Rate limit exceeded. Retry after 3 second(s).';
 	const answers = [{status: 429, body: {statusCode: 429, message}}, {body: Buffer.from(svg('1'))}];
 	const server = await startRecordingServer(t, {
-		'GET /links': () => ({body: pageOf([{id: '1'}])}),
+		'GET /links': {body: pageOf([{id: '1'}])},
 		'GET /links/1/qr.svg': () => answers.shift() ?? {status: 500},
 	});
 	const waits: number[] = [];

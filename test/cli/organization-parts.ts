@@ -130,7 +130,7 @@ const configured = {
 const path = `/admin/organizations/Ab12/domains/${domain.id}`;
 
 test('domains set sends exactly what is given, and shows the settings', async (t) => {
-	const {cli, requests} = await startRecordingServer(t, {[`PATCH ${path}`]: () => ({body: configured})});
+	const {cli, requests} = await startRecordingServer(t, {[`PATCH ${path}`]: {body: configured}});
 	const set = (flags = '') => cli(`domains set --org Ab12 ${domain.id}${flags}`);
 	const prefixes = ' --path-prefix promos --path-prefix links/share';
 	ends(t, await set(`${prefixes} --unknown-codes https://old.example.link/{code}`), 0, {
@@ -167,7 +167,7 @@ test('domains unknown lists the codes of all custom domains, most taps first', a
 	const lastAt = '2026-03-10T12:00:00.000Z';
 	const codes = (...data: object[]) => ({body: pageOf(data, {limit: 20})});
 	const {cli} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([domain, other, shared], {limit: 100})}),
+		'GET /admin/organizations/Ab12/domains': {body: pageOf([domain, other, shared], {limit: 100})},
 		[`GET ${path}/unknown-codes`]: () => codes({code: 'old', count: 2, lastAt}, {code: null, count: 1, lastAt}),
 		'GET /admin/organizations/Ab12/domains/other/unknown-codes': () => codes({code: 'x', count: 9, lastAt}),
 	});

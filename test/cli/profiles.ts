@@ -6,7 +6,7 @@ import {folderOf} from './_folder.ts';
 import {pageOf, type RecordedRequest, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 
-const list = {'GET /admin/organizations': () => ({body: pageOf([])})};
+const list = {'GET /admin/organizations': {body: pageOf([])}};
 
 /** Two servers, each with a profile of its name; `one` is in use. */
 const twoServers = async (t: ExecutionContext) => {
@@ -101,7 +101,7 @@ test('a file without valid profiles is named, and its text is not repeated', asy
 });
 
 test('login reports a missing folder and an invalid profile name', async (t) => {
-	const {url} = await startRecordingServer(t, {'GET /admin/whoami': () => ({body: {version: '1'}})});
+	const {url} = await startRecordingServer(t, {'GET /admin/whoami': {body: {version: '1'}}});
 	const login = `login --url ${url} --token x`;
 	ends(t, await runCli(login, {env: {XDG_CONFIG_HOME: 'relative'}}), 1, {
 		stderr: /HOME and XDG_CONFIG_HOME are not set/,

@@ -34,7 +34,7 @@ const stats = {
 
 const path = '/admin/organizations/Ab12';
 const answers = {
-	[`GET ${path}/stats`]: () => ({body: stats}),
+	[`GET ${path}/stats`]: {body: stats},
 	'GET /admin/links': ({url}: {url: string}) => ({
 		body: {data: url.endsWith(`id=${linkId}`) ? [{shortCode: 'spring'}] : []},
 	}),
@@ -90,7 +90,7 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 		events: 0,
 	}));
 	const body = {...stats, interval: 'hour', series: hours};
-	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body})});
+	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: {body}});
 	const {stdout} = await cli('stats --org Ab12 --interval hour');
 	const lines = stdout.split('\n');
 	const title = lines.indexOf('CLICKS BY HOUR, 2 in a column');
@@ -100,7 +100,7 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 });
 
 test('--csv prints only the series, for a spreadsheet', async (t) => {
-	const {cli, requests} = await startRecordingServer(t, answers);
+	const {cli, urls} = await startRecordingServer(t, answers);
 	ends(t, await cli(`stats --org Ab12 --link ${linkId} --csv`), 0, {
 		stdout: `start,clicks,matches,events
 2026-03-01T22:00:00.000Z,0,0,0
@@ -108,10 +108,7 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 2026-03-03T22:00:00.000Z,4,0,0
 `,
 	});
-	t.deepEqual(
-		requests.map(({url}) => url),
-		[`${path}/stats?linkId=${linkId}`],
-	);
+	t.deepEqual(urls(), [`${path}/stats?linkId=${linkId}`]);
 	ends(t, await cli('stats --org Ab12 --csv --json'), 2, {stderr: /--csv and --json cannot be combined/});
 });
 
@@ -121,7 +118,7 @@ test('--by prints more of each breakdown, and as CSV every value', async (t) => 
 	const breakdowns = {utmCampaign, link: stats.breakdowns.link};
 	const {cli, requests} = await startRecordingServer(t, {
 		...answers,
-		[`GET ${path}/stats`]: () => ({body: {...stats, guesses: undefined, breakdowns}}),
+		[`GET ${path}/stats`]: {body: {...stats, guesses: undefined, breakdowns}},
 	});
 	const by = ['stats', '--org', 'Ab12', '--by', 'utmCampaign,link', '--tag', 'spring', '--channel', 'email'];
 	const {stdout} = await cli(by);
@@ -149,7 +146,7 @@ const funnel = {
 };
 
 test('stats funnel draws a table at 80 columns, and prints CSV', async (t) => {
-	const {cli, env, requests} = await startRecordingServer(t, {[`GET ${path}/stats/funnel`]: () => ({body: funnel})});
+	const {cli, env, requests} = await startRecordingServer(t, {[`GET ${path}/stats/funnel`]: {body: funnel}});
 	const line = 'stats funnel Ab12 --by utmCampaign --event purchase --property amount';
 	ends(t, await runOnScreen(line, env), 0, {
 		stdout: `from  2026-03-01T00:00:00.000Z
@@ -169,15 +166,15 @@ spring          900      300       40      54    1222  ████████�
 
 test('stats takes the only organization, and --json prints the answer', async (t) => {
 	const {cli} = await startRecordingServer(t, {
-		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
-		'GET /admin/organizations/only-one/stats': () => ({body: stats}),
+		'GET /admin/organizations': {body: pageOf([{id: 'only-one'}])},
+		'GET /admin/organizations/only-one/stats': {body: stats},
 	});
 	ends(t, await cli('stats --json'), 0, {json: stats});
 });
 
 test('without any click there are totals and no chart', async (t) => {
 	const quiet = {...stats, series: stats.series.map((part) => ({...part, clicks: 0, matches: 0})), breakdowns: {}};
-	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body: quiet})});
+	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: {body: quiet}});
 	const {stdout} = await cli('stats --org Ab12');
 	t.notRegex(stdout, /DAY/);
 });

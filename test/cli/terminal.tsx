@@ -21,14 +21,14 @@ import {createSink, ends, runCli} from './_run-cli.ts';
 const acme = {id: 'x', orgKey: 'Ab12', name: 'Acme\u001B[2J', createdAt: '2026-01-31T00:00:00.000Z'};
 const linkId = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
 const deleted = {
-	'GET /admin/organizations/Ab12': () => ({body: acme}),
-	'GET /admin/organizations/Ab12/links': () => ({body: pageOf([], {total: 9998})}),
-	[`GET /admin/organizations/Ab12/links/${linkId}`]: () => ({
+	'GET /admin/organizations/Ab12': {body: acme},
+	'GET /admin/organizations/Ab12/links': {body: pageOf([], {total: 9998})},
+	[`GET /admin/organizations/Ab12/links/${linkId}`]: {
 		body: {url: 'https://go.example/Ab12/a', title: 'Spring'},
-	}),
-	'GET /admin/organizations/Ab12/api-keys': () => ({body: {sdkKey: {}, serverKey: {}, locked: false, earlier: [{}]}}),
-	'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 1}}}),
-	'DELETE /admin/organizations/Ab12': () => ({body: {id: 'x', deleted: true}}),
+	},
+	'GET /admin/organizations/Ab12/api-keys': {body: {sdkKey: {}, serverKey: {}, locked: false, earlier: [{}]}},
+	'GET /admin/organizations/Ab12/stats': {body: {totals: {clicks: 1}}},
+	'DELETE /admin/organizations/Ab12': {body: {id: 'x', deleted: true}},
 };
 
 for (const [name, keys, exitCode, says] of [
@@ -88,7 +88,7 @@ test('the bar shows the completed part, with the figures beside it', (t) => {
 });
 
 const importing = {
-	'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+	'GET /admin/organizations/Ab12/links': {body: pageOf([])},
 	'POST /admin/organizations/Ab12/links/import': {
 		raw: async (request: IncomingMessage, response: ServerResponse) => {
 			let line = 0;
@@ -124,7 +124,7 @@ test('with NO_COLOR there is no bar and no escape code on a terminal', async (t)
 });
 
 test('a table has a bold heading on a terminal, a plain one with NO_COLOR', async (t) => {
-	const {env} = await startRecordingServer(t, {'GET /admin/organizations': () => ({body: pageOf([{id: 'x'}])})});
+	const {env} = await startRecordingServer(t, {'GET /admin/organizations': {body: pageOf([{id: 'x'}])}});
 	for (const [colour, escapes] of [
 		[{}, true],
 		[{NO_COLOR: '1'}, false],
@@ -212,7 +212,7 @@ test('a message is wrapped at words on a terminal, continues indented, and stays
 
 test('on a terminal of 80 columns no line of an error is longer, except a command to be copied', async (t) => {
 	const body = {statusCode: 402, message: 'The plan allows no more links', code: 'QUOTA_EXCEEDED'};
-	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 402, body})});
+	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': {status: 402, body}});
 	const terminal = createTerminal();
 	await cli('orgs create --name Acme', {io: terminal.io});
 	t.deepEqual(terminal.raw().split('\n'), [
