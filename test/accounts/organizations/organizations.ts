@@ -21,12 +21,6 @@ test('an organization is created active, without a plan and with a unique orgKey
 	t.is((await admin(service).get(`/admin/organizations/${id}`)).body.orgKey, orgKey);
 });
 
-test('a name in use is 409 without regard to case', async (t) => {
-	await create({name: 'Initech'});
-	const answer = await admin(service).post('/admin/organizations', {name: 'INITECH'});
-	t.like(answer, {status: 409, body: {message: "An organization named 'INITECH' already exists"}});
-});
-
 test('an organization is found by its UUID and by its orgKey', async (t) => {
 	const {id, orgKey} = await create();
 	for (const [reference, expected] of [

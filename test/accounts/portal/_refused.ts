@@ -1,10 +1,12 @@
 import type {ExecutionContext} from 'ava';
 import type {Answer} from '../../helpers/callers.ts';
 
-/** Status and message of a refusal, and the code of a structured one. */
-export type Refusal = {status: number; message: string; code?: string};
-
-export const refused = (t: ExecutionContext, {status, body}: Answer, expected: Refusal): void => {
+/** Asserts status and message of a refusal, and the code of a structured one. */
+export const refused = (
+	t: ExecutionContext,
+	{status, body}: Answer,
+	expected: {status: number; message: string; code?: string},
+): void => {
 	t.deepEqual({status, message: body?.message, code: body?.code}, {code: undefined, ...expected});
 	t.is(body.statusCode, expected.status);
 };
