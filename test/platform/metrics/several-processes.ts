@@ -3,26 +3,23 @@ import {AggregatorRegistry, Histogram, Registry} from 'prom-client';
 import {createGathering, mergeFigures} from '../../../src/operations/metrics/gather-figures.ts';
 import {createSnapshot, type Figures} from '../../../src/platform/metrics/snapshot.ts';
 
-const gauge = (aggregator: 'sum' | 'max' | 'min', value: number, name = 'a'): Promise<Figures> => {
+type Snapshot = ReturnType<typeof createSnapshot>;
+
+/** The figures of a process that has taken them so. */
+const taken = (take: (snapshot: Snapshot) => void): Promise<Figures> => {
 	const snapshot = createSnapshot();
-	snapshot.gauge(aggregator, name, 'A.', value);
+	take(snapshot);
 	return snapshot.registry.getMetricsAsJSON();
 };
 
-const total = (value: number): Promise<Figures> => {
-	const snapshot = createSnapshot();
-	snapshot.counter('a', 'A.', value);
-	return snapshot.registry.getMetricsAsJSON();
-};
+const gauge = (aggregator: 'sum' | 'max' | 'min', value: number, name = 'a') =>
+	taken((snapshot) => snapshot.gauge(aggregator, name, 'A.', value));
 
-const counter = (counts: Record<string, number>): Promise<Figures> => {
-	const snapshot = createSnapshot();
-	snapshot.counter(
-		'c',
-		'C.',
-		Object.entries(counts).map(([of, count]) => [{of}, count]),
-	);
-	return snapshot.registry.getMetricsAsJSON();
+const total = (value: number) => taken((snapshot) => snapshot.counter('a', 'A.', value));
+
+const counter = (counts: Record<string, number>) => {
+	const samples = Object.entries(counts).map(([of, count]): [{of: string}, number] => [{of}, count]);
+	return taken((snapshot) => snapshot.counter('c', 'C.', samples));
 };
 
 const histogram = (of: string, ...values: number[]): Promise<Figures> => {
@@ -90,6 +87,8 @@ test('counters and times of last actions outlive their process, other gauges do 
 	);
 });
 
+const answered = (count: number) => ['oplink_workers 2', `oplink_workers_answered ${count}`];
+
 /** Those of a worker: a counter and a gauge. */
 const figuresOf = async (counts: Record<string, number>, sum: number): Promise<Figures> =>
 	(await Promise.all([counter(counts), gauge('sum', sum)])).flat();
@@ -98,23 +97,14 @@ test('a worker’s counters remain after its end, even during a collection', asy
 	const gathering = createGathering({workers: 2, waitMs: 60_000});
 	const first = gathering.join(async (round) => first.report(round, await figuresOf({x: 1}, 5)));
 	const second = gathering.join(async (round) => second.report(round, await figuresOf({x: 2}, 7)));
-	t.deepEqual(await linesOf(await gathering.gather(true)), [
-		'c{of="x"} 3',
-		'a 12',
-		'oplink_workers 2',
-		'oplink_workers_answered 2',
-	]);
+	t.deepEqual(await linesOf(await gathering.gather(true)), ['c{of="x"} 3', 'a 12', ...answered(2)]);
 	const third = gathering.join(() => third.left());
 	const during = gathering.gather(true);
 	second.left();
-	t.deepEqual(await linesOf(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
+	t.deepEqual(await linesOf(await during), ['c{of="x"} 3', 'a 5', ...answered(1)]);
 	first.report(null, await figuresOf({x: 3}, 5));
 	first.left();
-	t.deepEqual(await linesOf(await gathering.gather(true)), [
-		'c{of="x"} 5',
-		'oplink_workers 2',
-		'oplink_workers_answered 0',
-	]);
+	t.deepEqual(await linesOf(await gathering.gather(true)), ['c{of="x"} 5', ...answered(0)]);
 });
 
 test('the last counters of an unresponsive worker remain', async (t) => {
@@ -122,12 +112,7 @@ test('the last counters of an unresponsive worker remain', async (t) => {
 	const quick = gathering.join(async (round) => quick.report(round, await figuresOf({x: 1}, 5)));
 	const silent = gathering.join(() => {});
 	silent.report(null, await figuresOf({x: 2}, 7));
-	t.deepEqual(await linesOf(await gathering.gather(true)), [
-		'c{of="x"} 3',
-		'a 5',
-		'oplink_workers 2',
-		'oplink_workers_answered 1',
-	]);
+	t.deepEqual(await linesOf(await gathering.gather(true)), ['c{of="x"} 3', 'a 5', ...answered(1)]);
 });
 
 test('a sum of fractions does not go back by its last digit when a worker ends', async (t) => {
