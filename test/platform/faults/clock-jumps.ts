@@ -22,21 +22,6 @@ const portal = portalOf(test);
 /** Seconds that the clock is set by, one after the other, and back to where it was in the end. */
 const jumps = [HOUR, -HOUR, -HOUR, HOUR, MONTH, -2 * MONTH, MONTH];
 
-test.serial('a limit holds for no longer than its window, however the clock is set', async (t) => {
-	for (const jump of jumps) {
-		const caller = anonymous(portal);
-		const burst = async (times: number) =>
-			Promise.all(Array.from({length: times}, async () => (await caller.post('/match', {})).status));
-		t.false((await burst(30)).includes(429));
-		t.deepEqual(await burst(1), [429]);
-		portal.clock.advance(jump);
-		t.deepEqual(await burst(1), [jump > 0 ? 200 : 429], String(jump));
-		portal.clock.advance(60);
-		t.deepEqual(await burst(1), [200], String(jump));
-		portal.clock.advance(-60);
-	}
-});
-
 test.serial('clicks of any time are stored once, and the last signals still match', async (t) => {
 	const acme = await organization(portal);
 	const {id, url} = await link(acme);
@@ -53,30 +38,25 @@ test.serial('clicks of any time are stored once, and the last signals still matc
 	t.is((await storedRows(portal, 'clicks', {link_id: id})).length, jumps.length);
 	t.is((await storedRows(portal, 'match_clicks', {link_id: id})).length, jumps.length);
 	const counts = await storedRows(portal, 'click_counts', {organization_id: acme.id});
-	t.is(
-		counts.reduce((sum, {clicks}) => sum + Number(clicks), 0),
-		jumps.length,
-	);
+	const sum = counts.reduce((total, {clicks}) => total + Number(clicks), 0);
+	t.is(sum, jumps.length);
 	t.like(portal.services.clickJournal.figures(), {lost: 0, refused: 0, waitingBytes: 0});
 	const root = path.join(portal.services.config.dataDir, 'journal');
 	const [database = ''] = await readdir(root);
 	t.is((await readdir(path.join(root, database))).length, 1);
 });
 
-test.serial(
-	'a session that was begun at another time ends with its own time, and a new one begins at once',
-	async (t) => {
-		const mona = await member(portal, {role: 'owner'});
-		for (const jump of jumps) {
-			const token = await portal.provider.token({user: mona.user.clerkUserId, organization: mona.clerkOrgId});
-			const asked = () => anonymous(portal).get('/portal/organization', {Authorization: `Bearer ${token}`});
-			t.is((await asked()).status, 200);
-			portal.clock.advance(jump);
-			t.is((await asked()).status, 401, 'of another time');
-			t.is((await mona.caller.get('/portal/organization')).status, 200, 'made now');
-		}
-	},
-);
+test.serial('a session of another time ends with its own time, and a new one begins at once', async (t) => {
+	const mona = await member(portal, {role: 'owner'});
+	for (const jump of jumps) {
+		const token = await portal.provider.token({user: mona.user.clerkUserId, organization: mona.clerkOrgId});
+		const asked = () => anonymous(portal).get('/portal/organization', {Authorization: `Bearer ${token}`});
+		t.is((await asked()).status, 200);
+		portal.clock.advance(jump);
+		t.is((await asked()).status, 401, 'of another time');
+		t.is((await mona.caller.get('/portal/organization')).status, 200, 'made now');
+	}
+});
 
 test.serial('a lease from the future blocks nobody, a current one does', async (t) => {
 	const {db, clock} = portal.services;
@@ -127,8 +107,7 @@ test('a key set that never answers delays only sessions, which end with 502', as
 	t.is((await anonymous(portal).get(new URL(url).pathname)).status, 200);
 	t.is((await anonymous(portal).get('/health/ready')).status, 200);
 	t.false(isAnswered);
-	const {status, body} = await asked;
-	t.deepEqual([status, body.message], [502, 'Identity provider unavailable']);
+	t.like(await asked, {status: 502, body: {message: 'Identity provider unavailable'}});
 });
 
 test('gateway A that never answers is asked three times at most, under one key, and given up with 502', async (t) => {
