@@ -37,12 +37,8 @@ for (const [name, agent] of Object.entries(agents)) {
 				fallbackUrl: 'https://shop.example.com/',
 			});
 			const pathname = pathOf(made.url);
-			for (const more of [
-				{},
-				{'Sec-GPC': '1'},
-				{'Accept-Language': 'ar,de;q=0.5'},
-				{Referer: 'https://news.example.com/a'},
-			]) {
+			const referred = {Referer: 'https://news.example.com/a'};
+			for (const more of [{}, {'Sec-GPC': '1'}, {'Accept-Language': 'ar,de;q=0.5'}, referred]) {
 				const headers = {'User-Agent': agent, ...more};
 				for (const path of [pathname, `${pathname}/data`]) {
 					const caller = anonymous(service);
@@ -52,10 +48,7 @@ for (const [name, agent] of Object.entries(agents)) {
 					const again = await caller.get(path, headers);
 					t.is(byRoutes.status, 200);
 					const expected = lasting(byRoutes);
-					t.deepEqual(
-						lasting(again),
-						path.endsWith('/data') ? {...expected, ...lasting(again), status: 200} : expected,
-					);
+					t.deepEqual(lasting(again), path.endsWith('/data') ? {...lasting(again), status: 200} : expected);
 					t.deepEqual(Object.keys(again.headers).toSorted(), Object.keys(byRoutes.headers).toSorted());
 				}
 			}
@@ -111,10 +104,7 @@ test('requests before the routes are loaded get the same answers and are counted
 	const paths = [pathname, `${pathname}/data`, `${pathname}-unknown`, '/health/ready'];
 	const first = await Promise.all(paths.map(ask));
 	const byRoutes = await ask(`${pathname}?`);
-	t.deepEqual(
-		first.map(({status}) => status),
-		[200, 200, 404, 200],
-	);
+	t.is(first.map(({status}) => status).join(), '200,200,404,200');
 	const [page, data] = first;
 	t.deepEqual(page && lasting(page), lasting(byRoutes));
 	t.deepEqual(data?.body, {linkId: id, path: '/sale', params: {sku: '7'}});

@@ -47,10 +47,8 @@ test.serial('links missing at once are read by few statements, on the hot path a
 	const unknown = anonymous(service).get(`/${acme.orgKey}/unknown/data`);
 	await until(() => missed() === made.length + 1);
 	gate.open();
-	t.deepEqual(
-		(await Promise.all(answers)).map(({status, body}) => [status, body.params.n]),
-		made.map((_, n) => [200, String(n)]),
-	);
+	const numbers = (await Promise.all(answers)).map(({body}) => Number(body.params?.n));
+	t.deepEqual(numbers, [...made.keys()]);
 	t.is((await unknown).status, 404);
 	// Two that began before the last request arrived, and one for all others.
 	t.true(read() >= 1 && read() <= 3, `${read()} statements`);

@@ -28,11 +28,8 @@ test('the page loads nothing but the image, and holds no inline handler or style
 	for (const visitorClass of classes) {
 		const page = render(visitorClass);
 		t.deepEqual(page.match(/ src="[^"]*"/g), [' src="https://img.example.com/1.png"'], visitorClass);
-		t.notRegex(
-			page,
-			/<link rel="(?!icon" href="data:,"|canonical")|@import|url\(|<[^>]* style=|<[^>]* on[a-z]+=/,
-			visitorClass,
-		);
+		t.notRegex(page, /<link rel="(?!icon" href="data:,"|canonical")|@import|url\(/, visitorClass);
+		t.notRegex(page, /<[^>]* (?:style|on[a-z]+)=/, visitorClass);
 	}
 });
 
@@ -102,9 +99,8 @@ test('long texts are cut on screen, between characters', (t) => {
 	const page = render('ios-browser', {og});
 	t.is(/<h1 dir="auto">(.*?)<\/h1>/.exec(page)?.[1], `${family.repeat(69)}…`);
 	t.is(/<p class="about" dir="auto">(.*?)<\/p>/.exec(page)?.[1]?.length, 200);
-	t.true(
-		render('ios-browser', {og: {...og, title: family.repeat(70)}}).includes(`<h1 dir="auto">${family.repeat(70)}</h1>`),
-	);
+	const shorter = render('ios-browser', {og: {...og, title: family.repeat(70)}});
+	t.true(shorter.includes(`<h1 dir="auto">${family.repeat(70)}</h1>`));
 });
 
 test('tenants’ texts are escaped, in the page and in its data block', (t) => {
@@ -125,28 +121,21 @@ test('tenants’ texts are escaped, in the page and in its data block', (t) => {
 			t.like(configOf(page), {token: matchToken});
 		}
 
-		fc.assert(
-			fc.property(fc.string({unit: 'binary', minLength: 1, maxLength: 60}), (text) => {
-				const page = render(visitorClass, hostile(`y${text}`));
-				t.deepEqual(tagsOf(page), harmless);
-			}),
-			{numRuns: 30},
-		);
+		const texts = fc.string({unit: 'binary', minLength: 1, maxLength: 60});
+		const staysText = (text: string) => void t.deepEqual(tagsOf(render(visitorClass, hostile(`y${text}`))), harmless);
+		fc.assert(fc.property(texts, staysText), {numRuns: 30});
 	}
 });
 
 test('the page stays under 20 KB with the longest texts', (t) => {
-	const longest = {
-		og: {
-			title: '漢'.repeat(255),
-			description: '字'.repeat(1024),
-			imageUrl: `https://img.example.com/${'i'.repeat(1000)}`,
-		},
-		params: {a: 'p'.repeat(300)},
+	const og = {
+		title: '漢'.repeat(255),
+		description: 'd'.repeat(1024),
+		imageUrl: `https://img.example.com/${'i'.repeat(1000)}`,
 	};
 	for (const visitorClass of classes) {
 		t.true(Buffer.byteLength(render(visitorClass)) < 12_000, visitorClass);
-		const page = render(visitorClass, {...longest, og: {...longest.og, description: 'd'.repeat(1024)}}, 'ru');
-		t.true(Buffer.byteLength(page) < 20_000, `${visitorClass}: ${Buffer.byteLength(page)}`);
+		const bytes = Buffer.byteLength(render(visitorClass, {og, params: {a: 'p'.repeat(300)}}, 'ru'));
+		t.true(bytes < 20_000, `${visitorClass}: ${bytes}`);
 	}
 });

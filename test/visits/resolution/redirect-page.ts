@@ -19,10 +19,8 @@ import {
 
 const offers = test.macro((t, visitorClass: VisitorClass, overrides: Partial<LinkView>, expected: string[][]) => {
 	const anchors = anchorsOf(render(visitorClass, overrides));
-	t.deepEqual(
-		anchors.map(({text, href, copies}) => [text, href, ...(copies === null ? [] : [copies])]),
-		expected,
-	);
+	const offered = anchors.map(({text, href, copies}) => [text, href, ...(copies === null ? [] : [copies])]);
+	t.deepEqual(offered, expected);
 });
 
 const withoutWebsite = {fallbackUrl: null};

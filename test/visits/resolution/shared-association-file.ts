@@ -203,10 +203,7 @@ test.serial('a file is made once per change, and the limit of resolution counts'
 	service.services.db.on('query', note);
 	const statuses = await Promise.all(Array.from({length: 500}, async () => (await visitor.get(APPLE, HOST)).status));
 	service.services.db.off('query', note);
-	t.deepEqual(
-		statements.filter((sql) => sql.includes('app_configs')),
-		[],
-	);
+	t.false(statements.some((sql) => sql.includes('app_configs')));
 	t.is(statuses.filter((status) => status === 200).length, 499);
 	t.is(statuses.filter((status) => status === 429).length, 1);
 });

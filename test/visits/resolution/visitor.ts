@@ -116,10 +116,8 @@ test('browser, app and service have a name', (t) => {
 	t.is(browser(iphone('17_5', 'CriOS/138.0 Mobile/15E148 Safari/604.1')), 'Chrome');
 	t.is(browser(iphone('17_5', 'Mobile/1 [FBAN/MessengerLiteForiOS;FBAV/410.0]')), 'Messenger');
 	t.is(browser(iphone('17_5', 'Mobile/15E148')), 'WebView');
-	t.is(
-		browser(android('Android 10; K', 'SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36')),
-		'Samsung Internet',
-	);
+	const ofSamsung = 'SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36';
+	t.is(browser(android('Android 10; K', ofSamsung)), 'Samsung Internet');
 	t.is(browser('WhatsApp/2.23.20.0'), 'WhatsApp');
 	t.is(browser('curl/8.6.0'), null);
 });
