@@ -11,10 +11,7 @@ const countNamed = async (name: string) => {
 	const {there, here} = await organizationsNamed(name);
 	return [there.length, here.length];
 };
-const nameInUse = (name: string) => ({
-	status: 409,
-	body: {message: `An organization named '${name}' already exists`},
-});
+const nameInUse = (name: string) => ({status: 409, body: {message: `An organization named '${name}' already exists`}});
 
 type Faulty = 'make' | 'stamp' | 'list' | 'user';
 

@@ -136,10 +136,8 @@ test('an unknown plan is 400, and so is a missing one', async (t) => {
 
 test('a plan is selected once, also of two selections at once', async (t) => {
 	const {caller} = await owner();
-	const answers = await Promise.all([
-		caller.post(planPath, {plan: 'STARTER'}),
-		caller.post(planPath, {plan: 'STARTER'}),
-	]);
+	const select = () => caller.post(planPath, {plan: 'STARTER'});
+	const answers = await Promise.all([select(), select()]);
 	t.deepEqual(answers.map(({status}) => status).toSorted(), [200, 409]);
 	t.is((await caller.post(planPath, {plan: 'SOLO'})).status, 409);
 });

@@ -55,14 +55,16 @@ test('a list of no possible page is 400', async (t) => {
 	}
 });
 
-test('name and contact change; an empty change changes nothing', async (t) => {
+test('name and contact change and nothing else; an empty change changes nothing', async (t) => {
 	const {id} = await create({contactEmail: 'a@acme.test'});
 	const patch = (body: object) => admin(service).patch(`/admin/organizations/${id}`, body);
 	const fields = {name: `Renamed ${randomUUID()}`, contactEmail: null};
 	const changed = await patch(fields);
 	t.like(changed, {status: 200, body: fields});
 	t.deepEqual((await patch({})).body, changed.body);
-	t.is((await patch({name: null})).status, 400);
+	for (const body of [{name: ''}, {name: null}, {contactEmail: 'nobody'}, {plan: 'SCALE'}, {status: 'ACTIVE'}]) {
+		t.is((await patch(body)).status, 400, JSON.stringify(body));
+	}
 });
 
 test('suspension is seen by keys and links at once, and activation undoes it', async (t) => {
