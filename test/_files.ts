@@ -1,9 +1,17 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import path from 'node:path';
 import {configTable} from '../src/platform/config/variables.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 
 export const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
+
+const {loadAll} = createRequire(import.meta.url)('js-yaml') as {loadAll(text: string): unknown[]};
+
+// biome-ignore lint/suspicious/noExplicitAny: tests assert the shape that they name
+export type Parsed = any;
+
+export const parseYaml = (text: string): Parsed[] => loadAll(text);
 
 export const isThere = (name: string): boolean => existsSync(path.join(packageRoot, name));
 

@@ -1,27 +1,13 @@
-import {createRequire} from 'node:module';
 import test from 'ava';
 import {internalRoutes} from '../src/links/domains/internal-routes.ts';
 import {healthRoutes} from '../src/operations/health/routes.ts';
-import {found, isThere, read, unread} from './_files.ts';
+import {found, isThere, type Parsed, parseYaml, read, unread} from './_files.ts';
 
-const {load} = createRequire(import.meta.url)('js-yaml') as {load(text: string): unknown};
-
-type ComposeService = {
-	image?: string;
-	build?: string;
-	environment?: Record<string, string>;
-	volumes?: string[];
-	networks?: string[];
-	depends_on?: Record<string, {condition: string}>;
-	healthcheck?: object;
-};
-type Compose = {services: Record<string, ComposeService>; networks: object; volumes: object};
-
-const compose = load(read('docker-compose.yml')) as Compose;
+const [compose] = parseYaml(read('docker-compose.yml'));
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
 
 test('each service of docker-compose.yml uses existing files and volumes', (t) => {
-	const {services} = compose;
+	const services: Record<string, Parsed> = compose.services;
 	t.deepEqual(Object.keys(services), ['oplink', 'caddy', 'postgres', 'redis']);
 	for (const [name, {volumes = [], networks = [], depends_on: needs = {}, image, build}] of Object.entries(services)) {
 		t.truthy(image ?? build, name);
@@ -31,7 +17,7 @@ test('each service of docker-compose.yml uses existing files and volumes', (t) =
 		}
 
 		t.deepEqual(networks, ['oplink'], name);
-		for (const [other, {condition}] of Object.entries(needs)) {
+		for (const [other, {condition}] of Object.entries(needs as Record<string, Parsed>)) {
 			t.is(condition, 'service_healthy');
 			// That of oplink is in its image.
 			t.truthy(other === 'oplink' || services[other]?.healthcheck, other);
@@ -46,8 +32,7 @@ test('docker-compose.yml sets variables that the server reads, and Caddy uses th
 	t.deepEqual(unread(names), []);
 	const used = found(read('docs/operating/Caddyfile'), /\{\$(\w+)/g);
 	t.deepEqual(used.toSorted(), Object.keys(caddy?.environment ?? {}).toSorted());
-	const subnet = (compose.networks as {oplink: {ipam: {config: Array<{subnet: string}>}}}).oplink.ipam.config[0]
-		?.subnet;
+	const {subnet} = compose.networks.oplink.ipam.config[0];
 	t.is(oplink?.environment?.['TRUSTED_PROXIES'], subnet);
 });
 

@@ -1,64 +1,17 @@
-import {createRequire} from 'node:module';
 import {Ajv} from 'ajv';
 import test from 'ava';
 import {healthRoutes} from '../src/operations/health/routes.ts';
 import {configTable} from '../src/platform/config/variables.ts';
-import {found, read, unread} from './_files.ts';
+import {found, parseYaml, read, unread} from './_files.ts';
 
-const {load, loadAll} = createRequire(import.meta.url)('js-yaml') as {
-	load(text: string): unknown;
-	loadAll(text: string): unknown[];
-};
+type Named = {name: string; value?: string};
 
-type Named = {name: string};
-type Probe = {httpGet: {path: string; port: string}};
-type Container = {
-	ports: Array<Named & {containerPort: number}>;
-	env: Array<Named & {value: string}>;
-	volumeMounts: Array<Named & {mountPath: string}>;
-	securityContext: object;
-	lifecycle: {preStop: {exec: {command: string[]}}};
-} & Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', Probe>;
-type Labels = Record<string, string>;
-type PodSet = {
-	spec: {
-		podManagementPolicy: string;
-		persistentVolumeClaimRetentionPolicy: object;
-		serviceName: string;
-		selector: {matchLabels: Labels};
-		template: {
-			metadata: {labels: Labels};
-			spec: {
-				terminationGracePeriodSeconds: number;
-				securityContext: {runAsNonRoot: boolean};
-				containers: [Container];
-				volumes: Array<Named & {emptyDir?: object}>;
-			};
-		};
-		volumeClaimTemplates: Array<{metadata: Named}>;
-	};
-};
-type Service = {metadata: Named; spec: {selector: Labels; ports: Array<{targetPort: string}>}};
-type Budget = {spec: {selector: {matchLabels: Labels}}};
-
-const objects = loadAll(read('docs/operating/kubernetes.yml')) as Array<{kind: string}>;
-const [service, budget, pods] = objects as unknown as [Service, Budget, PodSet];
+const objects = parseYaml(read('docs/operating/kubernetes.yml'));
+const [service, budget, pods] = objects;
 const {template, ...set} = pods.spec;
 const pod = template.spec;
 const [container] = pod.containers;
-const compose = load(read('docker-compose.yml')) as {
-	services: {
-		oplink: {
-			stop_grace_period: string;
-			read_only: boolean;
-			cap_drop: string[];
-			security_opt: string[];
-			tmpfs: string[];
-			volumes: string[];
-			environment: Labels;
-		};
-	};
-};
+const [compose] = parseYaml(read('docker-compose.yml'));
 const {oplink} = compose.services;
 
 // A line a type of Kubernetes 1.30, all that the three kinds have, made from the npm package kubernetes-types 1.30.0.
@@ -86,9 +39,7 @@ for (const [what, from, to] of [
 	test(`${what} does not fit`, (t) => {
 		const text = read('docs/operating/kubernetes.yml');
 		t.true(text.includes(from));
-		const broken = (loadAll(text.replace(from, to)) as Array<{kind: string}>).filter(
-			(object) => faultsOf(object) !== null,
-		);
+		const broken = parseYaml(text.replace(from, to)).filter((object) => faultsOf(object) !== null);
 		t.like(broken, {length: 1, 0: {kind: 'StatefulSet'}});
 	});
 }
@@ -100,28 +51,33 @@ test('names, ports and routes that one object takes from another exist', (t) => 
 	}
 
 	t.is(set.serviceName, service.metadata.name);
-	const ports = container.ports.map(({name}) => name);
+	const ports = container.ports.map(({name}: Named) => name);
 	for (const {httpGet} of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
 		t.true(ports.includes(httpGet.port));
 		t.true(healthRoutes.some((route) => route.path === httpGet.path));
 	}
 
-	t.true(service.spec.ports.every(({targetPort}) => ports.includes(targetPort)));
+	t.true(service.spec.ports.every(({targetPort}: {targetPort: string}) => ports.includes(targetPort)));
 	t.regex(read('Dockerfile'), new RegExp(`PORT=${container.ports[0]?.containerPort}\\b`));
 	const given = found(read('docs/operating/kubernetes.yml'), /--from-literal=(\w+)=/g);
-	const names = [...given, ...container.env.map(({name}) => name)];
+	const names = [...given, ...container.env.map(({name}: Named) => name)];
 	t.deepEqual(unread(names), []);
 	const missing = Object.keys(oplink.environment).filter((name) => !names.includes(name));
 	t.deepEqual(missing, []);
 });
 
 test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
-	const volumes = new Map(container.volumeMounts.map(({mountPath, name}) => [mountPath, name]));
-	t.deepEqual([...volumes.keys()].toSorted(), [...oplink.volumes.map((one) => one.split(':')[1]), ...oplink.tmpfs]);
+	const volumes = new Map<string, string>();
+	for (const {mountPath, name} of container.volumeMounts) {
+		volumes.set(mountPath, name);
+	}
+
+	const kept = oplink.volumes.map((volume: string) => volume.split(':')[1]);
+	t.deepEqual([...volumes.keys()].toSorted(), [...kept, ...oplink.tmpfs]);
 	// A disk for each journal, which outlives its pod.
 	t.like(set.volumeClaimTemplates, {length: 1, 0: {metadata: {name: volumes.get('/data')}}});
 	t.deepEqual(set.persistentVolumeClaimRetentionPolicy, {whenDeleted: 'Retain', whenScaled: 'Retain'});
-	const empty = pod.volumes.filter(({emptyDir}) => emptyDir !== undefined);
+	const empty = pod.volumes.filter(({emptyDir}: {emptyDir?: object}) => emptyDir !== undefined);
 	t.like(empty, {length: 1, 0: {name: volumes.get('/tmp')}});
 	t.is(set.podManagementPolicy, 'OrderedReady');
 	t.deepEqual(container.securityContext, {
@@ -136,7 +92,7 @@ test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
 test('each stop is given longer than the requests under way, and what comes before', (t) => {
 	const usual = Number(configTable.find(({name}) => name === 'SHUTDOWN_TIMEOUT')?.fallback);
 	t.true(Number.parseInt(oplink.stop_grace_period, 10) > usual);
-	const own = Number(container.env.find(({name}) => name === 'SHUTDOWN_TIMEOUT')?.value);
+	const own = Number(container.env.find(({name}: Named) => name === 'SHUTDOWN_TIMEOUT')?.value);
 	const before = Number(container.lifecycle.preStop.exec.command.at(-1));
 	t.true(before > 0 && pod.terminationGracePeriodSeconds > before + own);
 });
