@@ -1,22 +1,12 @@
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {Oplink, OplinkApiError, OplinkConnectionError} from '../../src/client/oplink.ts';
 import {faultyServer, rateLimited} from './_faulty-server.ts';
 
 const noRetries = {maxRetries: 0};
 
-const apiError = async (call: Promise<unknown>): Promise<OplinkApiError> => {
-	const error: unknown = await call.then(
-		() => null,
-		(thrown: unknown) => thrown,
-	);
-	if (!(error instanceof OplinkApiError)) {
-		throw new Error(`no OplinkApiError but ${error}`);
-	}
-
-	return error;
-};
+const apiError = (t: ExecutionContext, call: Promise<unknown>) => t.throwsAsync(call, {instanceOf: OplinkApiError});
 
 test('an API error has the envelope’s fields and the raw body', async (t) => {
 	const body = {
@@ -33,17 +23,16 @@ test('an API error has the envelope’s fields and the raw body', async (t) => {
 		{status: 400, body},
 		{status: 402, body: quota},
 	]);
-	const error = await apiError(oplink.links.create({path: ''}));
+	const error = await apiError(t, oplink.links.create({path: ''}));
 	t.true(error instanceof Error);
 	const {message, details, requestId} = body;
 	t.like(error, {name: 'OplinkApiError', status: 400, message, requestId, body: JSON.stringify(body)});
-	t.deepEqual(error.details, details);
-	t.is(error.retryAfterSeconds, undefined);
-	t.is(error.code, undefined);
+	t.deepEqual(error?.details, details);
+	t.like(error, {retryAfterSeconds: undefined, code: undefined});
 
-	const structured = await apiError(oplink.links.create({path: '/sale'}));
-	t.is(structured.code, 'QUOTA_EXCEEDED');
-	t.is(structured.envelope?.['quota'], 'links');
+	const structured = await apiError(t, oplink.links.create({path: '/sale'}));
+	t.is(structured?.code, 'QUOTA_EXCEEDED');
+	t.is(structured?.envelope?.['quota'], 'links');
 });
 
 test('details are of a 400 only, a wait of a 429 only, and a request id may be missing or of the header', async (t) => {
@@ -61,7 +50,7 @@ test('details are of a 400 only, a wait of a 429 only, and a request id may be m
 		{retryAfterSeconds: 12, details: undefined, requestId: undefined},
 		{retryAfterSeconds: undefined, details: undefined, requestId: 'request-2'},
 	]) {
-		t.like(await apiError(oplink.match({})), expected);
+		t.like(await apiError(t, oplink.match({})), expected);
 	}
 });
 
@@ -75,7 +64,7 @@ test('an answer that is no envelope, or a success that is not JSON, names the st
 		[200, '<html>Accept the terms of this WiFi</html>'],
 	] as const) {
 		const {oplink, requests} = await faultyServer(t, [{status, body}]);
-		const error = await apiError(oplink.resolve('AbC4', 'sale'));
+		const error = await apiError(t, oplink.resolve('AbC4', 'sale'));
 		t.like(error, {status, message: `request failed with status ${status}`, body});
 		t.is(requests.length, 1);
 	}

@@ -22,7 +22,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A phone with the app: its system, its server and its clock, which stands still until `pass`. */
 const phone = (initialUrl: string | null = null) => {
-	const listeners = new Set<(link: LinkData) => void>();
+	let hear: (link: LinkData) => void = () => {};
 	const events = new Set<(event: {url: string}) => void>();
 	const timers: Array<() => void> = [];
 	const match = open<LinkData | null>();
@@ -39,14 +39,12 @@ const phone = (initialUrl: string | null = null) => {
 		start: async (device: object) => {
 			started.push(device);
 			const link = await match.promise;
-			for (const listener of listeners) {
-				if (link !== null) {
-					listener(link);
-				}
+			if (link !== null) {
+				hear(link);
 			}
 		},
 		onLink: (listener: (link: LinkData) => void) => {
-			listeners.add(listener);
+			hear = listener;
 			return () => {};
 		},
 		resolveUrl: (url: string, options: object) => {

@@ -71,16 +71,6 @@ test('a device without a session, and properties that are too large, are refused
 	t.deepEqual(waits, []);
 });
 
-test('a SERVER key opens no session, and that is logged', async (t) => {
-	const org = await organization(service);
-	const errors: unknown[] = [];
-	const log = (_message: string, error: unknown) => void errors.push(error);
-	const {oplink} = oplinkOf(service, {...org, clientKey: org.serverKey}, {log});
-	t.is(await oplink.session({deviceId: randomUUID()}), null);
-	t.is(errors.length, 1);
-	t.like(errors[0], {status: 403});
-});
-
 test('start hands the link that led to the install to the listeners, once', async (t) => {
 	const org = await organization(service);
 	const created = await link(org, {path: '/sale', params: {code: 'SPRING'}});

@@ -1,5 +1,5 @@
-import test from 'ava';
-import {type LinkData, type MatchFound, Oplink} from '../../src/client/oplink.ts';
+import test, {type ExecutionContext} from 'ava';
+import {type LinkData, type MatchFound, Oplink, type OplinkOptions} from '../../src/client/oplink.ts';
 import {type Fate, faultyServer, linksOf, session} from './_faulty-server.ts';
 
 const matchToken = `opl_${'Ab1'.repeat(10)}xy`;
@@ -9,6 +9,14 @@ const found: MatchFound = {matched: true, matchMethod: 'CLIPBOARD', matchConfide
 
 const matched: Fate = {status: 200, body: found};
 const unmatched: Fate = {status: 200, body: {matched: false, matchMethod: 'NONE'}};
+
+/** A client of a faulty server after a start, and the links that it handed over. */
+const started = async (t: ExecutionContext, fates: [Fate, ...Fate[]], options: Partial<OplinkOptions> = {}) => {
+	const client = await faultyServer(t, fates, options);
+	const received = linksOf(client.oplink);
+	await client.oplink.start(device);
+	return {...client, received};
+};
 
 const paths = (requests: Array<{url: string}>) => requests.map(({url}) => url);
 const errorsOf = (log: Array<{error: unknown}>) => log.map(({error}) => (error as Error).message);
@@ -45,9 +53,7 @@ for (const [answer, fate, links] of [
 	['unmatched', unmatched, []],
 ] as const) {
 	test(`a later start opens a session and asks for no second match (${answer})`, async (t) => {
-		const {oplink, requests} = await faultyServer(t, [session, fate, session]);
-		const received = linksOf(oplink);
-		await oplink.start(device);
+		const {oplink, requests, received} = await started(t, [session, fate, session]);
 		await oplink.start(device);
 		t.deepEqual(paths(requests), ['/sdk/session', '/match', '/sdk/session']);
 		t.deepEqual(received, links);
@@ -55,14 +61,10 @@ for (const [answer, fate, links] of [
 
 	test(`with a storage that lasts, the next process asks for no second match (${answer})`, async (t) => {
 		const storage = new Map<string, string>();
-		const first = await faultyServer(t, [session, fate], {storage});
-		await first.oplink.start(device);
+		await started(t, [session, fate], {storage});
 		t.is(storage.size, 1);
-
-		const second = await faultyServer(t, [session, matched], {storage});
-		const received = linksOf(second.oplink);
-		await second.oplink.start(device);
-		t.deepEqual(paths(second.requests), ['/sdk/session']);
+		const {requests, received} = await started(t, [session, matched], {storage});
+		t.deepEqual(paths(requests), ['/sdk/session']);
 		t.deepEqual(received, []);
 	});
 }
@@ -79,24 +81,16 @@ test('start does not throw without a usable answer, and the next call asks again
 	const answers: Fate[] = [400, 429, 500].map((status) => ({status}));
 	for (const fate of ['drop', ...answers, {status: 200, body: '<html>'}, {status: 200, body: 'null'}] as const) {
 		const storage = new Map<string, string>();
-		const {oplink, log} = await faultyServer(t, [fate], {storage, maxRetries: 0});
-		const received = linksOf(oplink);
-		await oplink.start(device);
+		const {log, received} = await started(t, [fate], {storage, maxRetries: 0});
 		t.is(log.at(-1)?.message, 'oplink: no match');
 		t.is(storage.size, 0);
 		t.deepEqual(received, []);
-
-		const next = await faultyServer(t, [session, matched], {storage});
-		const later = linksOf(next.oplink);
-		await next.oplink.start(device);
-		t.deepEqual(later, [link]);
+		t.deepEqual((await started(t, [session, matched], {storage})).received, [link]);
 	}
 });
 
 test('a failed session does not prevent a match, which is tried again like any other', async (t) => {
-	const {oplink, requests, waits, log} = await faultyServer(t, [{status: 500}, 'drop', {status: 503}, matched]);
-	const received = linksOf(oplink);
-	await oplink.start(device);
+	const {requests, waits, log, received} = await started(t, [{status: 500}, 'drop', {status: 503}, matched]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match', '/match', '/match']);
 	t.deepEqual(waits, [0.5, 1]);
 	t.deepEqual(received, [link]);
@@ -153,9 +147,7 @@ test('a failing storage is logged, and the link still arrives', async (t) => {
 			throw new Error('full');
 		},
 	};
-	const {oplink, requests, log} = await faultyServer(t, [session, matched, session], {storage});
-	const received = linksOf(oplink);
-	await oplink.start(device);
+	const {oplink, requests, log, received} = await started(t, [session, matched, session], {storage});
 	await oplink.start(device);
 	t.deepEqual(received, [link]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match', '/sdk/session']);
