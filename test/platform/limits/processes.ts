@@ -9,14 +9,14 @@ import {createMemoryLimiter} from '../../../src/platform/limits/memory-limiter.t
 import {createRedisLimiter} from '../../../src/platform/limits/redis-limiter.ts';
 import {createWorkerLimiter, decideForWorker, type LimitChecks} from '../../../src/platform/limits/worker-limiter.ts';
 import {createRedisServer} from '../../helpers/redis-server.ts';
-import {createFakeClock} from '../../helpers/service.ts';
+import {createMovedClock} from './_moved-clock.ts';
 
 const admittedOf = async (waits: Array<Promise<number> | number>): Promise<number> =>
 	(await Promise.all(waits)).filter((wait) => wait === 0).length;
 
 /** Workers whose messages reach their supervisor a turn later, and what they sent. */
 const workersOf = (count: number) => {
-	const clock = createFakeClock();
+	const clock = createMovedClock();
 	const windows = createMemoryLimiter({clock});
 	const sent: LimitChecks[] = [];
 	let isHanging = false;
@@ -52,7 +52,7 @@ test('whichever workers are asked, every window has exactly the limit', async (t
 			const subject = randomUUID();
 			const times: number[] = [];
 			for (const {gap, asked} of steps) {
-				clock.advance(gap / 1000);
+				clock.move(gap);
 				const now = clock.now().getTime();
 				const free = limit.max - times.filter((at) => at > now - 1000).length;
 				const admitted = await admittedOf(asked.map((index) => workers[index]?.take(limit, subject) ?? 1));

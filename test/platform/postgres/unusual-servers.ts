@@ -231,16 +231,13 @@ test('a migrate up that is killed midway leaves no lock and no half of a migrati
 	await client.end();
 });
 
-const android =
-	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
-
 test('a read-only database is 503 for writes, not ready and reported by doctor; pages work, and later writes too', async (t) => {
 	const database = await createTestDatabase();
 	const service = await startService({}, createFakeClock(new Date()), database);
 	t.teardown(() => service.stop());
 	const acme = await organization(service);
 	const {url, id} = await link(acme);
-	const visit = () => anonymous(service).get(new URL(url).pathname, {'User-Agent': android});
+	const visit = () => anonymous(service).get(new URL(url).pathname);
 	// A process that never answered a page has nothing of this week yet, and could not write it either.
 	t.is((await visit()).status, 200);
 	const name = new URL(database.url).pathname.slice(1);
@@ -289,7 +286,7 @@ test('a standby is not ready and 503 for writes until it is promoted', async (t)
 	const service = await startService({}, createFakeClock(), database);
 	t.teardown(() => service.stop());
 	const unready = await anonymous(service).get('/health/ready');
-	t.deepEqual([unready.status, unready.body.checks], [503, {database: 'read-only', migrations: 'ok'}]);
+	t.like(unready, {status: 503, body: {checks: {database: 'read-only', migrations: 'ok'}}});
 	t.is((await admin(service).post('/admin/organizations', {name: 'Acme'})).status, 503);
 	t.is((await admin(service).get('/admin/organizations')).status, 200);
 	await execute(standby.connectionString, 'SELECT pg_promote()');
