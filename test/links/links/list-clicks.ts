@@ -6,14 +6,14 @@ import {serviceOf} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
 test.serial('a list has the clicks of each link in the last 30 days where it is asked for them', async (t) => {
 	const {db} = service.services;
 	const [acme, other] = [await organization(service), await organization(service)];
 	const [sale, quiet, theirs] = [await link(acme), await link(acme), await link(other)];
-	const visit = (
-		{url}: {url: string},
-		userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-	) => anonymous(service).get(new URL(url).pathname, {'User-Agent': userAgent});
+	const visit = ({url}: {url: string}, userAgent = FIREFOX) =>
+		anonymous(service).get(new URL(url).pathname, {'User-Agent': userAgent});
 	await visit(sale);
 	await visit(sale);
 	await visit(sale, 'Twitterbot/1.0');
