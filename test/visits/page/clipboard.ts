@@ -39,8 +39,6 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: Parameters
 	return {...opened, token, tap, toStore};
 };
 
-const refusal = /clipboard|not allowed/i;
-
 test.serial('a tap on an iPhone copies the token within the tap, then goes to the App Store', async (t) => {
 	const {page, token, toStore, destinations, complaints} = await open(t, 'iPhone', {
 		before: () => {
@@ -115,10 +113,7 @@ test.serial('if copying is refused entirely the tap still opens the App Store', 
 	});
 	await toStore();
 	t.is(await copied(), 'of the reader');
-	t.deepEqual(
-		complaints.filter((complaint) => !refusal.test(complaint)),
-		[],
-	);
+	t.true(complaints.every((complaint) => /clipboard|not allowed/i.test(complaint)));
 });
 
 test.serial('a clipboard that never answers holds the reader up for 0.4 s at most', async (t) => {

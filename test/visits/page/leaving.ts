@@ -65,10 +65,7 @@ for (const [app, reader, userAgent, target] of [
 		const withoutScript = await visit(stage, t, plain, reader, {userAgent, javaScriptEnabled: false});
 		t.deepEqual(await offered(withoutScript), ['Continue to the website', 'Open in browser']);
 		t.is(await withoutScript.page.getByRole('link', {name: 'Open in browser'}).getAttribute('href'), targetOf(plain));
-		t.deepEqual(
-			visited.complaints.filter((line) => !line.includes('scheme does not have a registered handler')),
-			[],
-		);
+		t.true(visited.complaints.every((line) => line.includes('scheme does not have a registered handler')));
 	});
 }
 
@@ -118,33 +115,21 @@ test('an iPad that claims to be a Mac is offered its own destination, from which
 	await (await visit(stage, t, url, 'mac')).page.waitForURL(website);
 });
 
-test('without script every link works as a link', async (t) => {
+test('without script every link works as a link, also into the app', async (t) => {
 	const {url} = await newLink();
-	const withoutScript = {javaScriptEnabled: false};
 	for (const [reader, name, target] of [
 		['iPhone', 'Get Acme on the App Store', appStore],
+		['iPhone', 'I already have the app', 'acmeshop://sale/summer'],
+		['android', 'Open in the app', 'intent://sale/summer#Intent;'],
 		['androidInApp', 'Get Acme on Google Play', `${playStore}&referrer=opl_`],
 		['iPad', 'App Store', appStore],
 		['tool', 'Google Play', playStore],
 	] as const) {
-		const visited = await visit(stage, t, url, reader, withoutScript);
-		t.is(await visited.page.getByRole('button').count(), 0, reader);
-		await visited.page.getByRole('link', {name, exact: true}).click();
-		await visited.page.waitForURL((arrived) => arrived.href.startsWith(target));
-		t.is(visited.destinations.length, 1, reader);
-	}
-});
-
-test('without script a link into the app asks for the app', async (t) => {
-	const {url} = await newLink();
-	for (const [reader, name, target] of [
-		['iPhone', 'I already have the app', /^acmeshop:\/\/sale\/summer$/],
-		['android', 'Open in the app', /^intent:\/\/sale\/summer#Intent;/],
-	] as const) {
-		const visited = await visit(stage, t, url, reader, {javaScriptEnabled: false});
-		await visited.page.getByRole('link', {name, exact: true}).click();
-		t.is(visited.destinations.length, 1);
-		t.regex(visited.destinations[0] ?? '', target);
+		const {page, destinations} = await visit(stage, t, url, reader, {javaScriptEnabled: false});
+		t.is(await page.getByRole('button').count(), 0, reader);
+		await page.getByRole('link', {name, exact: true}).click();
+		t.is(destinations.length, 1, reader);
+		t.true(destinations[0]?.startsWith(target), destinations[0]);
 	}
 });
 

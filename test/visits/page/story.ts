@@ -37,10 +37,7 @@ const matchAndGoOn = async (
 	await oplink.identify(deviceId, 'user-7');
 	await oplink.track(deviceId, 'purchase', {amount: 12});
 	const events = await stage.service.services.db('events').where({organization_id: acme.id});
-	t.deepEqual(
-		events.map(({link_id, event_name}) => [link_id, event_name]),
-		[[made.id, 'purchase']],
-	);
+	t.like(events, {length: 1, 0: {link_id: made.id, event_name: 'purchase'}});
 	const {body} = await admin(stage.service).get(`/admin/organizations/${acme.id}/stats`);
 	t.like(body.totals, {clicks: 1, matches: 1, events: 1});
 };
@@ -94,10 +91,8 @@ test('a text in the link to the app stays within it', async (t) => {
 	await page.getByText('Code copied').waitFor();
 	const [fields = '', ...others] = (destinations[0] ?? '').split('#Intent;').slice(1);
 	t.deepEqual(others, []);
-	t.deepEqual(
-		fields.split(';').map((field) => field.split('=')[0]),
-		['scheme', 'package', 'S.browser_fallback_url', 'end'],
-	);
+	const names = fields.split(';').map((field) => field.split('=')[0]);
+	t.deepEqual(names, ['scheme', 'package', 'S.browser_fallback_url', 'end']);
 	t.regex(fields, /^scheme=acmeshop;package=com\.acme\.shop;/);
 });
 
@@ -123,10 +118,8 @@ test('script that got into the page after all is refused by its policy', async (
 		/^Framing .* violates .* "default-src 'none'"/,
 		/^Connecting to .* violates .* "connect-src 'self'"/,
 	]) {
-		t.true(
-			complaints.some((complaint) => refusal.test(complaint)),
-			`${refusal} in ${complaints.join('; ')}`,
-		);
+		const found = complaints.some((complaint) => refusal.test(complaint));
+		t.true(found, `${refusal} in ${complaints.join('; ')}`);
 	}
 
 	t.deepEqual(elsewhere, []);

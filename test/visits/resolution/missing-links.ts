@@ -4,14 +4,53 @@ import {link, organization, type TestOrganization} from '../../helpers/builders.
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {until} from '../../helpers/redis-server.ts';
-import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
-import {createGate, type Hold, watchStatements} from './_statements.ts';
+import {createFakeClock, serviceOf, startService, type TestService} from '../../helpers/service.ts';
 
 const env = {LINK_DOMAIN: 'localhost'};
 const BY_ADDRESS = 'links by address';
 const BY_TAPS = 'links by taps';
 
 const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({length: count}, (_, n) => make(n));
+
+type Statement = {name?: string};
+type Connection = {query(statement: Statement, ...rest: unknown[]): Promise<unknown>};
+
+/** What the result of a statement waits for, by its name. */
+type Hold = (name: string) => Promise<unknown> | undefined;
+
+/** The prepared statements that a service runs from now on. */
+const watchStatements = ({services}: TestService, hold: Hold = () => undefined): {count(name: string): number} => {
+	const names: string[] = [];
+	const watched = new WeakSet<Connection>();
+	const client = services.db.client as {acquireConnection(): Promise<Connection>};
+	const acquire = client.acquireConnection;
+	client.acquireConnection = async () => {
+		const connection = await acquire.call(client);
+		if (!watched.has(connection)) {
+			watched.add(connection);
+			const {query} = connection;
+			connection.query = async (statement, ...rest) => {
+				const {name = ''} = statement;
+				names.push(name);
+				const result = await query.call(connection, statement, ...rest);
+				await hold(name);
+				return result;
+			};
+		}
+
+		return connection;
+	};
+	return {count: (name) => names.filter((one) => one === name).length};
+};
+
+/** A promise that a test fulfils. */
+const createGate = (): {opened: Promise<void>; open(): void} => {
+	let open = (): void => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return {opened, open: () => open()};
+};
 
 const statusesOf = async (answers: Array<Promise<Answer>>) => (await Promise.all(answers)).map(({status}) => status);
 

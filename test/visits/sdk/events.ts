@@ -130,15 +130,8 @@ test.serial('an event of a matched device belongs to the link of its last match'
 	const chosen = await link(acme);
 	service.clock.advance(1);
 	await send({eventName: 'chosen', linkId: chosen.id});
-	t.deepEqual(
-		(await events()).map((event) => [event.event_name, event.link_id]),
-		[
-			['before', null],
-			['first', matched[0]],
-			['second', matched[1]],
-			['chosen', chosen.id],
-		],
-	);
+	const linksOf = Object.fromEntries((await events()).map((event) => [event.event_name, event.link_id]));
+	t.deepEqual(linksOf, {before: null, first: matched[0], second: matched[1], chosen: chosen.id});
 });
 
 test('a link of another organization, and one that does not exist, is 404 and stores nothing', async (t) => {
