@@ -34,19 +34,13 @@ test('suspension comes before the tier, and the tier before the feature', async 
 	t.is((await acme.client.get('/links')).body.message, 'Organization is suspended');
 });
 
-test('an organization without a plan passes the feature and meets 402 on a create, after the body', async (t) => {
+test('feature, body, plan, app configuration, quota, references and conflict follow each other', async (t) => {
 	const acme = await organization(service, {plan: null, appConfig: null});
-	t.is((await acme.server.get('/links')).status, 200);
+	t.is((await acme.server.get('/links')).status, 200, 'without a plan the feature is there');
 	t.is((await acme.server.post('/links', '{')).status, 400);
 	t.is((await acme.server.post('/links', {path: ''})).body.message, 'Validation failed');
-	const unpaid = await acme.server.post('/links', {path: '/sale', channel: 'unknown'});
-	t.like(unpaid, {status: 402, body: {code: 'PLAN_NOT_SELECTED'}});
-});
-
-test('plan, app configuration, quota, references and conflict follow each other', async (t) => {
-	const acme = await organization(service, {plan: null, appConfig: null});
 	const create = () => acme.server.post('/links', {path: '/sale', channel: 'unknown', shortCode: 'taken'});
-	t.is((await create()).body.code, 'PLAN_NOT_SELECTED');
+	t.like(await create(), {status: 402, body: {code: 'PLAN_NOT_SELECTED'}});
 	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: 'GROWTH'});
 	t.like(await create(), {status: 428, body: {code: 'APP_CONFIG_REQUIRED'}});
 	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, exampleAppConfig);
@@ -60,35 +54,25 @@ test('plan, app configuration, quota, references and conflict follow each other'
 	t.is((await acme.server.post('/links', {path: '/sale', shortCode: 'taken'})).status, 409);
 });
 
-// It moves the clock, on which the windows of the other tests stand still.
-test.serial(
-	'a limit comes after the credential and before the body, and a refused credential costs nothing',
-	async (t) => {
-		const acme = await organization(service);
-		for (const _ of Array.from({length: 120})) {
-			await anonymous(service).post('/links', '{');
-		}
-
-		const burst = await Promise.all(Array.from({length: 101}, () => acme.server.post('/links', '{')));
-		const statuses = burst.map(({status}) => status);
-		t.is(statuses.filter((status) => status === 400).length, 100);
-		const [limited] = burst.filter(({status}) => status === 429);
-		t.is(limited?.body.message, 'Rate limit exceeded. Retry after 1 second(s).');
-		t.deepEqual(
-			Object.keys(limited?.headers ?? {}).filter((name) => /retry|ratelimit/i.test(name)),
-			[],
-		);
-		t.is(limited?.body.retryAfterSeconds, undefined);
-		service.clock.advance(1);
-		t.is((await acme.server.post('/links', '{')).status, 400);
-	},
-);
-
-test('reads and writes of links have windows of their own, per key', async (t) => {
+test('a limit is per key, after the credential and before the body, and a refused credential costs nothing', async (t) => {
 	const [acme, globex] = [await organization(service), await organization(service)];
-	const writes = await Promise.all(Array.from({length: 101}, () => acme.server.delete('/links/x')));
-	t.is(writes.filter(({status}) => status === 429).length, 1);
-	t.is((await acme.server.get('/links')).status, 200);
-	t.is((await globex.server.delete('/links/x')).status, 400);
-	t.is((await withKey(service, acme.serverKey).delete('/links/x')).status, 429);
+	for (const _ of Array.from({length: 120})) {
+		await anonymous(service).post('/links', '{');
+	}
+
+	const burst = await Promise.all(Array.from({length: 101}, () => acme.server.post('/links', '{')));
+	const statuses = burst.map(({status}) => status);
+	t.is(statuses.filter((status) => status === 400).length, 100);
+	const [limited] = burst.filter(({status}) => status === 429);
+	t.is(limited?.body.message, 'Rate limit exceeded. Retry after 1 second(s).');
+	t.deepEqual(
+		Object.keys(limited?.headers ?? {}).filter((name) => /retry|ratelimit/i.test(name)),
+		[],
+	);
+	t.is(limited?.body.retryAfterSeconds, undefined);
+	t.is((await withKey(service, acme.serverKey).delete('/links/x')).status, 429, 'all writes share a window');
+	t.is((await acme.server.get('/links')).status, 200, 'reads have one of their own');
+	t.is((await globex.server.post('/links', '{')).status, 400, 'and so has another key');
+	service.clock.advance(1);
+	t.is((await acme.server.post('/links', '{')).status, 400);
 });
