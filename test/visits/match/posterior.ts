@@ -204,12 +204,6 @@ test('where first opens showed neighbours with equal phones, an old click is mor
 	t.true(nobodyWith(18) > 3 * nobodyWith(0), `${nobodyWith(18)} ${nobodyWith(0)}`);
 });
 
-test('clicks of one link count together', (t) => {
-	const two = chance([click('a'), click('b', {age: 130})], {clicksLast24h: 50, phones: among(50)});
-	const one = chance([click('a')], {clicksLast24h: 50, phones: among(50)});
-	t.true(two > one, `${one} ${two}`);
-});
-
 test('a click of the network alone needs a phone that hardly anybody has', (t) => {
 	const [common = 1, rare = 0] = [50, 0].map((count) =>
 		chance([click('a', {nearness: 'network', age: 1200})], {phones: among(count)}),

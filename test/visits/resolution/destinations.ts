@@ -123,17 +123,6 @@ test(
 	},
 );
 
-test(
-	'the campaign of the link is appended to a destination as to its website',
-	leads,
-	{fields: {utmSource: 'mail', destinations}},
-	{
-		iPhone: [[`${at('ios')}?utm_source=mail`, store, scheme]],
-		android: [[`${at('android')}?utm_source=mail`, play, `${at('android')}?utm_source=mail`]],
-		desktop: [[`${at('desktop')}?utm_source=mail`, store, play], `${at('desktop')}?utm_source=mail`],
-	},
-);
-
 test('a destination gets of a tap’s query what the website gets, and the query keeps the least version of the data', async (t) => {
 	const acme = await organization(service);
 	const places = {...website, destinations: {ios: at('ios'), ipad: at('ipad')}};

@@ -79,14 +79,20 @@ test('the page, /data and signals share 500 requests a second per address, on th
 	t.is((await anonymous(service).get(pathname)).status, 200);
 });
 
-test('HEAD, a prefetch and a request for another host go to the routes', async (t) => {
+test('HEAD, a prefetch and a request for another host go to the routes, and are no clicks', async (t) => {
 	const {id, url} = await link(await organization(service));
 	const pathname = pathOf(url);
 	const caller = anonymous(service);
 	await caller.get(pathname);
-	const head = await caller.head(pathname);
-	t.deepEqual([head.status, head.text], [200, '']);
-	t.false((await caller.get(pathname, {'Sec-Purpose': 'prefetch'})).text.includes('opl_'));
+	for (const path of [pathname, `${pathname}/data`]) {
+		const {status, headers, text} = await caller.head(path);
+		t.deepEqual([status, text], [200, ''], path);
+		t.is(headers['accept-ch'], path === pathname ? 'Sec-CH-Timezone' : undefined);
+	}
+
+	const prefetch = await caller.get(pathname, {'Sec-Purpose': 'prefetch;prerender'});
+	t.is(prefetch.status, 200);
+	t.false(prefetch.text.includes('opl_'));
 	t.is((await caller.get(pathname, {Host: 'elsewhere.example.com'})).status, 404);
 	t.is((await caller.get(pathname, {'X-Forwarded-Host': 'elsewhere.example.com'})).status, 404);
 	t.is((await caller.get(pathname, {'X-Request-Id': 'mine'})).headers['x-request-id'], 'mine');

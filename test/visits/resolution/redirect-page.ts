@@ -127,12 +127,6 @@ test('a deferred link has its token and the address for its signals on every pag
 	}
 });
 
-test('a request that asks for privacy posts no signals and keeps its token', (t) => {
-	const visit = {link: linkView(), visitor: {class: 'ios-browser' as const}, qrSvg};
-	const page = renderRedirectPage({...visit, globalPrivacyControl: true});
-	t.like(configOf(page), {token: matchToken, signalUrl: null});
-});
-
 test('Safari’s banner is shown only if no token is lost', (t) => {
 	const banner =
 		'<meta name="apple-itunes-app" content="app-id=123456789, app-argument=https://go.example.com/AB12/sale">';
