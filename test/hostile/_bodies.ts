@@ -44,25 +44,12 @@ const rows = fc
 
 /** Bodies for an operation: mostly of its schema, with hostile values at any depth, else anything at all. */
 export const bodiesOf = (path: string, {requestBody}: Operation): fc.Arbitrary<Body> => {
-	const anything = {weight: 1, arbitrary: fc.oneof(hostile.map(json), bytes, nothing)};
-	const event = events[path];
-	if (event !== undefined) {
-		return fc.oneof({weight: 8, arbitrary: event.map(json)}, anything);
-	}
-
-	if (path.endsWith('/import')) {
-		return fc.oneof({weight: 8, arbitrary: rows}, anything);
-	}
-
 	const [content] = Object.values(requestBody?.content ?? {});
-	if (content === undefined) {
-		return fc.oneof({weight: 12, arbitrary: nothing}, anything);
-	}
-
-	const {schema} = content;
-	return fc.oneof(
-		{weight: 6, arbitrary: fieldValue(schema, '', {isClean: true}).map(json)},
-		{weight: 6, arbitrary: fieldValue(schema).map(json)},
-		anything,
-	);
+	const {schema} = content ?? {};
+	const ofSchema =
+		schema === undefined
+			? nothing
+			: fc.oneof(fieldValue(schema, '', {isClean: true}).map(json), fieldValue(schema).map(json));
+	const usual = events[path]?.map(json) ?? (path.endsWith('/import') ? rows : ofSchema);
+	return fc.oneof({weight: 11, arbitrary: usual}, fc.oneof(hostile.map(json), bytes, nothing));
 };

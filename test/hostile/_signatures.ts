@@ -4,8 +4,6 @@ import {signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/accounts/b
 
 export type Signature = {headers: Record<string, string>; query: string};
 
-const nothing: Signature = {headers: {}, query: ''};
-
 const paymobHmac = (body: Buffer, secret: string): string => {
 	try {
 		const {type, obj} = JSON.parse(body.toString()) as {type?: unknown; obj?: unknown};
@@ -31,15 +29,14 @@ export const signatureOf = (
 		}
 
 		case '/webhook/gateway-a': {
-			const hmac = createHmac('sha256', env['STRIPE_WEBHOOK_SECRET'] ?? '')
-				.update(`${seconds}.`)
-				.update(body);
+			const hmac = createHmac('sha256', env['STRIPE_WEBHOOK_SECRET'] ?? '').update(`${seconds}.`);
+			hmac.update(body);
 			return {headers: {'Stripe-Signature': `t=${seconds},v1=${hmac.digest('hex')}`}, query: ''};
 		}
 
 		case '/webhook/gateway-b':
 			return {headers: {}, query: `hmac=${paymobHmac(body, env['PAYMOB_HMAC_SECRET'] ?? '')}`};
 		default:
-			return nothing;
+			return {headers: {}, query: ''};
 	}
 };

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {matchTokenIn} from '../../src/visits/clicks/open-match.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {member, ops, type Portal} from '../helpers/portal.ts';
@@ -8,8 +9,6 @@ export type World = Record<string, string>;
 
 /** `renew` creates new sessions, because sessions end after a minute. */
 export type RenewableWorld = {names: World; renew(): Promise<void>};
-
-const tokenIn = (page: string): string => /opl_[A-Za-z0-9]{32}/.exec(page)?.[0] ?? '';
 
 /** A small world that the next requests may break; nobody else uses it. */
 export const createWorld = async (portal: Portal): Promise<RenewableWorld> => {
@@ -26,14 +25,10 @@ export const createWorld = async (portal: Portal): Promise<RenewableWorld> => {
 	]);
 	const deviceId = `device-${randomUUID()}`;
 	await acme.client.post('/sdk/session', {deviceId});
-	const visitor = anonymous(portal);
-	const page = await visitor.get(`/${acme.orgKey}/${made.shortCode}`);
+	const page = await anonymous(portal).get(`/${acme.orgKey}/${made.shortCode}`);
 	await anonymous(portal).post('/match', {deviceId}, {'X-API-Key': acme.clientKey});
 	const matches = await admin(portal).get(`${base}/matches`);
-	const sessions = {
-		session: {user: user.clerkUserId, organization: clerkOrgId},
-		ops: {user: operator.clerkUserId, organization: portal.provider.opsOrganization},
-	};
+	const {token, opsOrganization} = portal.provider;
 	const names: Record<string, string> = {
 		organizationId: acme.id,
 		orgKey: acme.orgKey,
@@ -48,15 +43,15 @@ export const createWorld = async (portal: Portal): Promise<RenewableWorld> => {
 		channel: 'tv',
 		domainId: domain.body.id,
 		deviceId,
-		token: tokenIn(page.text),
+		token: matchTokenIn(page.text) ?? '',
 		matchId: matches.body.data[0]?.id ?? randomUUID(),
 		odd: 'opl_api_é"\\',
 	};
 	return {
 		names,
 		renew: async () => {
-			names['session'] = await portal.provider.token(sessions.session);
-			names['ops'] = await portal.provider.token(sessions.ops);
+			names['session'] = await token({user: user.clerkUserId, organization: clerkOrgId});
+			names['ops'] = await token({user: operator.clerkUserId, organization: opsOrganization});
 		},
 	};
 };

@@ -18,11 +18,7 @@ import {at, clickOn, countOf, frameOn} from './_left-behind.ts';
 const service = serviceOf(test);
 
 /** A ClickHouse that is down. */
-const down: ClickHouseRows = {
-	store: async () => {
-		throw new Error('ClickHouse is down');
-	},
-};
+const down: ClickHouseRows = {store: () => Promise.reject(new Error('ClickHouse is down'))};
 
 /** A ClickHouse that takes all. */
 const stored: ClickHouseRows = {store: async () => {}};
