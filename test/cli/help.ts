@@ -2,7 +2,8 @@ import test, {type ExecutionContext} from 'ava';
 import stringWidth from 'string-width';
 import {exitCodes} from '../../src/cli/exit-codes.ts';
 import {topics} from '../../src/cli/help/topics.ts';
-import {commands} from '../../src/cli/program.ts';
+import {commands, createProgram} from '../../src/cli/program.ts';
+import {processIo} from '../../src/cli/terminal/io.ts';
 import {configTable} from '../../src/platform/config/variables.ts';
 import {ends, runCli} from './_run-cli.ts';
 
@@ -89,6 +90,17 @@ for (const {words, spec} of everyCommand) {
 		}
 	});
 }
+
+test('no command has an option by the name of one of all commands', (t) => {
+	const global = createProgram(processIo(new AbortController().signal)).options.map(({long}) => long);
+	t.true(global.includes('--url'));
+	t.deepEqual(
+		everyCommand.flatMap(({words, spec}) =>
+			(spec.options ?? []).filter(({long}) => global.includes(long)).map(({long}) => [...words, long].join(' ')),
+		),
+		[],
+	);
+});
 
 test('an unknown command is a usage error with a suggestion', async (t) => {
 	ends(t, await runCli('link list'), 2, {

@@ -15,7 +15,7 @@ import {listAt, listPages} from '../server/list-pages.ts';
 type Row = Json<Endpoint> & {secret?: string};
 
 type FieldOptions = {
-	url?: string;
+	address?: string;
 	event?: string[];
 	tag?: string[];
 	channel?: string[];
@@ -31,8 +31,8 @@ const fieldOptions = (): Option[] => [
 	new Option('--description <text>', 'what the endpoint is for'),
 ];
 
-const bodyOf = ({url, event, tag, channel, description, enable, disable}: FieldOptions) => ({
-	...(url === undefined ? {} : {url}),
+const bodyOf = ({address, event, tag, channel, description, enable, disable}: FieldOptions) => ({
+	...(address === undefined ? {} : {url: address}),
 	...(event === undefined ? {} : {events: event}),
 	...(tag === undefined && channel === undefined
 		? {}
@@ -98,10 +98,11 @@ export const endpointCommands: CommandGroup = {
 			summary: 'Change the given fields of a webhook endpoint',
 			examples: [
 				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --enable',
-				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --url https://hooks.example.com/v2 --event link.created',
+				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --address https://hooks.example.com/v2 --event link.created',
 			],
 			options: [
-				new Option('--url <url>', 'new address'),
+				// --url names the server, for every command.
+				new Option('--address <url>', 'new address'),
 				...fieldOptions(),
 				new Option('--enable', 'send again; what waits goes out').conflicts('disable'),
 				new Option('--disable', 'send nothing'),

@@ -224,7 +224,8 @@ test('the commands add, show, test, rotate, list, replay and delete an endpoint,
 	t.regex(added.stderr, /shown this once/);
 	const [{id}] = (await json('list')).data;
 	t.false((await cli('show', id)).stdout.includes('whsec_'));
-	t.deepEqual((await json('update', id, '--event', '*')).events, ['*']);
+	const moved = `${receiver.url}/v2`;
+	t.like(await json('update', id, '--event', '*', '--address', moved), {events: ['*'], url: moved});
 	t.is((await cli('update', id)).exitCode, 2);
 	t.is((await cli('test', id)).exitCode, 0);
 	receiver.respond((response) => response.writeHead(500).end());
