@@ -1,14 +1,15 @@
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {reportError} from '../../../src/cli/report-error.ts';
 import {needed} from '../../../src/platform/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
 import {createDb} from '../../../src/platform/db/db.ts';
 import {asOperatorError} from '../../../src/platform/db/open-database.ts';
-import {send} from '../../helpers/callers.ts';
-import {dataDirectory, oplink, ready, sentencesOf} from '../../helpers/process.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
+import {oplink} from '../../helpers/process.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {tlsFile} from '../../helpers/tls-file.ts';
 import {startOddServer} from './_odd-server.ts';
+import {environment, refusalOf, served} from './_served.ts';
 
 const server = startedFor(test, () => startOddServer());
 test.serial.before(async () => {
@@ -26,6 +27,9 @@ test.serial.before(async () => {
 	await server.run('CREATE TABLE migrations (id int, name text, migration_time timestamptz)', 'owned');
 	await server.run('CREATE TABLE organizations (id int)', 'taken');
 });
+
+/** For a busy machine. */
+const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
 
 const VERIFIED = `postgres?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`;
 
@@ -47,27 +51,15 @@ const mistakes: Array<[name: string, account: string, database: string, says: Re
 	['ssl=require', 'admin', 'postgres?ssl=require', /has ssl=require, which is not supported: write sslmode=require$/],
 ];
 
-/** What a server needs besides its database. */
-const environment = async (t: ExecutionContext) => ({
-	PORT: '0',
-	DATA_DIR: await dataDirectory(t),
-	ADMIN_TOKEN: 'x'.repeat(32),
-});
-
 for (const [name, account, database, says] of mistakes) {
 	test(`${name} ends serve and migrate up with 78 and one sentence, which doctor says as well`, async (t) => {
 		const [user = '', host = 'localhost'] = account.split('@');
 		const login = user.includes(':') ? user : `${user}:password`;
-		const DATABASE_URL = `postgres://${login}@${host}:${server.port}/${database}`;
-		const env = {...(await environment(t)), DATABASE_URL};
-		const serve = oplink(t, ['serve'], env);
-		const migrate = oplink(t, ['migrate', 'up'], env);
-		for (const {ended, stderr} of [serve, migrate]) {
-			t.is(await ended, 78, stderr());
-			const lines = sentencesOf(stderr());
-			t.is(lines.length, 1, stderr());
-			t.regex(lines[0] ?? '', says);
-			t.regex(lines[0] ?? '', /^DATABASE_URL/);
+		const env = await environment(t, `postgres://${login}@${host}:${server.port}/${database}`);
+		const refusals = await Promise.all([refusalOf(t, ['serve'], env), refusalOf(t, ['migrate', 'up'], env)]);
+		for (const refusal of refusals) {
+			t.regex(refusal, says);
+			t.regex(refusal, /^DATABASE_URL/);
 		}
 
 		const doctor = oplink(t, ['doctor', '--json'], {...env, OPLINK_URL: 'http://127.0.0.1:1', PORT: '1'});
@@ -101,28 +93,20 @@ test('whatever the database sets for its sessions, it is migrated, ready and wri
 		await server.run(`ALTER DATABASE settings SET ${name} = '${value}'`);
 	}
 
-	const {printed, child, ended, stderr} = oplink(t, ['serve'], {
-		...(await environment(t)),
-		DATABASE_URL: server.url('settings', 'app'),
-		LOG_FORMAT: 'json',
-	});
-	const [, url = ''] = await printed(ready);
-	const operator = {Authorization: `Bearer ${'x'.repeat(32)}`, 'Content-Type': 'application/json'};
-	t.is((await send(url, 'GET', '/health/ready')).status, 200);
-	const made = await send(url, 'POST', '/admin/organizations', operator, JSON.stringify({name: 'Grüße 東京'}));
-	t.is(made.status, 201);
-	const read = await send(url, 'GET', `/admin/organizations/${made.body.id}`, operator);
-	t.is(read.body.name, 'Grüße 東京');
-	t.is(read.body.createdAt, made.body.createdAt);
-	t.notRegex(stderr(), /"level":"(error|fatal)"/);
-	child.kill('SIGTERM');
-	t.is(await ended, 0);
+	const {ready, stop} = served(t, await environment(t, server.url('settings', 'app')));
+	const service = await ready;
+	t.is((await anonymous(service).get('/health/ready')).status, 200);
+	const name = 'Grüße 東京';
+	const {status, body} = await admin(service).post('/admin/organizations', {name});
+	t.is(status, 201);
+	t.like((await admin(service).get(`/admin/organizations/${body.id}`)).body, {name, createdAt: body.createdAt});
+	await stop();
 });
 
 test('a session that the database ends before a busy process lifts its timeouts is opened again', async (t) => {
 	await server.run('CREATE DATABASE impatient');
 	await server.run("ALTER DATABASE impatient SET idle_session_timeout = '20ms'");
-	const db = createDb(server.url('impatient'), {poolSize: 1});
+	const db = createDb(server.url('impatient'), {poolSize: 1, timeouts: PATIENT});
 	t.teardown(() => db.destroy());
 	let left = 12;
 	const busy = setInterval(() => {
@@ -176,7 +160,7 @@ test('a private CA that is named is trusted, whichever name sslmode has, without
 		const warned: Error[] = [];
 		const listen = (warning: Error) => warned.push(warning);
 		process.on('warning', listen);
-		const db = createDb(url, {timeouts: {connectMs: 60_000, acquireMs: 60_000}});
+		const db = createDb(url, {timeouts: PATIENT});
 		const {rows} = await db.raw('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
 		t.deepEqual(rows, [{ssl: true}]);
 		await db.destroy();

@@ -9,16 +9,17 @@ import {createDb} from '../../../src/platform/db/db.ts';
 import {migrateUp} from '../../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {link, organization} from '../../helpers/builders.ts';
-import {admin, anonymous, send, withKey} from '../../helpers/callers.ts';
+import {admin, anonymous, withKey} from '../../helpers/callers.ts';
 import {createBareDatabase, createTestDatabase, execute} from '../../helpers/database.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {findProgram} from '../../helpers/find-program.ts';
-import {dataDirectory, oplink, ready, sentencesOf} from '../../helpers/process.ts';
+import {dataDirectory, oplink} from '../../helpers/process.ts';
 import {createFakeClock, startService, storedRows, type TestService} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {silent, temporaryFolder} from '../embedded/_clusters.ts';
 import {startOddServer} from './_odd-server.ts';
+import {environment, refusalOf, served} from './_served.ts';
 
 const pgbouncer = findProgram('/usr/sbin/pgbouncer');
 const withPooler = pgbouncer === null ? test.skip : test;
@@ -70,84 +71,47 @@ const pooled = async (t: ExecutionContext, database: string, settings: Record<st
 	return `postgres://admin:password@127.0.0.1:${port}/${database}`;
 };
 
-const adminToken = 'x'.repeat(32);
-const operator = {Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json'};
-
-const environment = async (t: ExecutionContext, url: string) => ({
-	DATABASE_URL: url,
-	PORT: '0',
-	DATA_DIR: await dataDirectory(t),
-	ADMIN_TOKEN: adminToken,
-	LOG_FORMAT: 'json',
-});
-
-const served = (t: ExecutionContext, env: Record<string, string>) => {
-	const {printed, child, ended, stderr} = oplink(t, ['serve'], env);
-	return {
-		address: printed(ready).then(([, address = '']) => address),
-		/** Stops it, and asserts that it had no fault. */
-		stop: async () => {
-			child.kill('SIGTERM');
-			t.is(await ended, 0);
-			t.notRegex(stderr(), /"level":"(error|fatal)"/);
-		},
-	};
-};
-
-const assertPoolerIsFine = async (t: ExecutionContext, address: string) => {
-	const {findings} = (await send(address, 'GET', '/admin/doctor', operator)).body;
+const assertPoolerIsFine = async (t: ExecutionContext, service: Parameters<typeof admin>[0]) => {
+	const {findings} = (await admin(service).get('/admin/doctor')).body;
 	t.is(findings.find(({check}: {check: string}) => check === 'database.pooler').status, 'ok');
 };
 
 withPooler('through PgBouncer with its defaults a server becomes ready and works (needs pgbouncer)', async (t) => {
-	const url = await pooled(t, 'defaults', {});
-	const server = served(t, await environment(t, url));
-	const address = await server.address;
-	t.is((await send(address, 'GET', '/health/ready')).status, 200);
+	const {ready, stop} = served(t, await environment(t, await pooled(t, 'defaults', {})));
+	const service = await ready;
+	t.is((await anonymous(service).get('/health/ready')).status, 200);
 	for (const name of ['One', 'Two', 'Three']) {
-		t.is((await send(address, 'POST', '/admin/organizations', operator, JSON.stringify({name}))).status, 201);
+		t.is((await admin(service).post('/admin/organizations', {name})).status, 201);
 	}
 
-	await assertPoolerIsFine(t, address);
-	await server.stop();
+	await assertPoolerIsFine(t, service);
+	await stop();
 });
 
-withPooler(
-	'through PgBouncer in transaction mode all but the listening connection works (needs pgbouncer)',
-	async (t) => {
-		const url = await pooled(t, 'shared', {pool_mode: 'transaction', default_pool_size: '3'});
-		const env = {...(await environment(t, url)), DATABASE_LISTEN_URL: server.url('shared')};
-		const processes = [served(t, env), served(t, {...env, DATA_DIR: await dataDirectory(t)})];
-		const [one = '', other = ''] = await Promise.all(processes.map(({address}) => address));
-		await assertPoolerIsFine(t, one);
-		const acme = await organization({url: one, adminToken} as TestService);
-		const byKey = (address: string) => withKey({url: address} as TestService, acme.serverKey);
-		const made = await Promise.all(
-			Array.from({length: 20}, (_, index) => byKey(index % 2 === 0 ? one : other).post('/links', {path: '/first'})),
-		);
-		t.deepEqual(new Set(made.map(({status}) => status)), new Set([201]));
-		const {id, shortCode} = made[0]?.body ?? {};
-		const pathShownBy = async (address: string) =>
-			(await send(address, 'GET', `/${acme.orgKey}/${shortCode}/data`)).body.path;
-		t.deepEqual([await pathShownBy(one), await pathShownBy(other)], ['/first', '/first']);
-		t.is((await byKey(one).patch(`/links/${id}`, {path: '/second'})).status, 200);
-		// The other process had the link in memory.
-		t.is(await pathShownBy(other), '/second');
-		await Promise.all(processes.map(({stop}) => stop()));
+withPooler('through PgBouncer in transaction mode all but the listening works (needs pgbouncer)', async (t) => {
+	const url = await pooled(t, 'shared', {pool_mode: 'transaction', default_pool_size: '3'});
+	const env = {...(await environment(t, url)), DATABASE_LISTEN_URL: server.url('shared')};
+	const processes = [served(t, env), served(t, {...env, DATA_DIR: await dataDirectory(t)})] as const;
+	const [one, other] = [await processes[0].ready, await processes[1].ready];
+	await assertPoolerIsFine(t, one);
+	const acme = await organization(one as TestService);
+	const byOther = withKey(other, acme.serverKey);
+	const made = await Promise.all(
+		Array.from({length: 20}, (_, index) => (index % 2 === 0 ? acme.server : byOther).post('/links', {path: '/first'})),
+	);
+	t.deepEqual(new Set(made.map(({status}) => status)), new Set([201]));
+	const {id, shortCode} = made[0]?.body ?? {};
+	const pathShownBy = async (service: typeof one) =>
+		(await anonymous(service).get(`/${acme.orgKey}/${shortCode}/data`)).body.path;
+	t.deepEqual([await pathShownBy(one), await pathShownBy(other)], ['/first', '/first']);
+	t.is((await acme.server.patch(`/links/${id}`, {path: '/second'})).status, 200);
+	// The other process had the link in memory.
+	t.is(await pathShownBy(other), '/second');
+	await Promise.all(processes.map(({stop}) => stop()));
 
-		const backup = oplink(t, ['backup', '-'], env);
-		t.is(await backup.ended, 0, backup.stderr());
-	},
-);
-
-/** The line that ends a start with 78. */
-const refusalOf = async (t: ExecutionContext, argv: string[], env: Record<string, string>): Promise<string> => {
-	const {ended, stderr} = oplink(t, argv, env);
-	t.is(await ended, 78, stderr());
-	const lines = sentencesOf(stderr());
-	t.is(lines.length, 1);
-	return lines[0] ?? '';
-};
+	const backup = oplink(t, ['backup', '-'], env);
+	t.is(await backup.ended, 0, backup.stderr());
+});
 
 const refused = {
 	transaction: /^DATABASE_URL: a pooler in front of PostgreSQL .*Set DATABASE_LISTEN_URL to PostgreSQL itself/,
@@ -190,8 +154,8 @@ test('of two processes that start on an empty database both become ready, every 
 	for (let round = 0; round < ROUNDS; round += 1) {
 		const url = await bareDatabase(t);
 		const environments = [await environment(t, url), await environment(t, url)];
-		for (const {address, stop} of environments.map((env) => served(t, env))) {
-			t.is((await send(await address, 'GET', '/health/ready')).status, 200);
+		for (const {ready, stop} of environments.map((env) => served(t, env))) {
+			t.is((await anonymous(await ready).get('/health/ready')).status, 200);
 			await stop();
 		}
 	}
