@@ -5,12 +5,11 @@ import {readLink} from '../../../src/visits/resolution/visit/resolve-link.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
+import {userAgents} from '../match/_phones.ts';
 
 const MEGABYTE = 1024 * 1024;
 const CACHE_MB = 2;
 const LARGE_LINKS = 240;
-const PHONE =
-	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -37,6 +36,9 @@ const makeLinks = async (
 		{id, count},
 	);
 
+/** 50 parameters of a link. */
+const paramsOf = (pair: string): string => `(SELECT json_object_agg(${pair}) FROM generate_series(1, 50) AS key)`;
+
 const figures = ({services}: TestService) => services.linkCache.figures();
 
 const start = async () => {
@@ -51,10 +53,7 @@ for (const [name, count, columns] of [
 	[
 		'that has a parameter of its own name',
 		250,
-		{
-			path: `'/sale'`,
-			params: `(SELECT json_object_agg('p' || n || '_' || key, n || repeat('v', 40)) FROM generate_series(1, 50) AS key)`,
-		},
+		{path: `'/sale'`, params: paramsOf(`'p' || n || '_' || key, n || repeat('v', 40)`)},
 	],
 	[
 		'in another script',
@@ -98,7 +97,7 @@ test.serial('links of many kilobytes, with pages and data, stay within their mem
 		sha256Fingerprints: Array.from({length: 10}, (__, index) => print(index, app)),
 	}));
 	t.is((await admin(service).put(`/admin/organizations/${acme.id}/app-config`, {android})).status, 200);
-	const params = `(SELECT json_object_agg('k' || n || '_' || key, n || repeat('я', 70)) FROM generate_series(1, 50) AS key)`;
+	const params = paramsOf(`'k' || n || '_' || key, n || repeat('я', 70)`);
 	await makeLinks(service, acme, LARGE_LINKS, {
 		path: `'/' || repeat('p', 2000)`,
 		og_description: `repeat('я', 1024)`,
@@ -108,7 +107,7 @@ test.serial('links of many kilobytes, with pages and data, stay within their mem
 	for (let start = 1; start <= LARGE_LINKS; start += 40) {
 		await Promise.all(
 			Array.from({length: 40}, async (_, index) => {
-				const headers = {'User-Agent': PHONE, 'X-Forwarded-For': `10.1.${start % 250}.${index}`};
+				const headers = {'User-Agent': userAgents.iPhone, 'X-Forwarded-For': `10.1.${start % 250}.${index}`};
 				const ask = async (path: string): Promise<number> => {
 					// Without the tests' callers, which store answers for a comparison.
 					const answer = await fetch(`${service.url}/${acme.orgKey}/l${start + index}${path}`, {headers});
