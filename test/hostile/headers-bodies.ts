@@ -77,21 +77,19 @@ test('bytes behind a refused body on the same connection are not parsed as a req
 test('a list or a text that is too large is one fault, whatever is wrong within it', async (t) => {
 	const {server, id} = await organization(service);
 	const long = Array.from({length: 60_000}, () => 7);
-	for (const [answer, field, limit] of [
-		[await server.post('/links', {path: '/a', tags: long}), 'tags', 'contain at most 20 items'],
-		[
-			await server.post('/links', {path: '/a', fallbackUrl: `https://${'é.'.repeat(60_000)}`}),
-			'fallbackUrl',
-			'be shorter than or equal to 2048 characters',
-		],
-		[
-			await admin(service).put(`/admin/organizations/${id}/app-config`, {android: long}),
-			'android',
-			'contain at most 20 items',
-		],
-	] as const) {
-		t.is(answer.status, 400);
-		t.deepEqual(answer.body.details, [{message: `${field} must ${limit}`, field}]);
+	const fallbackUrl = `https://${'é.'.repeat(60_000)}`;
+	const answers = {
+		'tags must contain at most 20 items': await server.post('/links', {path: '/a', tags: long}),
+		'fallbackUrl must be shorter than or equal to 2048 characters': await server.post('/links', {
+			path: '/a',
+			fallbackUrl,
+		}),
+		'android must contain at most 20 items': await admin(service).put(`/admin/organizations/${id}/app-config`, {
+			android: long,
+		}),
+	};
+	for (const [message, {status, body}] of Object.entries(answers)) {
+		t.deepEqual([status, body.details], [400, [{message, field: message.split(' ', 1)[0]}]]);
 	}
 });
 

@@ -94,15 +94,10 @@ export const onceAnswered = (count: number, act: () => unknown): ((answered: num
 	};
 };
 
+type Visiting = {connections: number; keepAlive?: boolean; continues: (answered: number) => boolean};
+
 /** Visits a link over `connections` as long as `continues` returns true. A broken connection ends its visitor. */
-export const visitMany = async (
-	url: URL,
-	{
-		connections,
-		continues,
-		keepAlive = true,
-	}: {connections: number; keepAlive?: boolean; continues: (answered: number) => boolean},
-): Promise<Load> => {
+export const visitMany = async (url: URL, {connections, continues, keepAlive = true}: Visiting): Promise<Load> => {
 	const load: Load = {sent: 0, tokens: [], statuses: {}, broken: 0};
 	let answered = 0;
 	const visitor = async (index: number) => {

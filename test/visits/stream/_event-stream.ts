@@ -22,14 +22,12 @@ export const listen = async (
 	let id = '';
 	const events = (async function* (): AsyncGenerator<ReceivedEvent> {
 		let type = '';
-		let data: string | null = null;
 		for await (const line of linesOf(response)) {
 			const [, field = '', value = ''] = /^(\w*): ?(.*)$/.exec(line) ?? [];
 			if (field === 'event') {
 				type = value;
 			} else if (field === 'data') {
-				data = value;
-				yield {type, data: JSON.parse(data)};
+				yield {type, data: JSON.parse(value)};
 			} else if (field === 'id') {
 				id = value;
 			}
