@@ -3,12 +3,12 @@ import test, {type ExecutionContext} from 'ava';
 import {createSessionVerifier} from '../../../src/accounts/auth/session.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import type {HttpError} from '../../../src/platform/errors.ts';
-import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
+import {startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
 import type {TokenInput} from '../../fakes/identity-provider/tokens.ts';
 import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {anonymous} from '../../helpers/callers.ts';
-import {portalOf} from '../../helpers/portal.ts';
-import {createFakeClock, type FakeClock} from '../../helpers/service.ts';
+import {type Portal, portalOf} from '../../helpers/portal.ts';
+import {createFakeClock} from '../../helpers/service.ts';
 
 const clock = createFakeClock();
 const portal = portalOf(test, {}, clock);
@@ -17,16 +17,14 @@ const opsUser = 'user_ops';
 const secondsFrom = (seconds: number): number => clock.now().getTime() / 1000 + seconds;
 
 /** A token of the ops organization, which needs no mirrored membership. */
-const tokenOf = (input: Partial<TokenInput> = {}, {provider}: {provider: IdentityProvider} = portal) =>
+const tokenOf = (input: Partial<TokenInput> = {}, {provider}: Pick<Portal, 'provider'> = portal) =>
 	provider.token({user: opsUser, organization: provider.opsOrganization, ...input});
 
 /** What a service with these variables makes of an Authorization header: the session, or status and message. */
-const verifier = (
-	env: Record<string, string> = {},
-	by: {provider: IdentityProvider; clock: FakeClock} = portal,
-): ((authorization?: string) => Promise<object>) => {
+const verifier = (env: Record<string, string> = {}, by: Pick<Portal, 'provider' | 'clock'> = portal) => {
 	const verify = createSessionVerifier(loadConfig({...by.provider.env, ...env}), by.clock);
-	return (authorization?: string) => verify(authorization).catch(({status, message}: HttpError) => ({status, message}));
+	return (authorization?: string): Promise<object> =>
+		verify(authorization).catch(({status, message}: HttpError) => ({status, message}));
 };
 
 let present: ReturnType<typeof verifier>;
@@ -34,8 +32,7 @@ test.serial.before(() => {
 	present = verifier();
 });
 
-const withToken = async (input: Partial<TokenInput> = {}, verify = present): Promise<object> =>
-	verify(`Bearer ${await tokenOf(input)}`);
+const withToken = async (input: Partial<TokenInput> = {}, verify = present) => verify(`Bearer ${await tokenOf(input)}`);
 
 const accepted = {userId: opsUser, isOps: true};
 const missing = {status: 401, message: 'Missing or invalid Authorization header'};

@@ -30,10 +30,12 @@ const newOrganization = (name: string) => {
 
 test.serial('an event is stored with its outcome, and a repetition is counted', async (t) => {
 	const {event} = newOrganization('Kept');
-	taken(t, await portal.provider.deliver(portal, event, event));
+	const now = portal.clock.now().toISOString();
+	taken(t, await portal.provider.deliver(portal, event));
+	portal.clock.advance(1);
+	taken(t, await portal.provider.deliver(portal, event));
 	const [{id, ...found}, ...others] = await kept(event);
 	t.deepEqual(others, []);
-	const now = portal.clock.now().toISOString();
 	t.deepEqual(found, {
 		eventKey: event.id,
 		type: 'organization.created',
