@@ -1,5 +1,5 @@
 import test from 'ava';
-import {exampleAppConfig, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {clicked, device, iPhoneApp, network, open, visit} from './_phones.ts';
@@ -56,21 +56,6 @@ test('a match is kept with its signals, and with the probability of every candid
 	t.false(rows.some(({text}: {text: string}) => text.includes(String(token)) || text.includes(place(1))));
 });
 
-for (const [reason, fields, appConfig] of [
-	['ruled_out', {...iPhoneApp, osVersion: '16.1'}, {}],
-	['guesses_off', iPhoneApp, {probabilisticMatching: false}],
-	['below_minimum', {}, {minimumConfidence: 'high'}],
-] as const) {
-	test(`a miss says ${reason}`, async (t) => {
-		const acme = await organization(service, {appConfig: {...exampleAppConfig, ...appConfig}});
-		const address = network()(1);
-		await clicked(service, acme, address);
-		await open(service, address, fields, acme);
-		const [attempt] = await attemptsOf(acme);
-		t.like(attempt, {matched: false, method: 'NONE', confidence: null, score: null, linkId: null, reason});
-	});
-}
-
 test.serial('a miss by a token says what became of its click, for the organization of its link', async (t) => {
 	const acme = await organization(service);
 	const click = (body = {}) => clicked(service, acme, network()(1), body);
@@ -87,7 +72,8 @@ test.serial('a miss by a token says what became of its click, for the organizati
 		service.clock.advance(1);
 		const [attempt] = await attemptsOf(acme);
 		const signals = {clipboardToken: 'absent', installReferrer: 'known'};
-		t.like(attempt, {matched: false, reason: expected, signals, candidates: {0: {linkId: link.id, ruledOut}}});
+		const miss = {matched: false, method: 'NONE', confidence: null, score: null, linkId: null};
+		t.like(attempt, {...miss, reason: expected, signals, candidates: {0: {linkId: link.id, ruledOut}}});
 	}
 });
 

@@ -29,9 +29,12 @@ const rare = {platform: 'Android', osVersion: '14', deviceModel: 'Pixel 8', lang
 
 // Serial: they move the one clock.
 test.serial('an organization that asks for high gets no guess on an older click, and the token of it', async (t) => {
-	const {address, token} = await tapped(service, {}, {appConfig: {...exampleAppConfig, minimumConfidence: 'high'}});
+	const appConfig = {...exampleAppConfig, minimumConfidence: 'high'};
+	const {acme, address, token} = await tapped(service, {}, {appConfig});
 	service.clock.advance(601);
-	t.deepEqual(await match(service, address, iPhoneApp), nothing);
+	t.deepEqual(await match(service, address, iPhoneApp, acme), nothing);
+	const [{reason}] = await service.services.db('match_attempts').where({organization_id: acme.id});
+	t.is(reason, 'below_minimum');
 	t.is((await match(service, address, {clipboardToken: token})).matchConfidence, 'exact');
 });
 

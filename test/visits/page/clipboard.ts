@@ -83,34 +83,27 @@ test.serial('a reader who comes back from the store can tap again', async (t) =>
 	t.regex(await copied(), /^opl_/);
 });
 
-test.serial('an iPad that calls itself a Mac copies like an iPhone', async (t) => {
-	const {token, toStore} = await open(t, 'iPad');
-	await toStore();
-	t.is(await copied(), token);
-});
-
-test.serial('if the browser refuses the clipboard the old command copies', async (t) => {
-	const {page, token, toStore} = await open(t, 'iPhone', {clipboard: 'refused'});
-	t.regex(await page.evaluate(() => navigator.clipboard.writeText('x').then(String, String)), /NotAllowedError/);
-	await toStore();
-	t.is(await copied(), token);
-});
-
-test.serial('without a clipboard API the old command copies', async (t) => {
-	const {token, toStore} = await open(t, 'iPhoneInApp', {
-		before: () => Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined}),
+const withoutApi = () => Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined});
+for (const [title, reader, options] of [
+	['an iPad that calls itself a Mac copies like an iPhone', 'iPad', {}],
+	['if the browser refuses the clipboard the old command copies', 'iPhone', {clipboard: 'refused'}],
+	['without a clipboard API the old command copies', 'iPhoneInApp', {before: withoutApi}],
+] as const) {
+	test.serial(title, async (t) => {
+		const {token, toStore} = await open(t, reader, options);
+		await toStore();
+		t.is(await copied(), token);
 	});
-	await toStore();
-	t.is(await copied(), token);
-});
+}
 
 test.serial('if copying is refused entirely the tap still opens the App Store', async (t) => {
-	const {toStore, complaints} = await open(t, 'iPhone', {
+	const {page, toStore, complaints} = await open(t, 'iPhone', {
 		clipboard: 'refused',
 		before: () => {
 			document.execCommand = () => false;
 		},
 	});
+	t.regex(await page.evaluate(() => navigator.clipboard.writeText('x').then(String, String)), /NotAllowedError/);
 	await toStore();
 	t.is(await copied(), 'of the reader');
 	t.true(complaints.every((complaint) => /clipboard|not allowed/i.test(complaint)));
