@@ -51,7 +51,7 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 	t.is(first.stdout, '8 created, 0 updated, 0 skipped, 8 failed\n');
 	t.deepEqual(first.stderr.slice(0, 3), [
 		`Reading ${file('firebase.csv')} as the CSV export of Firebase Dynamic Links (--format firebase)`,
-		'Not carried over (docs/importing.md says why):',
+		'Not carried over (docs/importing.md lists what is):',
 		'  7 × the domain acme.page.link',
 	]);
 	t.deepEqual(

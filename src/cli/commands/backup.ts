@@ -133,7 +133,7 @@ const restoreError = async (error: unknown): Promise<unknown> => {
 	}
 
 	return (translated as Error).name === 'BackupError'
-		? new OperatorError((translated as Error).message, exitCodes.failed, 'Nothing was changed')
+		? new OperatorError(`${(translated as Error).message}. Nothing was changed`, exitCodes.failed)
 		: translated;
 };
 

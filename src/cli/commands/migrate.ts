@@ -59,7 +59,11 @@ export const migrateCommands: CommandGroup = {
 					context.show.table(
 						[
 							{title: 'MIGRATION', value: ({name}) => name},
-							{title: 'APPLIED', value: ({appliedAt}) => appliedAt?.toISOString() ?? 'pending'},
+							{
+								title: 'APPLIED',
+								value: ({appliedAt, known}) =>
+									known ? (appliedAt?.toISOString() ?? 'pending') : 'by a newer version of oplink',
+							},
 						],
 						rows,
 					),

@@ -3,7 +3,7 @@ import type {OperatorToken} from '../../accounts/tokens/token-store.ts';
 import {allScopes, presetNames} from '../../platform/config/operator-scopes.ts';
 import {notFoundError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {orgOption, yesOption} from '../common-options.ts';
+import {yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
 import {resource} from '../resource.ts';
@@ -44,7 +44,7 @@ export const tokenCommands: CommandGroup = {
 				new Option('--scope <scope>', `repeat it; ${presetNames.join(', ')}, or such as ${allScopes[1]}`)
 					.argParser(collect)
 					.makeOptionMandatory(),
-				orgOption(),
+				new Option('--org <org>', 'id or orgKey of the only organization that it reaches (default: all)'),
 				new Option('--expires <time>', 'such as 12h or 90d (default: never)'),
 			],
 			body: ({name, scope, org, expires}: NewOptions) => ({

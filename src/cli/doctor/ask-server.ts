@@ -118,11 +118,17 @@ export const askServer = async (
 		const finding =
 			error.status === 401
 				? fail('server.token', 'it refuses the admin token', 'Log in with oplink login, or correct the token')
-				: fail(
-						'server.doctor',
-						`its status cannot be read: ${error.message}`,
-						'See its log; another version may not support this request',
-					);
+				: error.status === 403
+					? fail(
+							'server.token',
+							`it refuses this token: ${error.message}`,
+							'Use a token of the preset support that is not bound to an organization',
+						)
+					: fail(
+							'server.doctor',
+							`its status cannot be read: ${error.message}`,
+							'See its log; another version may not support this request',
+						);
 		return {findings: [finding], hosts: []};
 	}
 };

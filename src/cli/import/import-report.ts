@@ -31,7 +31,7 @@ export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 	return counts.length === 0
 		? []
 		: [
-				'Not carried over (docs/importing.md says why):',
+				'Not carried over (docs/importing.md lists what is):',
 				...counts.map(([name, count]) => `  ${String(count).padStart(width)} × ${cellText(name)}`),
 			];
 };

@@ -10,7 +10,17 @@ const findings = findingsOf('Database');
 const {ok, fail} = findings;
 
 const checkMigrations = async (db: Db): Promise<Finding> => {
-	const pending = (await migrationStatus(db)).flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
+	const migrations = await migrationStatus(db);
+	const foreign = migrations.flatMap(({name, known}) => (known ? [] : [name]));
+	if (foreign.length > 0) {
+		return fail(
+			'database.migrations',
+			`this version lacks ${counted(foreign.length, 'migration')} of the database and would not start again: ${foreign.join(', ')}`,
+			'Start the version that applied it, or roll back with its oplink migrate down',
+		);
+	}
+
+	const pending = migrations.flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
 	return pending.length === 0
 		? ok('database.migrations', 'every migration is applied')
 		: fail(

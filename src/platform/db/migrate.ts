@@ -5,8 +5,8 @@ import {ConfigError} from '../config/config.ts';
 import {packageRoot} from '../package-root.ts';
 import {type Db, inTransaction} from './db.ts';
 
-/** Name of a migration, and when it was applied, if it was. */
-type MigrationState = {name: string; appliedAt: Date | null};
+/** Name of a migration, when it was applied, if it was, and whether this version has it: a newer one may have applied more. */
+type MigrationState = {name: string; appliedAt: Date | null; known: boolean};
 
 const folder = path.join(packageRoot, 'migrations');
 const SECTION = /^-- migrate:(up|down)$/m;
@@ -133,8 +133,11 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
 	const names = await knownNames();
 	const applied = new Map((await appliedRows(db)).map((row) => [row.name, row.migration_time]));
-	// Includes those of a newer version.
-	return [...new Set([...names, ...applied.keys()])].map((name) => ({name, appliedAt: applied.get(name) ?? null}));
+	return [...new Set([...names, ...applied.keys()])].map((name) => ({
+		name,
+		appliedAt: applied.get(name) ?? null,
+		known: names.includes(name),
+	}));
 };
 
 /** The tables that migrations make; null for the database of a newer version, which may have more. */
