@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type {JsonSchema} from '../../../src/operations/openapi/json-schema.ts';
 import type {Operation} from '../../../src/operations/openapi/operation.ts';
-import {link, organization} from '../../helpers/builders.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous, type Caller, withKey} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {member, ops, portalOf, session} from '../../helpers/portal.ts';
@@ -26,40 +26,50 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 	}),
 );
 
-type World = {paths: Record<string, string>; callerOf: (operation: Operation, path: string) => () => Caller};
+/** Who may do an operation, each time from an address of its own. */
+const callerOf = async ({security}: Operation, path: string, acme: TestOrganization): Promise<() => Caller> => {
+	const [scheme = 'none'] = /^\/(?:dev|portal\/admin)\//.test(path) ? ['ops'] : Object.keys(security[0] ?? {});
+	switch (scheme) {
+		case 'serverKey':
+			return () => withKey(portal, acme.serverKey);
+		case 'clientKey':
+			return () => withKey(portal, acme.clientKey);
+		case 'adminToken':
+			return () => admin(portal);
+		case 'session': {
+			const {user, clerkOrgId} = await member(portal, {role: 'owner', organization: acme});
+			return () => session(portal, {user: user.clerkUserId, organization: clerkOrgId});
+		}
 
-/** An organization that an operation may change as it likes; each request comes from an address of its own. */
-const createWorld = async (): Promise<World> => {
-	const acme = await organization(portal, {plan: 'SCALE'});
-	const {user, clerkOrgId} = await member(portal, {role: 'owner', organization: acme});
-	const {user: other} = await member(portal, {role: 'viewer', organization: acme});
-	const operator = ops(portal);
-	const {id, shortCode} = await link(acme);
-	const {body: template} = await admin(portal).post(`/admin/organizations/${acme.id}/templates`, {name: 'Spring'});
-	const sessions = {
-		own: {user: user.clerkUserId, organization: clerkOrgId},
-		ops: {user: operator.clerkUserId, organization: portal.provider.opsOrganization},
-	};
-	const callers: Record<string, () => Caller> = {
-		serverKey: () => withKey(portal, acme.serverKey),
-		clientKey: () => withKey(portal, acme.clientKey),
-		adminToken: () => admin(portal),
-		session: () => session(portal, sessions.own),
-		ops: () => session(portal, sessions.ops),
-	};
-	return {
-		paths: {orgId: acme.id, orgKey: acme.orgKey, shortCode, userId: other.id, links: id, templates: template.id},
-		callerOf: ({security}, path) => {
-			const scheme = Object.keys(security[0] ?? {})[0] ?? 'none';
-			return callers[/^\/(?:dev|portal\/admin)\//.test(path) ? 'ops' : scheme] ?? (() => anonymous(portal));
-		},
-	};
+		case 'ops': {
+			const {clerkUserId} = ops(portal);
+			return () => session(portal, {user: clerkUserId, organization: portal.provider.opsOrganization});
+		}
+
+		default:
+			return () => anonymous(portal);
+	}
 };
 
-const concrete = (path: string, {paths}: World): string =>
-	path
-		.replaceAll(/(\w+)\/\{id\}/g, (_, of: string) => `${of}/${paths[of] ?? randomUUID()}`)
-		.replaceAll(/\{(\w+)\}/g, (_, name: string) => paths[name] ?? name);
+/** The path of an operation on what the organization has, which it gets for that. */
+const concrete = async (path: string, acme: TestOrganization): Promise<string> => {
+	const made: Record<string, () => Promise<string> | string> = {
+		orgId: () => acme.id,
+		orgKey: () => acme.orgKey,
+		shortCode: async () => (await link(acme)).shortCode,
+		userId: async () => (await member(portal, {role: 'viewer', organization: acme})).user.id,
+		'links/id': async () => (await link(acme)).id,
+		'templates/id': async () =>
+			(await admin(portal).post(`/admin/organizations/${acme.id}/templates`, {name: 'Spring'})).body.id,
+	};
+	let at = path;
+	for (const [, of, name = ''] of path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)) {
+		const make = made[name === 'id' ? `${of}/id` : name] ?? (() => (name === 'id' ? randomUUID() : name));
+		at = at.replace(`{${name}}`, await make());
+	}
+
+	return at;
+};
 
 /** No gateway is configured here, which is said after the body was taken. */
 const GATEWAY_OFF = 'Payment gateway not configured';
@@ -76,16 +86,14 @@ const complaint = ({status, body, text}: Answer): string | null => {
 
 for (const {path, method, operation, schema} of operations) {
 	test(`${method.toUpperCase()} ${path} takes every body that fits its schema`, async (t) => {
-		const world = await createWorld();
-		const callerFor = world.callerOf(operation, path);
-		const at = concrete(path, world);
+		const acme = await organization(portal, {plan: 'SCALE'});
+		const caller = await callerOf(operation, path, acme);
+		const at = await concrete(path, acme);
 		const isFitting = fits(schema);
 		const bodies = fc.sample(valuesOf(schema).filter(isFitting), {seed: SEED, numRuns: BODIES});
 		t.is(bodies.length, BODIES);
 		for (const body of bodies) {
-			const answer = await callerFor()[method](at, body);
-			const fault = complaint(answer);
-			t.is(fault, null, `${JSON.stringify(body).slice(0, 1000)}`);
+			t.is(complaint(await caller()[method](at, body)), null, JSON.stringify(body).slice(0, 1000));
 		}
 	});
 }
