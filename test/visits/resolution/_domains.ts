@@ -1,4 +1,5 @@
-import {admin} from '../../helpers/callers.ts';
+import {organization} from '../../helpers/builders.ts';
+import {admin, anonymous, type Headers} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 /** A verified custom domain of the organization, and its path in the API. */
@@ -16,4 +17,18 @@ export const addDomain = async (
 	}
 
 	return {id, path};
+};
+
+let lastHost = 0;
+
+/** An organization with a verified custom domain and these settings. */
+export const withDomain = async (service: TestService, settings: object = {}) => {
+	lastHost += 1;
+	const hostname = `own${lastHost}.acme.test`;
+	const acme = await organization(service);
+	const domain = await addDomain(service, acme, hostname);
+	const change = (changes: object) => admin(service).patch(domain.path, changes);
+	const changed = await change(settings);
+	const get = (path: string, headers: Headers = {}) => anonymous(service).get(path, {Host: hostname, ...headers});
+	return {...acme, hostname, domain, change, changed, get};
 };

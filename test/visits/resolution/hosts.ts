@@ -3,7 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
 import {pathOf, userAgents} from '../match/_phones.ts';
-import {addDomain} from './_domains.ts';
+import {withDomain} from './_domains.ts';
 
 const HOSTS = {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'};
 const APPLE = '/.well-known/apple-app-site-association';
@@ -12,14 +12,6 @@ const ANDROID = '/.well-known/assetlinks.json';
 const service = serviceOf(test, HOSTS);
 
 const at = (host: string) => ({Host: host});
-
-/** An organization with a verified custom domain. */
-const withDomain = async (hostname: string) => {
-	const acme = await organization(service);
-	const domain = await addDomain(service, acme, hostname);
-	const get = (path: string, headers = {}) => anonymous(service).get(path, {...at(hostname), ...headers});
-	return {...acme, domain, get};
-};
 
 test('the link domain serves resolution and no API; the API host serves the API and no resolution', async (t) => {
 	const acme = await organization(service);
@@ -54,11 +46,11 @@ test('an unknown host has no links and no association files', async (t) => {
 });
 
 test('a custom domain serves only its organization, with and without the orgKey, and carries a query', async (t) => {
-	const acme = await withDomain('links.acme.test');
+	const acme = await withDomain(service);
 	const globex = await organization(service);
 	const own = await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
 	const foreign = await link(globex, {shortCode: 'theirs'});
-	t.is(own.url, `https://links.acme.test/${acme.orgKey}/sale`);
+	t.is(own.url, `https://${acme.hostname}/${acme.orgKey}/sale`);
 	for (const path of [`/${acme.orgKey}/sale`, '/sale', '/sale/']) {
 		const {text} = await acme.get(`${path}?ref=42`, {'User-Agent': userAgents.iPhone});
 		t.true(text.includes('href="acmeshop://sale?ref=42"'), path);
@@ -75,17 +67,17 @@ test('a custom domain serves only its organization, with and without the orgKey,
 });
 
 test('a code named data is distinguished from the data of a code', async (t) => {
-	const acme = await withDomain('data.acme.test');
+	const acme = await withDomain(service);
 	const named = await link(acme, {shortCode: 'data'});
 	t.regex(String((await acme.get(`/${acme.orgKey}/data`)).headers['content-type']), /^text\/html/);
 	t.is((await acme.get('/data/data')).body.linkId, named.id);
 });
 
 test('any origin may read the data of a code, and no page', async (t) => {
-	const acme = await withDomain('origins.acme.test');
+	const acme = await withDomain(service);
 	await link(acme, {shortCode: 'sale'});
 	await link(acme, {shortCode: 'data'});
-	const origin = {...at('origins.acme.test'), Origin: 'https://shop.acme.test'};
+	const origin = {...at(acme.hostname), Origin: 'https://shop.acme.test'};
 	const allowed = ({headers}: Answer) => headers['access-control-allow-origin'];
 	const caller = anonymous(service);
 	for (const path of ['/sale/data', '/unknown/data', `/${acme.orgKey}/sale/data`]) {

@@ -5,29 +5,15 @@ import {pageLanguages} from '../../../src/visits/resolution/page/page-strings.ts
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {addDomain} from './_domains.ts';
+import {addDomain, withDomain} from './_domains.ts';
 
 const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
-
-let lastHost = 0;
 
 const typeOf = ({headers}: Answer): string | undefined => String(headers['content-type']).split(';')[0];
 const statusAndType = (answer: Answer) => [answer.status, typeOf(answer)];
 
-/** An organization with a verified custom domain and these settings. */
-const withDomain = async (settings: object = {}) => {
-	lastHost += 1;
-	const hostname = `old${lastHost}.acme.test`;
-	const acme = await organization(service);
-	const {path} = await addDomain(service, acme, hostname);
-	const change = (changes: object) => admin(service).patch(path, changes);
-	const changed = await change(settings);
-	const get = (path: string) => anonymous(service).get(path, {Host: hostname});
-	return {...acme, hostname, path, changed, change, get};
-};
-
 test('prefixes are taken off before the code: page, data, preflight and both forms of an address', async (t) => {
-	const acme = await withDomain({pathPrefixes: ['promos', '/links/share/']});
+	const acme = await withDomain(service, {pathPrefixes: ['promos', '/links/share/']});
 	t.deepEqual(acme.changed.body.pathPrefixes, ['promos', 'links/share']);
 	const {id} = await link(acme, {shortCode: 'sale'});
 	const [docs, data] = [await link(acme, {shortCode: 'docs'}), await link(acme, {shortCode: 'data'})];
@@ -53,8 +39,8 @@ test('prefixes are taken off before the code: page, data, preflight and both for
 });
 
 test('a path behind a prefix reaches no other surface, and other paths do not change', async (t) => {
-	const acme = await withDomain({pathPrefixes: ['promos', 'links']});
-	const other = await withDomain();
+	const acme = await withDomain(service, {pathPrefixes: ['promos', 'links']});
+	const other = await withDomain(service);
 	await link(acme, {shortCode: 'sale'});
 	await link(other, {shortCode: 'sale'});
 	// As a key's GET /links/:id the API's document would say something else of it.
@@ -75,7 +61,7 @@ test('a path behind a prefix reaches no other surface, and other paths do not ch
 });
 
 test('a prefix alone is read as a code, and the longest prefix counts', async (t) => {
-	const acme = await withDomain({pathPrefixes: ['a', 'a/b']});
+	const acme = await withDomain(service, {pathPrefixes: ['a', 'a/b']});
 	const [own, b] = [await link(acme, {shortCode: 'a'}), await link(acme, {shortCode: 'b'})];
 	const x = await link(acme, {shortCode: 'x'});
 	t.is((await acme.get('/a')).status, 200);
@@ -86,7 +72,7 @@ test('a prefix alone is read as a code, and the longest prefix counts', async (t
 });
 
 test('settings are in the answers while they are set, and leave no trace when they are cleared', async (t) => {
-	const acme = await withDomain();
+	const acme = await withDomain(service);
 	const before = acme.changed.body;
 	t.deepEqual(Object.keys(before), ['id', 'hostname', 'status', 'isDefault', 'verification', 'createdAt']);
 	const unknownCodes = {url: 'https://old.example.link/{code}?from={code}'};
@@ -111,14 +97,14 @@ test('settings are in the answers while they are set, and leave no trace when th
 });
 
 test('the root of a domain redirects to its rootUrl, and stays 404 without one', async (t) => {
-	const acme = await withDomain({rootUrl: 'https://www.acme.test/start?x=1'});
+	const acme = await withDomain(service, {rootUrl: 'https://www.acme.test/start?x=1'});
 	for (const method of ['get', 'head'] as const) {
 		const {status, headers} = await anonymous(service)[method]('/', {Host: acme.hostname});
 		t.is(status, 302);
 		t.is(headers['location'], 'https://www.acme.test/start?x=1');
 	}
 
-	const other = await withDomain();
+	const other = await withDomain(service);
 	for (const host of [other.hostname, 'go.oplink.test', 'api.oplink.test', 'unknown.example']) {
 		t.like(await anonymous(service).get('/', {Host: host}), {status: 404, body: {message: 'Not found'}}, host);
 	}
@@ -128,8 +114,8 @@ test('the root of a domain redirects to its rootUrl, and stays 404 without one',
 });
 
 test('settings that make no sense are 400 with the field', async (t) => {
-	const acme = await withDomain();
-	const other = await withDomain();
+	const acme = await withDomain(service);
+	const other = await withDomain(service);
 	const refused = async (changes: object, field: string): Promise<void> => {
 		const {status, body} = await acme.change(changes);
 		t.deepEqual([status, body.details?.[0].field], [400, field], JSON.stringify(changes));
@@ -167,7 +153,7 @@ test('settings that make no sense are 400 with the field', async (t) => {
 	const message = 'unknownCodes.url must be an http or https URL of a public host, with {code} behind the host';
 	t.is(body.details[0].message, message);
 	await refused({status: 'VERIFIED'}, 'status');
-	t.is((await admin(service).patch(other.path.replace(other.id, acme.id), {rootUrl: null})).status, 404);
+	t.is((await admin(service).patch(other.domain.path.replace(other.id, acme.id), {rootUrl: null})).status, 404);
 });
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';

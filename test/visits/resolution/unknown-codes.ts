@@ -5,32 +5,22 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf} from '../../helpers/service.ts';
 import {userAgents} from '../match/_phones.ts';
-import {addDomain} from './_domains.ts';
+import {addDomain, withDomain} from './_domains.ts';
 
 // Counts are stored after the answer, by the process that answered: so these tests, with a clock, are of one process.
 const env = {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'};
 const service = serviceOf(test, env, createFakeClock());
 
-let lastHost = 0;
-
 /** An organization with a domain whose unknown codes go on to `url`. */
 const withUnknownCodes = async (url = 'https://old.example.link/{code}', more: object = {}) => {
-	lastHost += 1;
-	const hostname = `unknown${lastHost}.acme.test`;
-	const acme = await organization(service);
-	const {id, path} = await addDomain(service, acme, hostname);
-	const {status} = await admin(service).patch(path, {unknownCodes: {url}, ...more});
-	const phone = {Host: hostname, 'User-Agent': userAgents.android};
+	const acme = await withDomain(service, {unknownCodes: {url}, ...more});
+	const phone = {'User-Agent': userAgents.android};
 	const codes = async (query = ''): Promise<Array<{code: string | null; count: number; lastAt: string}>> =>
-		(await admin(service).get(`${path}/unknown-codes${query}`)).body.data;
+		(await admin(service).get(`${acme.domain.path}/unknown-codes${query}`)).body.data;
 	return {
 		...acme,
-		status,
-		hostname,
-		domainId: id,
-		path,
-		get: (path: string, headers = {}) => anonymous(service).get(path, {...phone, ...headers}),
-		head: (path: string) => anonymous(service).head(path, phone),
+		get: (path: string, headers = {}) => acme.get(path, {...phone, ...headers}),
+		head: (path: string) => anonymous(service).head(path, {Host: acme.hostname, ...phone}),
 		codes,
 		counts: async (query?: string) => (await codes(query)).map(({code, count}) => [code, count]),
 	};
@@ -40,7 +30,7 @@ const hrefOf = (page: string): string => /<a class="button primary" href="([^"]+
 
 test('an unknown code answers a page that goes on, and its taps are counted', async (t) => {
 	const acme = await withUnknownCodes();
-	t.is(acme.status, 200);
+	t.is(acme.changed.status, 200);
 	await link(acme, {shortCode: 'sale'});
 	const page = await acme.get('/Ab-9', {'Accept-Language': 'de'});
 	t.is(page.status, 200);
@@ -106,7 +96,7 @@ test.serial('a day keeps a limited number of codes, and counts further taps toge
 	const most = storageLimits().unknownCodesPerDay;
 	const at = service.clock.now();
 	const count = (code: string) =>
-		service.services.unknownCodes.count({domainId: acme.domainId, organizationId: acme.id, code, at});
+		service.services.unknownCodes.count({domainId: acme.domain.id, organizationId: acme.id, code, at});
 	for (let index = 0; index < most + 7; index += 1) {
 		count(`c${String(index).padStart(4, '0')}`);
 	}
@@ -121,7 +111,10 @@ test.serial('a day keeps a limited number of codes, and counts further taps toge
 	}
 
 	t.deepEqual(await acme.counts('?limit=1'), [[null, 3007]]);
-	const {rows} = await service.services.db.raw('SELECT count(*) FROM unknown_codes WHERE domain_id = ?', acme.domainId);
+	const {rows} = await service.services.db.raw(
+		'SELECT count(*) FROM unknown_codes WHERE domain_id = ?',
+		acme.domain.id,
+	);
 	t.is(Number(rows[0].count), most + 1);
 
 	await forgetUnknownCodes(service.services.db, new Date(at.getTime() + 92 * 24 * 3_600_000));
@@ -131,14 +124,14 @@ test.serial('a day keeps a limited number of codes, and counts further taps toge
 test('codes of another organization, of the shared domain and of an unknown domain are 404', async (t) => {
 	const acme = await withUnknownCodes();
 	const other = await withUnknownCodes();
-	t.is((await admin(service).get(`${acme.path.replace(acme.id, other.id)}/unknown-codes`)).status, 404);
+	t.is((await admin(service).get(`${acme.domain.path.replace(acme.id, other.id)}/unknown-codes`)).status, 404);
 	const {data} = (await admin(service).get(`/admin/organizations/${acme.id}/domains`)).body;
 	const shared = data.find(({verification}: {verification: unknown}) => verification === null);
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/domains/${shared.id}/unknown-codes`)).status, 404);
 });
 
 test('a target that becomes a link domain here leads nobody in a circle', async (t) => {
-	const target = `later${lastHost}.acme.test`;
+	const target = 'later.acme.test';
 	const acme = await withUnknownCodes(`https://${target}/{code}`);
 	t.is((await acme.get('/x')).status, 200);
 	const other = await organization(service);
@@ -157,7 +150,7 @@ test('without the setting, and while the organization is suspended, an unknown c
 	t.is((await acme.get('/x')).status, 404);
 	await admin(service).post(`/admin/organizations/${acme.id}/activate`);
 	t.is((await acme.get('/x')).status, 200);
-	await admin(service).patch(acme.path, {unknownCodes: null});
+	await admin(service).patch(acme.domain.path, {unknownCodes: null});
 	t.is((await acme.get('/x')).status, 404);
 	t.is((await acme.get('/abc/x')).status, 400);
 });
