@@ -152,19 +152,19 @@ test.serial('the default report covers the last 30 days by day in UTC, with toda
 		{start: '2026-03-10T00:00:00.000Z', clicks: 2, matches: 0, events: 0},
 		{start: '2026-03-11T00:00:00.000Z', clicks: 1, matches: 0, events: 0},
 	]);
-	for (const [dimension, counts] of [
-		['platform', {android: 2, null: 1}],
-		['channel', {email: 3}],
-		['link', {[made.id]: 3}],
-		['referrer', {null: 2, 'news.example': 1}],
-		['matchMethod', {}],
-	] as const) {
-		const rows: Array<{key: string | null; count: number}> = body.breakdowns[dimension];
-		t.deepEqual(
-			rows.map(({key, count}) => [String(key), count]),
-			Object.entries(counts),
-		);
-	}
+	const counts = (dimension: string) =>
+		body.breakdowns[dimension].map(({key, count}: {key: string | null; count: number}) => [key, count]);
+	t.deepEqual(counts('platform'), [
+		['android', 2],
+		[null, 1],
+	]);
+	t.deepEqual(counts('channel'), [['email', 3]]);
+	t.deepEqual(counts('link'), [[made.id, 3]]);
+	t.deepEqual(counts('referrer'), [
+		[null, 2],
+		['news.example', 1],
+	]);
+	t.deepEqual(counts('matchMethod'), []);
 });
 
 test.serial('days follow the timezone, also when clocks change', async (t) => {

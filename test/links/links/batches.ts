@@ -82,10 +82,8 @@ test('an organization with a locked counter, as by an import, does not block oth
 test('a connection keeps one plan of the statements of a batch, however many creates it is given', async (t) => {
 	await service.services.db.transaction(async (trx) => {
 		for (let creates = 1; creates <= 8; creates += 1) {
-			await runPrepared(trx, creatorStatements.tryLock, [
-				Array.from({length: creates}, () => randomUUID()),
-				'2026-03-01',
-			]);
+			const organizations = Array.from({length: creates}, () => randomUUID());
+			await runPrepared(trx, creatorStatements.tryLock, [organizations, '2026-03-01']);
 			await runPrepared(trx, insert, ['[]', '[]', false]);
 		}
 
