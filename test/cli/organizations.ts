@@ -201,12 +201,19 @@ test('domains add prints the required DNS record on stderr', async (t) => {
 	t.deepEqual(requests[0]?.body, {hostname: 'go.acme.example'});
 });
 
+test('a blocked domain is not asked to be verified by a record', async (t) => {
+	const {cli} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/domains': {status: 201, body: {...domain, status: 'REJECTED'}},
+	});
+	ends(t, await cli('domains add --org Ab12 go.acme.example'), 0, {stderr: /^This name is blocked: /});
+});
+
 test('domains are named by hostname as well as by id, in every command', async (t) => {
 	const ofDomain = `/admin/organizations/Ab12/domains/${domain.id}`;
 	for (const [words, route] of [
 		['verify', `POST ${ofDomain}/verify`],
 		['approve', `POST ${ofDomain}/approve`],
-		['reject', `POST ${ofDomain}/reject`],
+		['reject --yes', `POST ${ofDomain}/reject`],
 		['default', `POST ${ofDomain}/default`],
 		['remove --yes', `DELETE ${ofDomain}`],
 	] as const) {

@@ -79,13 +79,11 @@ const removalQuestion = async ({client, path, org}: Chosen, domain: string): Pro
 const domains = resource<Domain>({path: 'domains', kind: 'domain', fields: domainFields});
 
 /** Verify, approve, reject and default are a POST each. */
-const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string, otherExamples: string[] = []) =>
-	domains.request({
-		usage: `${word} [org] <domain>`,
-		route: `POST :row/${word}`,
-		summary,
-		examples: [`${word} go.acme.example`, ...otherExamples],
-	});
+const step = (
+	word: 'verify' | 'approve' | 'reject' | 'default',
+	summary: string,
+	{examples = [`${word} go.acme.example`], ...more}: {examples?: string[]; question?: (domain: string) => string} = {},
+) => domains.request({usage: `${word} [org] <domain>`, route: `POST :row/${word}`, summary, examples, ...more});
 
 export const domainCommands: CommandGroup = {
 	name: 'domains',
@@ -180,7 +178,9 @@ export const domainCommands: CommandGroup = {
 				const domain = await client.post<Domain>(`${path}/domains`, {hostname});
 				await show.fields(domain, domainFields);
 				const {verification: record} = domain;
-				if (record) {
+				if (domain.status === 'REJECTED') {
+					await show.note('This name is blocked: no record verifies it until an operator runs oplink domains approve');
+				} else if (record) {
 					const line = `${record.name} ${record.type} ${record.value}`;
 					await show.note(`Set this DNS record of ${domain.hostname}, then run oplink domains verify:\n  ${line}`);
 				}
@@ -189,10 +189,13 @@ export const domainCommands: CommandGroup = {
 
 		step('verify', 'Look up the DNS record and verify the domain'),
 		step('approve', 'Verify a domain without its DNS record'),
-		step('reject', 'Reject a domain: it is not served'),
-		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', [
-			'default links.example.com',
-		]),
+		step('reject', 'Reject a domain: it is not served, and its name is blocked until it is approved', {
+			examples: ['reject go.acme.example --yes'],
+			question: (domain) => `Reject domain ${domain}? Its links stop at once, and nobody can verify the name.`,
+		}),
+		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', {
+			examples: ['default go.acme.example', 'default links.example.com'],
+		}),
 
 		command({
 			usage: 'remove [org] <domain>',
