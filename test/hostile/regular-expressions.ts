@@ -1,10 +1,8 @@
-import {readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import path from 'node:path';
 import {type Token, tokenizer} from 'acorn';
 import test from 'ava';
 import {transformSync} from 'esbuild';
-import {packageRoot} from '../../src/platform/package-root.ts';
+import {below, read} from '../_files.ts';
 
 // The build without processes of its own; the package's types are those of the other one.
 const {checkSync} = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
@@ -12,17 +10,14 @@ const {checkSync} = createRequire(import.meta.url)('recheck/lib/browser.js') as 
 type Expression = {pattern: string; flags: string; file: string};
 
 const expressionsOf = (file: string): Expression[] => {
-	const text = readFileSync(path.join(packageRoot, 'src', file), 'utf8');
-	const {code} = transformSync(text, {loader: file.endsWith('x') ? 'tsx' : 'ts', jsx: 'automatic'});
+	const {code} = transformSync(read(file), {loader: file.endsWith('x') ? 'tsx' : 'ts', jsx: 'automatic'});
 	const tokens = tokenizer(code, {ecmaVersion: 'latest', sourceType: 'module'}) as Iterable<Token & {value?: unknown}>;
 	return [...tokens].flatMap(({type, value}) =>
 		type.label === 'regexp' ? [{...(value as Omit<Expression, 'file'>), file}] : [],
 	);
 };
 
-const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
-	/\.tsx?$/.test(name),
-);
+const files = below('src').filter((name) => /\.tsx?$/.test(name));
 
 test('no regular expression of src takes more than linear time, whatever text it is given', (t) => {
 	t.timeout(600_000);
@@ -46,12 +41,10 @@ test('no regular expression of src takes more than linear time, whatever text it
 });
 
 test('regular expressions built at run time are few, and contain only our own words', (t) => {
-	const built = files.filter((file) =>
-		readFileSync(path.join(packageRoot, 'src', file), 'utf8').includes('new RegExp('),
-	);
+	const built = files.filter((file) => read(file).includes('new RegExp('));
 	t.deepEqual(built.toSorted(), [
-		'cli/terminal/printable.ts',
-		'visits/resolution/page/page-templates.ts',
-		'visits/resolution/visit/visitor-cookie.ts',
+		'src/cli/terminal/printable.ts',
+		'src/visits/resolution/page/page-templates.ts',
+		'src/visits/resolution/visit/visitor-cookie.ts',
 	]);
 });

@@ -1,11 +1,12 @@
 import {once} from 'node:events';
 import {readFile, stat} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
-import {type AddressInfo, createServer} from 'node:net';
+import {createServer} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {send} from '../../helpers/callers.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
+import {listening} from '../../visits/clicks/_process.ts';
 
 type Program = ReturnType<typeof oplink>;
 
@@ -110,10 +111,7 @@ test('in production no demo organization is made, and no key is printed', async 
 });
 
 test('a port in use ends the start before the database is touched', async (t) => {
-	const other = createServer().listen(0, '127.0.0.1');
-	t.teardown(() => other.close());
-	await once(other, 'listening');
-	const env = {PORT: String((other.address() as AddressInfo).port), DATA_DIR: await dataDirectory(t)};
+	const env = {PORT: String(await listening(t, createServer())), DATA_DIR: await dataDirectory(t)};
 	const {ended, stderr} = oplink(t, ['serve'], env);
 	t.is(await ended, 1);
 	t.regex(stderr(), /EADDRINUSE|in use/);

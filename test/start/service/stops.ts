@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {type IncomingMessage, request} from 'node:http';
-import {type AddressInfo, createServer as createTcpServer, type Socket} from 'node:net';
+import {createServer as createTcpServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../../src/platform/db/db.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -8,7 +8,7 @@ import {send} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {freePort} from '../../setup/free-port.ts';
-import {adminToken, stage, startProcess, visitMany} from '../../visits/clicks/_process.ts';
+import {adminToken, listening, stage, startProcess, visitMany} from '../../visits/clicks/_process.ts';
 
 /** Keeps clicks from being drained, until it is rolled back. */
 const lockClicks = async (t: ExecutionContext, db: Db) => {
@@ -99,10 +99,8 @@ for (const [signal, exitCode] of signals) {
 
 	for (const WORKERS of ['1', '2']) {
 		test(`${signal} ends a start whose database is silent with ${exitCode}, with WORKERS=${WORKERS}`, async (t) => {
-			const silent = createTcpServer().listen(0, '127.0.0.1');
-			t.teardown(() => silent.close());
-			await once(silent, 'listening');
-			const DATABASE_URL = `postgres://oplink@127.0.0.1:${(silent.address() as AddressInfo).port}/oplink`;
+			const silent = createTcpServer();
+			const DATABASE_URL = `postgres://oplink@127.0.0.1:${await listening(t, silent)}/oplink`;
 			const env = {WORKERS, DATABASE_URL, PORT: '0', DATA_DIR: await dataDirectory(t)};
 			const {child, ended, stderr} = oplink(t, ['serve'], env);
 			const [connection] = (await once(silent, 'connection')) as [Socket];

@@ -1,6 +1,7 @@
 import type {ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {Agent, request} from 'node:http';
+import type {AddressInfo, Server} from 'node:net';
 import {createInterface} from 'node:readline';
 import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
@@ -44,6 +45,14 @@ export const startProcess = async (
 	};
 	// The parts of a service that callers and builders use.
 	return {url, child, ended, stop, asService: {url, adminToken} as unknown as TestService};
+};
+
+/** The port of a server of this process, which listens until the end of the test. */
+export const listening = async (t: Pick<ExecutionContext, 'teardown'>, server: Server): Promise<number> => {
+	server.listen(0, '127.0.0.1');
+	t.teardown(() => server.close());
+	await once(server, 'listening');
+	return (server.address() as AddressInfo).port;
 };
 
 /** A database and a folder for processes of the binary. */

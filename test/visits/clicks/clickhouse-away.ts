@@ -15,6 +15,7 @@ import {linked, ownService, statsOf} from '../_own.ts';
 import {device, iPhoneApp, network, open, tapped, visit} from '../match/_phones.ts';
 import {listen} from '../stream/_event-stream.ts';
 import {idsIn, its, run} from './_clickhouse.ts';
+import {listening} from './_process.ts';
 
 const findingOf = async (at: TestService, wanted: string) => {
 	const {body} = await admin(at).get('/admin/doctor');
@@ -179,9 +180,7 @@ run('commands say which ClickHouse is away, without its password, and what to do
 test('a backup fails where ClickHouse ends its rows with an error', async (t) => {
 	const row = '019cd79e-4600-705b-b3c1-58fe4a0d38fc\t2026-03-10 12:07:30.000000Z\ta\tb\t1\t\\N\t\\N\t0';
 	const broken = createServer((_, response) => response.end(`${row}\nCode: 241, DB::Exception: Memory limit exceeded`));
-	const port = await freePort();
-	broken.listen(port, '127.0.0.1');
-	t.teardown(() => broken.close());
+	const port = await listening(t, broken);
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
 	const own = await startService({}, undefined, database);

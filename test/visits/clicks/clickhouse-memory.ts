@@ -1,11 +1,10 @@
-import {once} from 'node:events';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {listening} from './_process.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -13,12 +12,10 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 test('an insert of any length keeps nothing of what it has sent', async (t) => {
-	const server = createServer((request, response) => {
-		request.resume().on('end', () => response.end());
-	}).listen(0, '127.0.0.1');
-	t.teardown(() => server.close());
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
+	const port = await listening(
+		t,
+		createServer((request, response) => request.resume().on('end', () => response.end())),
+	);
 	const clickHouse = createClickHouse(readClickHouseUrl(`clickhouse://oplink:secret@127.0.0.1:${port}/oplink`));
 	let kept = 0;
 	const rows = async function* () {

@@ -1,6 +1,4 @@
-import {once} from 'node:events';
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
 import {createTurns} from '../../../src/platform/semaphore.ts';
@@ -9,6 +7,7 @@ import {createClickHouseClicks} from '../../../src/visits/clicks/clickhouse/clic
 import {readStats} from '../../../src/visits/clicks/stats/stats.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
+import {listening} from './_process.ts';
 
 const service = serviceOf(test);
 
@@ -21,10 +20,9 @@ const deferred = () => {
 };
 
 test('a health check does not wait for a ClickHouse that accepts connections and never answers', async (t) => {
-	const server = createServer(() => {}).listen(0, '127.0.0.1');
-	t.teardown(() => server.close().closeAllConnections());
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
+	const server = createServer(() => {});
+	const port = await listening(t, server);
+	t.teardown(() => server.closeAllConnections());
 	const clickHouse = createClickHouse({origin: `http://127.0.0.1:${port}`, user: 'a', password: 'b', database: 'c'});
 	await t.throwsAsync(clickHouse.ping(), {message: 'Click store unavailable'});
 });
