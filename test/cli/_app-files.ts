@@ -35,13 +35,18 @@ export const appProject = async (
 			},
 		}),
 	]);
-	/** `oplink app check` in the folder; `faults` has a line for each finding other than ok. */
+	/** `oplink app check` in the folder; `checks` and `faults` are of the findings other than ok. */
 	const run = async (options: readonly string[], stdin = '') => {
 		const result = await runCli(['app', 'check', '--org', 'Ab12', ...options], {env, stdin, io: {cwd: folder}});
 		const isJson = options.includes('--json') && result.stdout !== '';
 		const findings: Finding[] = isJson ? JSON.parse(result.stdout).findings : [];
 		const notFine = findings.filter(({status}) => status !== 'ok');
-		return {...result, findings, faults: notFine.map(({status, check, message}) => `${status} ${check} ${message}`)};
+		return {
+			...result,
+			findings,
+			checks: notFine.map(({check}) => check),
+			faults: notFine.map(({status, check, message}) => `${status} ${check} ${message}`),
+		};
 	};
 	return {
 		folder,

@@ -15,13 +15,14 @@ const spring = link('link-1', 'spring', 'Spring sale');
 const wide = link('link-2', 'ja', '春のセール 全品半額、今週末まで限定のお知らせ');
 const family = link('link-3', 'fire', '👩‍👩‍👧 Hot\u001B[31m deals');
 
-export const clickOf = (id: string, at: string, more: object = {}): LiveEvent => {
-	const where = {platform: 'ios', browser: 'Safari', country: 'DE', botClass: null};
-	return {type: 'click', data: {id, at, organization: acme, link: spring, ...where, ...more}} as LiveEvent;
-};
+const eventOf = (type: LiveEvent['type'], id: string, at: string, more: object): LiveEvent =>
+	({type, data: {id, at, organization: acme, ...more}}) as LiveEvent;
 
-const matchOf = (id: string, at: string, more: object): LiveEvent =>
-	({type: 'match', data: {id, at, organization: acme, ...more}}) as LiveEvent;
+export const clickOf = (id: string, at: string, more: object = {}): LiveEvent =>
+	eventOf('click', id, at, {link: spring, platform: 'ios', browser: 'Safari', country: 'DE', botClass: null, ...more});
+
+const matched = {link: spring, matched: true, method: 'CLIPBOARD', confidence: 'exact', score: 100, reason: null};
+const missed = {link: null, matched: false, method: 'NONE', confidence: null, score: null, reason: 'no_click'};
 
 /** The last hour of a server at 12:00:05 UTC. */
 export const recent: RecentAnswer = {
@@ -49,32 +50,8 @@ export const recent: RecentAnswer = {
 		clickOf('c1', '2026-03-10T12:00:04.000Z'),
 		clickOf('c2', '2026-03-10T12:00:03.000Z', {link: wide, platform: 'android', browser: 'Chrome', country: null}),
 		clickOf('c3', '2026-03-10T12:00:03.000Z', {botClass: 'preview-crawler'}),
-		matchOf('m1', '2026-03-10T12:00:02.000Z', {
-			link: spring,
-			matched: true,
-			method: 'CLIPBOARD',
-			confidence: 'exact',
-			score: 100,
-			reason: null,
-		}),
-		matchOf('m2', '2026-03-10T12:00:01.000Z', {
-			link: null,
-			matched: false,
-			method: 'NONE',
-			confidence: null,
-			score: null,
-			reason: 'no_click',
-		}),
-		{
-			type: 'event',
-			data: {
-				id: 'e1',
-				at: '2026-03-10T11:59:00.000Z',
-				organization: acme,
-				link: null,
-				eventName: 'purchase',
-				deviceId: 'd',
-			},
-		},
+		eventOf('match', 'm1', '2026-03-10T12:00:02.000Z', matched),
+		eventOf('match', 'm2', '2026-03-10T12:00:01.000Z', missed),
+		eventOf('event', 'e1', '2026-03-10T11:59:00.000Z', {link: null, eventName: 'purchase', deviceId: 'd'}),
 	],
 };

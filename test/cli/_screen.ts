@@ -66,37 +66,26 @@ export const createScreen = (size: {columns: number; rows: number}) => {
 	};
 
 	let read = 0;
-	const settle = () => {
+	const settled = () => {
 		const text = sink.text();
 		interpret(text.slice(read));
 		read = text.length;
+		return state;
 	};
 	return {
 		stdout,
 		/** The raw output. */
-		raw: () => sink.text(),
+		raw: sink.text,
 		/** The visible lines without trailing spaces. */
-		lines: (): string[] => {
-			settle();
-			return state.cells.map((line) => line.join('').trimEnd());
-		},
+		lines: (): string[] => settled().cells.map((line) => line.join('').trimEnd()),
 		/** Modes that are on: 1049 the second screen, 7 wrapping turned on anew, 25 the cursor shown anew. */
-		modes: (): Set<string> => {
-			settle();
-			return state.modes;
-		},
+		modes: () => settled().modes,
 		/** Colours and other looks that were asked for, in order. */
-		colours: (): string[] => {
-			settle();
-			return state.colours;
-		},
+		colours: () => settled().colours,
 		/** The contents of the main screen. */
-		first: (): string => {
-			settle();
-			return state.first;
-		},
+		first: () => settled().first,
 		resize: (to: {columns: number; rows: number}) => {
-			settle();
+			settled();
 			Object.assign(stdout, to);
 			state.cells = blank();
 			stdout.emit('resize');

@@ -78,7 +78,7 @@ test('choices, plans, tiers, shells and topics are completed, and files are left
 	t.true(topics.includes('environment') && topics.includes('orgs'));
 });
 
-test('ids come from the server, with descriptions', async (t) => {
+test('ids come from the server, with descriptions, with a SERVER key too', async (t) => {
 	const {env} = await server(t);
 	t.deepEqual(await complete('orgs show ', env, true), ['Ab12\tAcme and Sons', 'Cd34\tBeta']);
 	t.deepEqual(await complete('orgs show C', env), ['Cd34']);
@@ -102,11 +102,8 @@ test('ids come from the server, with descriptions', async (t) => {
 	] satisfies Array<[string, ...string[]]>) {
 		t.deepEqual(await complete(line, env), expected, line);
 	}
-});
 
-test('with a SERVER key links are completed too', async (t) => {
-	const {url} = await server(t);
-	t.deepEqual(await complete('links show ', {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['x']);
+	t.deepEqual(await complete('links show ', {...env, OPLINK_API_KEY: 'opl_api_x'}), ['x']);
 });
 
 test('profiles are completed, and the named one is queried', async (t) => {
@@ -151,6 +148,10 @@ test('a slow server is not waited for, and its partial answer is used', async (t
 	t.true(asked.length === 1 && asked.every((seconds) => seconds < 1));
 });
 
+test('the script of a shell that is unknown is a usage error', async (t) => {
+	ends(t, await runCli('completion tcsh'), 2, {stderr: /Shells are bash, zsh and fish/});
+});
+
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
 for (const shell of ['bash', 'zsh', 'fish']) {
@@ -159,10 +160,6 @@ for (const shell of ['bash', 'zsh', 'fish']) {
 		t.is(spawnSync(shell, ['-n'], {input: stdout, encoding: 'utf8'}).stderr, '');
 	});
 }
-
-test('the script of a shell that is unknown is a usage error', async (t) => {
-	t.is((await runCli('completion tcsh')).exitCode, 2);
-});
 
 /** Bash's candidates for the last word of a line, with a program that answers `answer` and records its arguments. */
 const bashOffers = async (t: ExecutionContext, words: string[], answer: string, type = 9) => {
@@ -191,6 +188,9 @@ bash('bash hands over the words up to the cursor, and shows what the values are'
 	t.deepEqual(offers, ['Ab12  (Acme)', `Cd34  (${'x'.repeat(31)}`]);
 	t.is(rest, '__complete\norgs\nshow\n\ncomplete -F _oplink oplink\n');
 	t.is(stderr, '');
+	// What it has quoted it hands over as it was.
+	const quoted = await bashOffers(t, ['orgs', 'show', 'Social\\ M'], '');
+	t.true(quoted.rest.startsWith('__complete\norgs\nshow\nSocial M\n'));
 });
 
 bash('bash inserts a value without what it is', async (t) => {
@@ -227,9 +227,4 @@ bash('bash inserts a value as one word, whatever is in it', async (t) => {
 		const common = (offers[0] ?? '').replace(/'$/, '');
 		t.true(two.offers.length === 2 && two.offers.every((offer) => offer.startsWith(common)), two.offers.join());
 	}
-});
-
-bash('bash hands over what it has quoted as it was', async (t) => {
-	const {rest} = await bashOffers(t, ['orgs', 'show', 'Social\\ M'], '');
-	t.true(rest.startsWith('__complete\norgs\nshow\nSocial M\n'));
 });

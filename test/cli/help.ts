@@ -66,12 +66,8 @@ test('every command of the specification is there', (t) => {
 	);
 });
 
-const fits = (t: ExecutionContext, text: string): void => {
-	t.deepEqual(
-		text.split('\n').filter((line) => stringWidth(line) > 80),
-		[],
-	);
-};
+const fits = (t: ExecutionContext, text: string): void =>
+	void t.true(Math.max(...text.split('\n').map((line) => stringWidth(line))) <= 80, text);
 
 for (const {words, spec} of everyCommand) {
 	const name = words.join(' ');
