@@ -8,7 +8,7 @@ import {
 	membershipsWhere,
 } from './directory.ts';
 import {createInvitation, requireManager, revokeInvitation} from './invitations.ts';
-import {removeMember, updateMembershipMetadata, updateSystemRole} from './memberships.ts';
+import {removeMember, updateMembershipMetadata} from './memberships.ts';
 import {createOrganization, deleteOrganization, updateOrganization} from './organizations.ts';
 import {
 	anything,
@@ -88,8 +88,6 @@ export const backendApi = (directory: Directory): Routes => {
 			const changes = readBody(body, metadataFields);
 			return updateMembershipMetadata(directory, membershipOf(params), changes);
 		},
-		'PATCH /v1/organizations/:id/memberships/:userId': ({params, body}) =>
-			updateSystemRole(directory, membershipOf(params), readBody(body, {role: systemRole}).role),
 		'DELETE /v1/organizations/:id/memberships/:userId': ({params}) => removeMember(directory, membershipOf(params)),
 
 		'POST /v1/organizations/:id/invitations': ({params, body}) => {

@@ -13,19 +13,11 @@ import {
 
 /** How the instance is set up, as its dashboard would say it. */
 export type Settings = {
-	/** Off by default, as on instances made after October 2025: a slug is then refused with 403. */
-	slugsEnabled: boolean;
 	/** Seats of an organization that was made without saying how many; 0: any number. */
 	maxAllowedMemberships: number;
-	/** Whether deleting an organization also sends events of its memberships, which is not documented. */
-	sendsMembershipsOfDeleted: boolean;
 };
 
-export const defaultSettings: Settings = {
-	slugsEnabled: false,
-	maxAllowedMemberships: 5,
-	sendsMembershipsOfDeleted: false,
-};
+export const defaultSettings: Settings = {maxAllowedMemberships: 5};
 
 /** The role of an organization's creator. */
 export const creatorRole: SystemRole = 'org:admin';
@@ -54,11 +46,8 @@ const foundOr404 = <T>(found: T | undefined, what: string): T => {
 	return found;
 };
 
-export const findOrganization = ({organizations}: Directory, ref: Ref): StoredOrganization => {
-	const id = idOf(ref);
-	const bySlug = () => [...organizations.values()].find(({slug}) => slug !== null && slug === id);
-	return foundOr404(organizations.get(id) ?? bySlug(), 'Organization');
-};
+export const findOrganization = ({organizations}: Directory, ref: Ref): StoredOrganization =>
+	foundOr404(organizations.get(idOf(ref)), 'Organization');
 
 export const findUser = ({users}: Directory, ref: Ref): UserRecord => foundOr404(users.get(idOf(ref)), 'User');
 

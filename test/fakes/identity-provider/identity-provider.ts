@@ -11,7 +11,7 @@ import {createOrganization, deleteOrganization, type OrganizationInput, updateOr
 import {idOf, type Metadata, newId, type Ref} from './records.ts';
 import {createSigningKeys} from './signing-keys.ts';
 import {mintToken, type TokenInput} from './tokens.ts';
-import {createUser, deleteUser, type UserInput, updateUser} from './users.ts';
+import {createUser, type UserInput, updateUser} from './users.ts';
 import {createWebhooks} from './webhooks.ts';
 
 export type IdentityProviderOptions = {
@@ -33,7 +33,6 @@ export type {Delivery};
 const peopleOf = (directory: Directory) => ({
 	user: (input?: UserInput) => createUser(directory, input),
 	updateUser: (user: Ref, input: Omit<UserInput, 'id'>) => updateUser(directory, user, input),
-	deleteUser: (user: Ref) => deleteUser(directory, user),
 	organization: (input?: OrganizationInput) => createOrganization(directory, input),
 	updateOrganization: (organization: Ref, input: Omit<OrganizationInput, 'id' | 'createdBy'>) =>
 		updateOrganization(directory, organization, input),

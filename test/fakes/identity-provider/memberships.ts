@@ -9,15 +9,7 @@ import {
 } from './directory.ts';
 import {type MembershipRecord, membershipRecord, primaryEmailOf} from './present.ts';
 import {alreadyMember, minimumPermissionsNeeded} from './provider-errors.ts';
-import {
-	type Metadata,
-	newId,
-	newMembership,
-	type Ref,
-	roleNames,
-	type StoredMembership,
-	type SystemRole,
-} from './records.ts';
+import {type Metadata, newId, newMembership, type Ref, type StoredMembership, type SystemRole} from './records.ts';
 
 export type MembershipInput = {
 	id?: string;
@@ -78,20 +70,6 @@ const refuseLossOfLastPrivileged = (directory: Directory, membership: StoredMemb
 	if (privileged.length === 1 && privileged[0] === membership) {
 		throw minimumPermissionsNeeded();
 	}
-};
-
-export const updateSystemRole = (
-	directory: Directory,
-	membership: StoredMembership,
-	role: SystemRole,
-): MembershipRecord => {
-	if (role !== creatorRole) {
-		refuseLossOfLastPrivileged(directory, membership);
-	}
-
-	membership.role = role;
-	membership.role_name = roleNames[role];
-	return changed(directory, membership);
 };
 
 /** Ends a membership without asking. The event carries all of it, not a stub. */

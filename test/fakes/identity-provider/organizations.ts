@@ -7,8 +7,8 @@ import {
 	mergeMetadata,
 } from './directory.ts';
 import {createMembership} from './memberships.ts';
-import {membershipRecord, type OrganizationRecord, organizationRecord} from './present.ts';
-import {creatorNotFound, paramMissing, paramValue, slugsDisabled, slugTaken} from './provider-errors.ts';
+import {type OrganizationRecord, organizationRecord} from './present.ts';
+import {creatorNotFound, paramMissing, paramValue, slugsDisabled} from './provider-errors.ts';
 import {idOf, type Metadata, newId, newOrganization, type Ref} from './records.ts';
 
 export type OrganizationInput = {
@@ -36,21 +36,17 @@ const checkName = (name: string): string => {
 	return name;
 };
 
-const checkSlug = ({settings, organizations}: Directory, slug: string, id: string): string => {
-	if (!settings.slugsEnabled) {
+/** As on all instances made after October 2025. */
+const refuseSlug = ({slug}: OrganizationInput): void => {
+	if (slug !== undefined) {
 		throw slugsDisabled();
 	}
-
-	if ([...organizations.values()].some((other) => other.slug === slug && other.id !== id)) {
-		throw slugTaken();
-	}
-
-	return slug;
 };
 
 /** Names are not unique at the provider. */
 export const createOrganization = (directory: Directory, input: OrganizationInput = {}): OrganizationRecord => {
-	const {id = newId('org'), slug} = input;
+	const {id = newId('org')} = input;
+	refuseSlug(input);
 	const now = directory.clock.now().getTime();
 	const createdBy = input.createdBy === undefined ? null : idOf(input.createdBy);
 	if (createdBy !== null && !directory.users.has(createdBy)) {
@@ -61,7 +57,7 @@ export const createOrganization = (directory: Directory, input: OrganizationInpu
 		{
 			id,
 			name: checkName(input.name ?? `Acme ${id.slice(-8)}`),
-			slug: slug === undefined ? null : checkSlug(directory, slug, id),
+			slug: null,
 			max_allowed_memberships: input.maxAllowedMemberships ?? directory.settings.maxAllowedMemberships,
 			public_metadata: input.publicMetadata ?? {},
 			private_metadata: input.privateMetadata ?? {},
@@ -84,11 +80,10 @@ export const updateOrganization = (
 	input: Omit<OrganizationInput, 'id' | 'createdBy'>,
 ): OrganizationRecord => {
 	const organization = findOrganization(directory, ref);
+	refuseSlug(input);
 	const name = input.name === undefined ? organization.name : checkName(input.name);
-	const slug = input.slug === undefined ? organization.slug : checkSlug(directory, input.slug, organization.id);
 	Object.assign(organization, {
 		name,
-		slug,
 		max_allowed_memberships: input.maxAllowedMemberships ?? organization.max_allowed_memberships,
 		public_metadata: mergeMetadata(organization.public_metadata, input.publicMetadata ?? {}),
 		private_metadata: mergeMetadata(organization.private_metadata, input.privateMetadata ?? {}),
@@ -102,9 +97,7 @@ export const updateOrganization = (
 /** Takes memberships and invitations along. */
 export const deleteOrganization = (directory: Directory, ref: Ref) => {
 	const {id, slug} = findOrganization(directory, ref);
-	const members = membershipsWhere(directory, {organizationId: id});
-	const records = members.map((membership) => membershipRecord(directory, membership));
-	for (const membership of members) {
+	for (const membership of membershipsWhere(directory, {organizationId: id})) {
 		directory.memberships.delete(membership.id);
 	}
 
@@ -115,9 +108,5 @@ export const deleteOrganization = (directory: Directory, ref: Ref) => {
 	directory.organizations.delete(id);
 	const deleted = {object: 'organization' as const, id, slug, deleted: true as const};
 	directory.emit('organization.deleted', deleted);
-	for (const membership of directory.settings.sendsMembershipsOfDeleted ? records : []) {
-		directory.emit('organizationMembership.deleted', membership);
-	}
-
 	return deleted;
 };

@@ -39,8 +39,6 @@ export const creatorNotFound = (userId: string) =>
 	new ProviderError(400, 'organization_creator_not_found', 'creator not found', `No users found with id ${userId}.`);
 export const slugsDisabled = () =>
 	new ProviderError(403, 'organization_slugs_disabled', 'slugs disabled', 'Organization slugs are disabled.');
-export const slugTaken = () =>
-	new ProviderError(422, 'form_identifier_exists', 'already exists', 'That slug is taken.', {param_name: 'slug'});
 export const membershipQuotaExceeded = (limit: number) =>
 	new ProviderError(
 		403,

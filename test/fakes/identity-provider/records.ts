@@ -27,8 +27,7 @@ export const idOf = (ref: Ref): string => (typeof ref === 'string' ? ref : ref.i
 type OrganizationFields = {
 	id: string;
 	name: string;
-	/** Null on an instance that has slugs switched off, which is the default. */
-	slug: string | null;
+	slug: null;
 	/** Members and open invitations that it may have; 0: any number. */
 	max_allowed_memberships: number;
 	public_metadata: Metadata;

@@ -42,17 +42,14 @@ const defaultTtl = 60;
 /** `nbf` lies a little before `iat`. */
 const notBeforeLead = 10;
 
-const organizationClaims = ({organizations}: Directory, input: TokenInput, version: 1 | 2) => {
+const organizationClaims = (input: TokenInput, version: 1 | 2) => {
 	const {organization = null} = input;
 	if (organization === null) {
 		return {};
 	}
 
 	const id = idOf(organization);
-	const slug = organizations.get(id)?.slug ?? null;
-	return version === 2
-		? {o: {id, rol: 'member', ...(slug === null ? {} : {slg: slug})}}
-		: {org_id: id, org_role: 'org:member', org_permissions: [], ...(slug === null ? {} : {org_slug: slug})};
+	return version === 2 ? {o: {id, rol: 'member'}} : {org_id: id, org_role: 'org:member', org_permissions: []};
 };
 
 const metadataClaim = (directory: Directory, input: TokenInput): unknown => {
@@ -87,7 +84,7 @@ const claimsOf = (directory: Directory, issuer: string, input: TokenInput): Reco
 		...(version === 2
 			? {v: 2, jti: randomBytes(10).toString('hex'), sts: organization === null ? 'pending' : 'active'}
 			: {}),
-		...organizationClaims(directory, input, version),
+		...organizationClaims(input, version),
 		org_metadata: metadataClaim(directory, input),
 		email: known === undefined ? null : primaryEmailOf(known),
 		...input.claims,

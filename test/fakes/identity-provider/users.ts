@@ -1,5 +1,4 @@
-import {changedAt, type Directory, findUser, membershipsWhere} from './directory.ts';
-import {deleteMembership} from './memberships.ts';
+import {changedAt, type Directory, findUser} from './directory.ts';
 import {primaryEmailOf} from './present.ts';
 import {newEmailAddress, newId, newUser, type Ref, type UserRecord} from './records.ts';
 
@@ -39,15 +38,4 @@ export const updateUser = (directory: Directory, ref: Ref, input: Omit<UserInput
 
 	directory.emit('user.updated', user);
 	return structuredClone(user);
-};
-
-/** Somebody deletes their account, and leaves every organization by that. */
-export const deleteUser = (directory: Directory, ref: Ref): void => {
-	const {id} = findUser(directory, ref);
-	for (const membership of membershipsWhere(directory, {userId: id})) {
-		deleteMembership(directory, membership);
-	}
-
-	directory.users.delete(id);
-	directory.emit('user.deleted', {object: 'user', id, deleted: true});
 };

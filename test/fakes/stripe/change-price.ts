@@ -4,7 +4,6 @@ import {newInvoice, newLine} from './new-invoice.ts';
 import {amountOf} from './new-price.ts';
 import {changeSubscription, itemOf, repriced, withItem} from './new-subscription.ts';
 import {collect, finalizeInvoice, voidInvoice} from './payments.ts';
-import {cardDeclined} from './stripe-errors.ts';
 import {recover} from './subscription-status.ts';
 
 /** How long a pending update waits for its payment at most: about 23 hours (contract/billing 15). */
@@ -113,10 +112,6 @@ export const changePrice = (account: Account, subscription: Subscription, change
 		account.pendingLines.set(subscription.id, [...(account.pendingLines.get(subscription.id) ?? []), ...lines]);
 		changeSubscription(account, subscription, {items: withItem(subscription, next)});
 		return;
-	}
-
-	if (change.payment === 'error_if_incomplete' && (account.cards.get(subscription.customer) ?? 'works') !== 'works') {
-		throw cardDeclined();
 	}
 
 	const invoice = newInvoice(account, subscription, 'subscription_update', lines);

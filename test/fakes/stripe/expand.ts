@@ -13,47 +13,22 @@ const find = (account: Account, id: string): object | undefined =>
 		return found === undefined ? [] : [found];
 	})[0];
 
-/** Lists that an object carries only where they are asked for. */
-const extra = (account: Account, object: Fields, name: string): unknown => {
-	const {id} = object;
-	const list = (data: unknown[], url: string) => ({object: 'list', data, has_more: false, url});
-	if (object['object'] === 'invoice' && name === 'payments') {
-		return list(
-			[...account.payments.values()].filter(({invoice}) => invoice === id),
-			'/v1/invoice_payments',
-		);
+/** An invoice carries the list of its payments only where it is asked for. */
+const paymentsOf = (account: Account, {object, id}: Fields, name: string): unknown => {
+	if (object !== 'invoice' || name !== 'payments') {
+		return undefined;
 	}
 
-	const order = account.orders.get(String(id));
-	if (object['object'] === 'checkout.session' && name === 'line_items' && order !== undefined) {
-		const {amount_subtotal, amount_total, currency} = object;
-		const line = {id: `li_${String(id).slice(-14)}`, object: 'item', amount_discount: 0, amount_tax: 0};
-		const price = account.prices.get(order.price);
-		const {quantity} = order;
-		return list([{...line, amount_subtotal, amount_total, currency, price, quantity}], `/v1/checkout/sessions/${id}`);
-	}
-
-	return undefined;
+	const data = [...account.payments.values()].filter(({invoice}) => invoice === id);
+	return {object: 'list', data, has_more: false, url: '/v1/invoice_payments'};
 };
 
 const expandPath = (account: Account, value: unknown, [name, ...rest]: string[], whole: string): void => {
-	if (name === undefined) {
+	if (name === undefined || !isFields(value)) {
 		return;
 	}
 
-	if (Array.isArray(value)) {
-		for (const entry of value) {
-			expandPath(account, entry, [name, ...rest], whole);
-		}
-
-		return;
-	}
-
-	if (!isFields(value)) {
-		return;
-	}
-
-	const member = value[name] ?? structuredClone(extra(account, value, name));
+	const member = value[name] ?? structuredClone(paymentsOf(account, value, name));
 	if (member === undefined) {
 		throw invalidParam('expand', `This property cannot be expanded (${whole}).`);
 	}

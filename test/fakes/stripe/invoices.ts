@@ -2,9 +2,9 @@ import {type Account, type CardBehavior, found, newId, nulls, type Refund} from 
 import {applyPendingUpdate} from './change-price.ts';
 import type {Params} from './form.ts';
 import {subscriptionOf} from './new-invoice.ts';
-import {allowOnly, integerOf, mergeMetadata, textOf, wordOf} from './params.ts';
+import {allowOnly, integerOf, mergeMetadata, requiredText, wordOf} from './params.ts';
 import {collect} from './payments.ts';
-import {missingParam, noSuchReference, notAllowed} from './stripe-errors.ts';
+import {noSuchReference, notAllowed} from './stripe-errors.ts';
 import {recover} from './subscription-status.ts';
 
 /**
@@ -34,19 +34,13 @@ export const tryInvoice = (account: Account, id: string, card?: CardBehavior): b
 	return isPaid;
 };
 
-/** `POST /v1/refunds`, of a payment or a charge, whole unless an amount is given. */
+/** `POST /v1/refunds`, of a payment, whole unless an amount is given. */
 export const createRefund = (account: Account, params: Params): Refund => {
-	allowOnly(params, ['payment_intent', 'charge', 'amount', 'reason', 'metadata']);
-	const [paymentIntent, chargeId] = [textOf(params, 'payment_intent'), textOf(params, 'charge')];
-	if (paymentIntent === null && chargeId === null) {
-		throw missingParam('payment_intent');
-	}
-
-	const charge = account.charges.find((one) => one.paymentIntent === paymentIntent || one.id === chargeId);
+	allowOnly(params, ['payment_intent', 'amount', 'reason', 'metadata']);
+	const paymentIntent = requiredText(params, 'payment_intent');
+	const charge = account.charges.find((one) => one.paymentIntent === paymentIntent);
 	if (charge === undefined) {
-		throw paymentIntent === null
-			? noSuchReference('charge', chargeId ?? '', 'charge')
-			: noSuchReference('payment_intent', paymentIntent, 'payment_intent');
+		throw noSuchReference('payment_intent', paymentIntent, 'payment_intent');
 	}
 
 	const left = charge.amount - charge.refunded;

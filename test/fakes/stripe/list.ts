@@ -3,9 +3,9 @@ import {integerOf, textOf} from './params.ts';
 import {invalidParam, noSuchReference} from './stripe-errors.ts';
 
 /** Parameters of every list. */
-export const LIST_PARAMS = ['limit', 'starting_after', 'ending_before'];
+export const LIST_PARAMS = ['limit', 'starting_after'];
 
-/** One page of objects, newest first, with cursors. */
+/** One page of objects, newest first, from a cursor on. */
 export const listPage = <T extends {id: string}>(url: string, objects: Iterable<T>, params: Params) => {
 	const newestFirst = [...objects].reverse();
 	const limit = integerOf(params, 'limit') ?? 10;
@@ -13,17 +13,12 @@ export const listPage = <T extends {id: string}>(url: string, objects: Iterable<
 		throw invalidParam('limit', 'Invalid integer: limit must be between 1 and 100', 'parameter_invalid_integer');
 	}
 
-	const indexOf = (name: string): number | null => {
-		const id = textOf(params, name);
-		const index = newestFirst.findIndex((object) => object.id === id);
-		if (id !== null && index < 0) {
-			throw noSuchReference('object', id, name);
-		}
+	const after = textOf(params, 'starting_after');
+	const index = newestFirst.findIndex(({id}) => id === after);
+	if (after !== null && index < 0) {
+		throw noSuchReference('object', after, 'starting_after');
+	}
 
-		return id === null ? null : index;
-	};
-	const [after, before] = [indexOf('starting_after'), indexOf('ending_before')];
-	const rest = before === null ? newestFirst.slice((after ?? -1) + 1) : newestFirst.slice(0, before);
-	const data = before === null ? rest.slice(0, limit) : rest.slice(-limit);
-	return {object: 'list', url, has_more: rest.length > limit, data};
+	const rest = newestFirst.slice(index + 1);
+	return {object: 'list', url, has_more: rest.length > limit, data: rest.slice(0, limit)};
 };

@@ -4,7 +4,7 @@ import type {FaultInput} from '../shared/faults.ts';
 export class StripeError extends Error {
 	status: number;
 	/** The members of `error`. */
-	details: {type: string; code?: string; param?: string; decline_code?: string};
+	details: {type: string; code?: string; param?: string};
 
 	constructor(status: number, message: string, details: StripeError['details']) {
 		super(message);
@@ -61,13 +61,6 @@ export const invalidParam = (param: string, message: string, code?: string): Str
 
 /** What the object's state does not allow. */
 export const notAllowed = (message: string, code?: string): StripeError => invalid(400, message, code);
-
-export const cardDeclined = (): StripeError =>
-	new StripeError(402, 'Your card was declined.', {
-		type: 'card_error',
-		code: 'card_declined',
-		decline_code: 'generic_decline',
-	});
 
 export const reusedKey = (key: string): StripeError =>
 	new StripeError(

@@ -1,11 +1,8 @@
 import {type Account, endingBy, found, named, type Subscription} from './account.ts';
 import {changePrice} from './change-price.ts';
 import type {Params} from './form.ts';
-import {newInvoice, newLine} from './new-invoice.ts';
-import {amountOf} from './new-price.ts';
 import {changeSubscription, itemOf} from './new-subscription.ts';
 import {allowOnly, booleanOf, hashOf, integerOf, listOf, mergeMetadata, textOf, wordOf} from './params.ts';
-import {finalizeInvoice} from './payments.ts';
 import {invalidParam, noSuch, notAllowed} from './stripe-errors.ts';
 import {endSubscription} from './subscription-status.ts';
 
@@ -86,9 +83,7 @@ const changeItems = (account: Account, subscription: Subscription, params: Param
 		...(quantity === null ? {} : {quantity}),
 		proration:
 			wordOf(params, 'proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations',
-		payment:
-			wordOf(params, 'payment_behavior', ['allow_incomplete', 'error_if_incomplete', 'pending_if_incomplete']) ??
-			'allow_incomplete',
+		payment: wordOf(params, 'payment_behavior', ['allow_incomplete', 'pending_if_incomplete']) ?? 'allow_incomplete',
 		from: integerOf(params, 'proration_date') ?? account.now(),
 	});
 };
@@ -113,7 +108,7 @@ export const updateSubscription = (account: Account, params: Params, id: string)
 	return subscription;
 };
 
-/** `DELETE /v1/subscriptions/:id`. With `prorate` and `invoice_now` the unused time becomes the customer's balance. */
+/** `DELETE /v1/subscriptions/:id`. */
 export const cancelSubscription = (account: Account, params: Params, id: string): Subscription => {
 	const subscription = readSubscription(account, id);
 	allowOnly(params, ['invoice_now', 'prorate', 'cancellation_details']);
@@ -122,12 +117,8 @@ export const cancelSubscription = (account: Account, params: Params, id: string)
 		throw noSuch('subscription', id);
 	}
 
-	if (booleanOf(params, 'prorate') && booleanOf(params, 'invoice_now')) {
-		const {price, quantity = 1, current_period_start: start, current_period_end: end} = itemOf(subscription);
-		const now = account.now();
-		const amount = -Math.round((amountOf(price, quantity) * (end - now)) / (end - start));
-		const credit = newLine(subscription, {price, quantity, amount, period: {start: now, end}, proration: true});
-		finalizeInvoice(account, newInvoice(account, subscription, 'subscription_update', [credit]));
+	if (booleanOf(params, 'prorate') || booleanOf(params, 'invoice_now')) {
+		throw invalidParam('prorate', 'This fake gives nothing back for unused time');
 	}
 
 	endSubscription(account, subscription, 'cancellation_requested');
