@@ -26,6 +26,14 @@ import type {StrangerMessage} from './_stranger.ts';
 
 const dataDirs = dataDirsOf(test);
 
+const untilSaid = async (lines: AsyncIterable<unknown>, text: string): Promise<void> => {
+	for await (const line of lines) {
+		if (String(line).includes(text)) {
+			return;
+		}
+	}
+};
+
 /** A process that serves a database, with a note. */
 const holdNote = async (t: ExecutionContext) => {
 	const dataDir = await dataDirs.copy(t);
@@ -54,12 +62,7 @@ test('a killed PostgreSQL comes back at the same address, with all data', async 
 	await writeNote(server.connectionString);
 	const before = server.pid();
 	process.kill(before, 'SIGKILL');
-	for await (const line of lines) {
-		if (String(line).includes('is back')) {
-			break;
-		}
-	}
-
+	await untilSaid(lines, 'is back');
 	t.not(server.pid(), before);
 	await assertKept(t, server.connectionString);
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {name: 'DataDirInUseError'});
@@ -76,12 +79,7 @@ test('a PostgreSQL that runs on without a server is adopted by the next start an
 		{...identity, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true},
 	);
 	const exited = once(orphan, 'exit');
-	for await (const line of orphan.stderr) {
-		if (String(line).includes('ready to accept connections')) {
-			break;
-		}
-	}
-
+	await untilSaid(orphan.stderr, 'ready to accept connections');
 	const second = await startEmbeddedPostgres({dataDir, log: silent});
 	t.is(second.pid(), orphan.pid ?? Number.NaN);
 	await assertKept(t, second.connectionString, 'first');
