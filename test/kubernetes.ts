@@ -67,11 +67,8 @@ test('names, ports and routes that one object takes from another exist', (t) => 
 });
 
 test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
-	const volumes = new Map<string, string>();
-	for (const {mountPath, name} of container.volumeMounts) {
-		volumes.set(mountPath, name);
-	}
-
+	const mounts: Array<{mountPath: string; name: string}> = container.volumeMounts;
+	const volumes = new Map(mounts.map(({mountPath, name}) => [mountPath, name]));
 	const kept = oplink.volumes.map((volume: string) => volume.split(':')[1]);
 	t.deepEqual([...volumes.keys()].toSorted(), [...kept, ...oplink.tmpfs]);
 	// A disk for each journal, which outlives its pod.

@@ -6,7 +6,7 @@ import {type Process, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, gapSince, pagesSince} from './_assess.ts';
 import {require, requireNone, say} from './_judge.ts';
 import {type Observed, startLoad} from './_load.ts';
-import {type Node, type startPostgres, until} from './_postgres.ts';
+import {type startPostgres, until} from './_postgres.ts';
 
 /** How long the load runs before and after what happens. */
 export const STEADY_MS = 6000;
@@ -50,16 +50,6 @@ export const failovers = [
 	{name: 'the primary is cut off', redis: 'Cluster', hit: 'cutOff', heal: 'mend'},
 ] as const;
 
-/** Seconds until another node is primary. */
-const untilPromoted = async (postgres: Postgres, former: Node): Promise<number> => {
-	const began = performance.now();
-	await until('another node is primary', async () => {
-		const now = await postgres.primaryNow();
-		return now !== null && now !== former;
-	});
-	return (performance.now() - began) / 1000;
-};
-
 export const playFailover = async (
 	{name, redis, hit, heal}: (typeof failovers)[number],
 	{postgres, urlOf, folder}: Stage,
@@ -92,7 +82,8 @@ export const playFailover = async (
 
 	const hitAt = performance.now();
 	postgres[hit](former);
-	const promoted = await untilPromoted(postgres, former);
+	await until('another node is primary', async () => ![null, former].includes(await postgres.primaryNow()));
+	const promoted = (performance.now() - hitAt) / 1000;
 	await until('a standby of the new primary is synchronous', () => postgres.canWrite(former));
 	const writable = (performance.now() - hitAt) / 1000;
 	await delay(STEADY_MS);

@@ -23,12 +23,7 @@ const interrupt = async (t: ExecutionContext, {child, ended, printed}: Program, 
 	child.kill('SIGINT');
 	await printed(/stopping/);
 	child.kill('SIGINT');
-	const isRefused = () =>
-		send(url, 'GET', '/health/live').then(
-			() => false,
-			() => true,
-		);
-	while (!(await isRefused())) {
+	while ((await send(url, 'GET', '/health/live').catch(() => null)) !== null) {
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 

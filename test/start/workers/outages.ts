@@ -116,8 +116,6 @@ const matches = async ({url}: Workers, address: string) => {
 	return statuses.filter((status) => status === 200).length;
 };
 
-const newAddress = ({service}: Workers): string => anonymous(service).address;
-
 test('a worker that is replaced takes no window along, and waits agree between workers', async (t) => {
 	const workers = await startWorkers();
 	t.teardown(workers.stop);
@@ -171,7 +169,7 @@ for (const [name, fail, mend] of turnings) {
 		await untilRedisIs('ok');
 		await fail(redis);
 		await untilRedisIs('unavailable');
-		const during = newAddress(workers);
+		const during = anonymous(workers.service).address;
 		t.is(await matches(workers, during), max);
 		t.is(await matches(workers, during), 0);
 		const {body} = await admin(service).get('/admin/doctor');
@@ -185,7 +183,7 @@ for (const [name, fail, mend] of turnings) {
 test('two workers without the Redis that is configured: limits hold across them', async (t) => {
 	const workers = await startWorkers({REDIS_URL: 'redis://127.0.0.1:1'});
 	t.teardown(workers.stop);
-	t.is(await matches(workers, newAddress(workers)), max);
+	t.is(await matches(workers, anonymous(workers.service).address), max);
 	const {status, body} = await anonymous(workers.service).get('/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
 	t.is([...workers.stderr().matchAll(/Redis is unavailable; enforcing/g)].length, 1);

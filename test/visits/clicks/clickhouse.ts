@@ -42,10 +42,8 @@ const randomQuestions = (count: number, linkId: string): string[] => {
 const story = async (at: TestService) => {
 	at.clock.set(new Date('2026-03-10T12:07:30.000Z'));
 	const acme = await organization(at);
-	const [sale, email] = [
-		await link(acme, {tags: ['spring', 'sale'], channel: 'push', utmCampaign: 'spring'}),
-		await link(acme, {path: '/email', channel: undefined}),
-	];
+	const sale = await link(acme, {tags: ['spring', 'sale'], channel: 'push', utmCampaign: 'spring'});
+	const email = await link(acme, {path: '/email'});
 	const address = network();
 	await visit(at, sale, address(1), {query: '?utm_campaign=autumn&utm_source=mail'});
 	await visit(at, email, address(6), {query: '?utm_campaign=autumn&utm_term=shoes', language: 'de-DE'});

@@ -182,13 +182,10 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 					} else if (step.type === 'commit') {
 						await commit();
 					} else if (step.type === 'roll') {
-						const {stepTransactions, busy} = step;
-						if (step.only === null) {
-							await rollUp(services.db, undefined, {stepTransactions, busy});
-						} else {
-							for (let left = step.only; left > 0; left -= 1) {
-								await rollUpStep(services.db, {stepTransactions, busy});
-							}
+						const {only, stepTransactions, busy} = step;
+						let left = only ?? Number.POSITIVE_INFINITY;
+						while (left > 0 && (await rollUpStep(services.db, {stepTransactions, busy}))) {
+							left -= 1;
 						}
 					} else if (step.type === 'restart') {
 						await commit();

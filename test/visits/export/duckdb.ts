@@ -33,20 +33,14 @@ test('DuckDB reads exports of clicks and events as docs/export.md says', async (
 	await connection.run(
 		`CREATE TABLE clicks AS SELECT * EXCLUDE (cursor) FROM read_json('${folder}/clicks-*.ndjson', union_by_name = true) WHERE id IS NOT NULL`,
 	);
-	const [events, csv] = [
-		`read_json('${folder}/events-1.ndjson')`,
-		`read_csv('${folder}/events-1.csv', all_varchar = true)`,
-	];
+	const events = `read_json('${folder}/events-1.ndjson')`;
+	const csv = `read_csv('${folder}/events-1.csv', all_varchar = true)`;
+	const clicks = `read_csv('${folder}/clicks-1.csv')`;
+	const group = {channel: 'email', platform: 'ios', n: 5};
 	for (const [sql, row] of [
-		[
-			'SELECT channel, platform, count(*)::INT AS n FROM clicks GROUP BY ALL',
-			{channel: 'email', platform: 'ios', n: 5},
-		],
+		['SELECT channel, platform, count(*)::INT AS n FROM clicks GROUP BY ALL', group],
 		['SELECT min("at")::VARCHAR AS first FROM clicks', {first: '2026-03-10 12:00:00'}],
-		[
-			`SELECT count(*)::INT AS n, count(botClass)::INT AS bots FROM read_csv('${folder}/clicks-1.csv')`,
-			{n: 5, bots: 0},
-		],
+		[`SELECT count(*)::INT AS n, count(botClass)::INT AS bots FROM ${clicks}`, {n: 5, bots: 0}],
 		[`SELECT properties.price::DOUBLE AS price FROM ${events} WHERE id IS NOT NULL`, {price: 12.5}],
 		[`SELECT properties::JSON->>'note' AS note FROM ${csv}`, {note: properties.note}],
 	] as const) {

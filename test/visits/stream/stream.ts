@@ -21,7 +21,6 @@ const named = ({id, orgKey, name}: TestOrganization) => ({id, orgKey, name});
 
 /** Rows as another process writes them: the service has not handled a request for them. */
 const writeClicks = async (acme: TestOrganization, linkId: string, count: number): Promise<void> => {
-	await service.services.clickPartitions.ensure(service.clock.now());
 	await service.services.db.raw(
 		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id)
 		SELECT gen_random_uuid(), at, :id, :linkId, keep_click_context(at, 'ios', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
