@@ -74,23 +74,16 @@ test('within the grace a token of another open click wins over the repeated gues
 	t.like(found, {matchMethod: 'CLIPBOARD', linkId: proven.id});
 });
 
-for (const [opens, taps] of [
-	[25, 1],
-	[20, 5],
-] as const) {
-	test(`of ${opens} first opens at once by one fingerprint, as many are matched as there are clicks: ${taps}`, async (t) => {
-		const sale = await linked(service);
-		const address = network()(1);
-		await Promise.all(Array.from({length: taps}, () => visit(service, sale, address)));
-		const answers = await Promise.all(
-			Array.from({length: opens}, (_, index) => match(service, address, device(`device-${taps}-${index}`))),
-		);
-		t.is(answers.filter(({matched}) => matched).length, taps);
-		const rows = await storedRows(service, 'match_clicks', {link_id: sale.id});
-		const devices = rows.flatMap(({consumed_by: by}) => (by === null ? [] : [by.toString('hex')]));
-		t.is(new Set(devices).size, taps);
-	});
-}
+test('of 25 first opens at once by one fingerprint, as many are matched as there are clicks', async (t) => {
+	const sale = await linked(service);
+	const address = network()(1);
+	await Promise.all(Array.from({length: 5}, () => visit(service, sale, address)));
+	const opens = Array.from({length: 25}, (_, index) => match(service, address, device(`device-at-once-${index}`)));
+	t.is((await Promise.all(opens)).filter(({matched}) => matched).length, 5);
+	const rows = await storedRows(service, 'match_clicks', {link_id: sale.id});
+	const devices = rows.flatMap(({consumed_by: by}) => (by === null ? [] : [by.toString('hex')]));
+	t.is(new Set(devices).size, 5);
+});
 
 test.serial('two equal clicks on different links give the newest by score; on one there is no doubt', async (t) => {
 	const {acme, address: here} = await tapped(service);
