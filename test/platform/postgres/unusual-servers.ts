@@ -35,23 +35,19 @@ const listens = (port: number): Promise<boolean> =>
 	});
 
 /** A PgBouncer with default settings except the given ones. @returns the address of a new database through it. */
-const pooled = async (t: ExecutionContext, database: string, settings: Record<string, string>): Promise<string> => {
+const pooled = async (t: ExecutionContext, database: string, ...settings: string[]): Promise<string> => {
 	await server.run(`CREATE DATABASE ${database}`);
 	const folder = await dataDirectory(t);
 	const port = await freePort();
 	const users = path.join(folder, 'users');
 	await writeFile(users, '"admin" "password"\n', {mode: 0o644});
-	const all = {
-		listen_addr: '127.0.0.1',
-		listen_port: String(port),
-		unix_socket_dir: '',
-		auth_type: 'scram-sha-256',
-		auth_file: users,
-		...settings,
-	};
 	const file = path.join(folder, 'pgbouncer.ini');
-	const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
-	await writeFile(file, `[databases]\n* = host=127.0.0.1 port=${server.port}\n[pgbouncer]\n${lines.join('\n')}\n`);
+	const lines = [
+		...['[databases]', `* = host=127.0.0.1 port=${server.port}`],
+		...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='],
+		...['auth_type = scram-sha-256', `auth_file = ${users}`, ...settings],
+	];
+	await writeFile(file, lines.join('\n'));
 	const child = spawn(pgbouncer ?? '', [file], {
 		// It refuses to run as root.
 		...(process.getuid?.() === 0 ? {uid: 65_534, gid: 65_534} : {}),
@@ -77,7 +73,7 @@ const assertPoolerIsFine = async (t: ExecutionContext, service: Parameters<typeo
 };
 
 withPooler('through PgBouncer with its defaults a server becomes ready and works (needs pgbouncer)', async (t) => {
-	const {ready, stop} = served(t, await environment(t, await pooled(t, 'defaults', {})));
+	const {ready, stop} = served(t, await environment(t, await pooled(t, 'defaults')));
 	const service = await ready;
 	t.is((await anonymous(service).get('/health/ready')).status, 200);
 	for (const name of ['One', 'Two', 'Three']) {
@@ -89,7 +85,7 @@ withPooler('through PgBouncer with its defaults a server becomes ready and works
 });
 
 withPooler('through PgBouncer in transaction mode all but the listening works (needs pgbouncer)', async (t) => {
-	const url = await pooled(t, 'shared', {pool_mode: 'transaction', default_pool_size: '3'});
+	const url = await pooled(t, 'shared', 'pool_mode = transaction', 'default_pool_size = 3');
 	const env = {...(await environment(t, url)), DATABASE_LISTEN_URL: server.url('shared')};
 	const processes = [served(t, env), served(t, {...env, DATA_DIR: await dataDirectory(t)})] as const;
 	const [one, other] = [await processes[0].ready, await processes[1].ready];
@@ -120,7 +116,7 @@ const refused = {
 
 for (const [mode, sentence] of Object.entries(refused)) {
 	withPooler(`PgBouncer in ${mode} mode ends a start with 78 and says what to set (needs pgbouncer)`, async (t) => {
-		const env = await environment(t, await pooled(t, mode, {pool_mode: mode}));
+		const env = await environment(t, await pooled(t, mode, `pool_mode = ${mode}`));
 		for (const argv of [['serve'], ['migrate', 'up']]) {
 			t.regex(await refusalOf(t, argv, env), sentence);
 		}
@@ -128,7 +124,7 @@ for (const [mode, sentence] of Object.entries(refused)) {
 }
 
 withPooler('a transaction pooler that Oplink cannot work behind ends a start with 78 (needs pgbouncer)', async (t) => {
-	const url = await pooled(t, 'unfit', {pool_mode: 'transaction'});
+	const url = await pooled(t, 'unfit', 'pool_mode = transaction');
 	const env = await environment(t, url);
 	const migrate = (listenUrl: string) => refusalOf(t, ['migrate', 'up'], {...env, DATABASE_LISTEN_URL: listenUrl});
 	t.regex(await migrate(server.url('postgres')), /^DATABASE_LISTEN_URL: what is announced .* is not heard there/);
