@@ -19,21 +19,16 @@ export const appleFile = (...apps: string[]): string =>
 export const androidFile = (name: string, ...fingerprints: string[]): string =>
 	JSON.stringify([{target: {namespace: 'android_app', package_name: name, sha256_cert_fingerprints: fingerprints}}]);
 
+type Answer = {status?: number; headers?: Record<string, string>; body?: string};
+
 /** A host's answers for the two files: text as JSON with 200, or a full answer. */
-export type Files = {
-	apple?: string | {status?: number; headers?: Record<string, string>; body?: string};
-	android?: string | {status?: number; headers?: Record<string, string>; body?: string};
-};
+export type Files = {apple: string | Answer; android: string | Answer};
 
 const answering =
 	({apple, android}: Files): RequestListener =>
 	({url}, response) => {
 		const given = url === '/.well-known/assetlinks.json' ? android : apple;
-		const {
-			status = given === undefined ? 404 : 200,
-			headers,
-			body,
-		} = typeof given === 'string' ? {body: given} : (given ?? {});
+		const {status = 200, headers, body}: Answer = typeof given === 'string' ? {body: given} : given;
 		response.writeHead(status, {'content-type': 'application/json; charset=utf-8', ...headers});
 		response.end(body);
 	};

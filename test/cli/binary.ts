@@ -11,11 +11,8 @@ import {createSink, ends, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
 
 test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
-	const [help, unknown] = await Promise.all([finish(start(t, [])), finish(start(t, 'orsg'))]);
-	t.is(help.exitCode, 0);
-	t.regex(help.stdout, /^Usage: oplink/);
-	t.is(unknown.exitCode, 2);
-	t.regex(unknown.stderr, /Did you mean orgs\?/);
+	ends(t, await finish(start(t, [])), 0, {stdout: /^Usage: oplink/});
+	ends(t, await finish(start(t, 'orsg')), 2, {stderr: /Did you mean orgs\?/});
 });
 
 test('a closed pipe ends the program quietly', async (t) => {

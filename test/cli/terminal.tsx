@@ -16,7 +16,7 @@ import {messageText, wrapped} from '../../src/cli/terminal/wrapped.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {createSink, ends, runCli} from './_run-cli.ts';
+import {createSink, ends} from './_run-cli.ts';
 
 const acme = {id: 'x', orgKey: 'Ab12', name: 'Acme\u001B[2J', createdAt: '2026-01-31T00:00:00.000Z'};
 const linkId = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
@@ -107,34 +107,28 @@ test('an import draws its bar on stderr, full at the end, and the summary on std
 	await writeFile(path.join(folder, 'links.csv'), 'path\n/a\n/b\n');
 	const {cli} = await startRecordingServer(t, importing);
 	const terminal = createTerminal();
-	const argv = ['links', 'import', 'links.csv', '--org', 'Ab12'];
-	ends(t, await cli(argv, {io: {...terminal.io, cwd: folder}}), 0, {
+	ends(t, await cli('links import links.csv --org Ab12', {io: {...terminal.io, cwd: folder}}), 0, {
 		stdout: '2 created, 0 updated, 0 skipped, 0 failed\n',
 	});
 	t.true(terminal.text().includes(`${'█'.repeat(30)} 2 rows, 100 %`));
 });
 
 test('with NO_COLOR there is no bar and no escape code on a terminal', async (t) => {
-	const {env} = await startRecordingServer(t, importing);
+	const {cli} = await startRecordingServer(t, importing);
 	const terminal = createTerminal('{"path":"/a"}\n');
 	terminal.io.stdin.end();
-	const argv = ['links', 'import', '-', '--format', 'ndjson', '--org', 'Ab12'];
-	ends(t, await runCli(argv, {env: {...env, NO_COLOR: '1'}, io: terminal.io}), 0);
+	ends(t, await cli('links import - --format ndjson --org Ab12', {env: {NO_COLOR: '1'}, io: terminal.io}), 0);
 	t.is(terminal.raw(), '');
 });
 
 test('a table has a bold heading on a terminal, a plain one with NO_COLOR', async (t) => {
-	const {env} = await startRecordingServer(t, {'GET /admin/organizations': {body: pageOf([{id: 'x'}])}});
-	for (const [colour, escapes] of [
-		[{}, true],
-		[{NO_COLOR: '1'}, false],
-		[{TERM: 'dumb'}, false],
-	] as const) {
-		const sink = createSink();
-		const stdout = Object.assign(sink.stream, {isTTY: true, columns: 100});
-		await runCli('orgs list', {env: {...env, ...colour}, io: {stdout}});
-		t.is(sink.text().includes('\u001B[1mID'), escapes);
-	}
+	const {cli} = await startRecordingServer(t, {'GET /admin/organizations': {body: pageOf([{id: 'x'}])}});
+	const isBold = async (env: Record<string, string>) => {
+		const {stream, text} = createSink();
+		await cli('orgs list', {env, io: {stdout: Object.assign(stream, {isTTY: true, columns: 100})}});
+		return text().includes('\u001B[1mID');
+	};
+	t.deepEqual(await Promise.all([{}, {NO_COLOR: '1'}, {TERM: 'dumb'}].map(isBold)), [true, false, false]);
 });
 
 type Row = {id: string; name: string; count: number};

@@ -226,21 +226,22 @@ for (const [what, read, message] of [
 	});
 }
 
-for (const [file, format] of [
-	['firebase.csv', 'firebase'],
-	['branch.json', 'branch'],
-	['bitly.json', 'bitly'],
-	['dub.ndjson', 'dub'],
-] as const) {
-	test(`${file} is recognized by its content, whatever its name`, async (t) => {
+test('an export of another service is recognized by its content, whatever its name', async (t) => {
+	for (const [format, ending] of [
+		['firebase', 'csv'],
+		['branch', 'json'],
+		['bitly', 'json'],
+		['dub', 'ndjson'],
+	] as const) {
+		const file = `${format}.${ending}`;
 		const head = await excerpt(file);
 		for (const name of [file, `${file}.failed`, 'export.txt', '-']) {
-			t.deepEqual(guessFormat(name, head), {name: format, by: 'content'});
+			t.deepEqual(guessFormat(name, head), {name: format, by: 'content'}, `${file} ${name}`);
 		}
 
-		t.is(guessFormat('-', head.slice(0, 1500))?.name, format);
-	});
-}
+		t.is(guessFormat('-', head.slice(0, 1500))?.name, format, file);
+	}
+});
 
 test('our own files are known by their ending, standard input by its content, and others not at all', (t) => {
 	for (const [file, head, name, by] of [
