@@ -55,7 +55,6 @@ export const longerWhenDeep = [
 
 /** Files that a process of their own runs, because they change it or measure it. */
 const alone = {
-	'test/accounts/billing/entitlements.ts': 'its beforeEach would precede the tests of other files, too',
 	'test/accounts/billing/model/sequences.ts': 'tries more cases while it has used little CPU',
 	'test/client/platform.ts': 'replaces fetch and crypto, and measures time',
 	'test/hostile/fuzz.ts': 'measures CPU and memory, and sets flags of V8',
