@@ -86,13 +86,6 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 	};
 };
 
-/** A journal that a process left behind, and that another one has drained. */
-export const drained = async (...given: Parameters<typeof leftBehind>) => {
-	const left = await leftBehind(...given);
-	await left.drain();
-	return left;
-};
-
 export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);
 
 /** How many clicks of an organization with one link are stored, wait for a match, and are counted. */

@@ -22,11 +22,11 @@ const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Pro
 	t.is(Number(total?.sum), clicks.length);
 };
 
-/** Links that are made one after the other: whose, and the ids of those that were answered. */
-type Making = {organizationId: string; ids: string[]};
-
-/** Makes links until the process is gone. The one whose answer did not come is asked for again by the next process. */
-const makeLinks = async (running: Process, {organizationId, ids}: Making): Promise<void> => {
+/**
+ * Makes links until the process is gone, and keeps the ids of those that were answered. The one whose answer did not come
+ * is asked for again by the next process.
+ */
+const makeLinks = async (running: Process, organizationId: string, ids: string[]): Promise<void> => {
 	const operator = admin(running.asService);
 	for (let isThere = true; isThere; ) {
 		const path = `/made-${ids.length}`;
@@ -52,7 +52,7 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 	const ids: string[] = [];
 	for (const killedAfter of [150, 400, 700]) {
 		const {child, ended} = running;
-		const making = makeLinks(running, {organizationId: owner.id, ids});
+		const making = makeLinks(running, owner.id, ids);
 		const isKilled = onceAnswered(killedAfter, () => child.kill('SIGKILL'));
 		const continues = (answered: number) => !isKilled(answered);
 		loads.push(await visitMany(new URL(pathOf(url), running.url), {connections: 16, continues}));

@@ -13,7 +13,6 @@ import {linked, ownService} from '../_own.ts';
 import {
 	clickOn,
 	contextOf,
-	drained,
 	entry,
 	frameOf,
 	frameOn,
@@ -95,7 +94,7 @@ test('browser texts are stored verbatim, whatever they mean to PostgreSQL', asyn
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
 	const utm = {utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null, utmTerm: null};
 	const texts = {context: contextOf({browser: odd, os: '\\N'}), campaign: {channel: '', ...utm}};
-	await drained(t, service, [frameOf([entry(clickOn(acme, id, texts))])]);
+	await (await leftBehind(t, service, [frameOf([entry(clickOn(acme, id, texts))])])).drain();
 	const [row] = await storedRows(service, 'clicks', {link_id: id});
 	t.like(row, {browser: odd, os: '\\N', channel: '', device_model: null});
 });
@@ -139,7 +138,8 @@ test('a click that PostgreSQL refuses is left out, and holds up no other', async
 	const one = good();
 	const bad = {...one, match: one.match.replaceAll('\tios\t', '\ttoaster\t')};
 	const batches = [frameOf([good(), known]), frameOf([good(), bad, good()]), frameOf([known, good()])];
-	const left = await drained(t, service, batches);
+	const left = await leftBehind(t, service, batches);
+	await left.drain();
 	t.is(left.refused(), 2);
 	t.deepEqual(await storedOf(service, acme, id), {clicks: 5, matches: 5, counted: 5});
 });
@@ -165,7 +165,7 @@ test('visits of one person in one batch are one open match, with the last token 
 	const first = matchOf({hash: visitor, isReturning: false});
 	const again = () => ({...matchOf({hash: visitor, isReturning: true}, null), network: first.network});
 	const visits = [first, again(), again()].map((match, index) => entry(clickOn(acme, id, {match}), later(index)));
-	await drained(t, service, [frameOf(visits)]);
+	await (await leftBehind(t, service, [frameOf(visits)])).drain();
 	const [row] = await storedRows(service, 'match_clicks', {link_id: id});
 	t.is(row.ip_key.toString('hex'), first.network.ipKey);
 	t.is(row.device_model, 'iPhone15,2');
@@ -180,7 +180,7 @@ test('visits of one person that are more than 10 minutes apart are two, also in 
 	const visits = [0, 300, 1000].map((seconds) =>
 		entry(clickOn(acme, id, {match: {...matchOf(visitor), network}}), later(seconds)),
 	);
-	await drained(t, service, [frameOf(visits)]);
+	await (await leftBehind(t, service, [frameOf(visits)])).drain();
 	const rows = await storedRows(service, 'match_clicks', {link_id: id});
 	t.deepEqual(rows.map(({created_at: seen}) => seen).toSorted(), [later(300), later(1000)]);
 });
