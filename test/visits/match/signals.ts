@@ -11,6 +11,8 @@ const newYork = {timezone: 'America/New_York'};
 const pageSignals = {...newYork, ...screen, languages: ['en-US', 'en']};
 const silent = {language: 'en', timezone: null};
 const android = {userAgent: userAgents.android, timezone: null};
+const [inIndia, calcutta] = [{...android, language: 'en-IN'}, {timezone: 'Asia/Calcutta'}];
+const ofPixel = {...pageSignals, model: 'Pixel 8', platformVersion: '14.0.0'};
 const pixel = {platform: 'Android', osVersion: '14', deviceModel: 'Pixel 8'};
 const indian = {platform: 'Android', osVersion: '14', language: 'en_IN', timezone: 'Asia/Kolkata'};
 const [exact, scored] = [{matchMethod: 'FINGERPRINT_EXACT'}, {matchMethod: 'FINGERPRINT_SCORED', matchScore: 100}];
@@ -19,20 +21,8 @@ for (const [title, headers, sent, app, expected] of [
 	['the beacon makes an exact fingerprint of a click', silent, pageSignals, iPhoneApp, exact],
 	['without it, by headers alone, the click is scored', silent, null, iPhoneApp, scored],
 	['the beacon wins over the timezone header', {timezone: 'Europe/Paris'}, newYork, iPhoneApp, exact],
-	[
-		'names of one timezone are equal between a browser and an app',
-		{...android, language: 'en-IN'},
-		{timezone: 'Asia/Calcutta'},
-		indian,
-		scored,
-	],
-	[
-		'an Android browser reports its model and version by the beacon',
-		android,
-		{...pageSignals, model: 'Pixel 8', platformVersion: '14.0.0'},
-		{...iPhoneApp, ...pixel},
-		exact,
-	],
+	['names of one timezone are equal between a browser and an app', inIndia, calcutta, indian, scored],
+	['an Android browser reports its model and version by the beacon', android, ofPixel, {...iPhoneApp, ...pixel}, exact],
 ] as const) {
 	test(title, async (t) => {
 		const sale = await linked(service);

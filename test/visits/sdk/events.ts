@@ -35,14 +35,8 @@ test('an event is stored as it was sent', async (t) => {
 	t.deepEqual([status, body], [200, {accepted: true}]);
 	const [event, ...others] = await events();
 	t.is(others.length, 0);
-	t.like(event, {
-		device_id: 'device-0001',
-		event_name: 'purchase',
-		event_id: 'e-1',
-		link_id: null,
-		occurred_at: new Date('2026-03-09T21:00:00Z'),
-		received_at: service.clock.now(),
-	});
+	t.like(event, {device_id: 'device-0001', event_name: 'purchase', event_id: 'e-1', link_id: null});
+	t.like(event, {occurred_at: new Date('2026-03-09T21:00:00Z'), received_at: service.clock.now()});
 	t.deepEqual(event.properties, properties);
 });
 
