@@ -101,8 +101,7 @@ test('the limits are those of the contract', (t) => {
 });
 
 test('a limit of a plan has windows of its own', (t) => {
-	const raised = limitOfPlan(limits.sdkDevices, {sdkDevices: {max: 900, seconds: 30}});
-	t.like(raised, {max: 900, windowSeconds: 30, per: 'key'});
-	t.not(raised.name, limits.sdkDevices.name);
-	t.is(limitOfPlan(limits.sdkEvents, {sdkDevices: {max: 900, seconds: 30}}), limits.sdkEvents);
+	const own = {sdkDevices: {max: 900, seconds: 30}};
+	t.not(limitOfPlan(limits.sdkDevices, own).name, limits.sdkDevices.name);
+	t.is(limitOfPlan(limits.sdkEvents, own), limits.sdkEvents);
 });
