@@ -113,25 +113,18 @@ test('orgKey and code are case-sensitive, and one trailing slash is ignored', as
 test('a deactivated, an expired and a suspended link are 410 in JSON for every visitor; a deleted one is 404', async (t) => {
 	const acme = await organization(service);
 	const expiry = new Date(service.clock.now().getTime() + 60_000).toISOString();
-	const [inactive, expiring, deleted, live] = [
-		await link(acme, {isActive: false}),
-		await link(acme, {expiry}),
-		await link(acme),
-		await link(acme),
-	];
+	const [inactive, expiring] = [await link(acme, {isActive: false}), await link(acme, {expiry})];
+	const [deleted, live] = [await link(acme), await link(acme)];
 	await acme.server.delete(`/links/${deleted.id}`);
 	t.is((await anonymous(service).get(pathOf(expiring.url))).status, 200);
 	service.clock.advance(60);
-	for (const userAgent of [iPhone, facebook]) {
-		for (const [{url}, status] of [
-			[inactive, 410],
-			[expiring, 410],
-			[deleted, 404],
-		] as const) {
-			for (const path of [pathOf(url), `${pathOf(url)}/data`]) {
-				const answer = await anonymous(service).get(path, {'User-Agent': userAgent});
-				t.like(answer, {status, body: {statusCode: status}});
-			}
+	for (const [{url}, status] of [
+		[inactive, 410],
+		[expiring, 410],
+		[deleted, 404],
+	] as const) {
+		for (const answer of [await see(url, iPhone), await see(url, facebook), await dataOf(url)]) {
+			t.like(answer, {status, body: {statusCode: status}});
 		}
 	}
 
@@ -140,18 +133,11 @@ test('a deactivated, an expired and a suspended link are 410 in JSON for every v
 });
 
 test('values fall back from the link to its template and then to the organization', async (t) => {
-	const acme = await organization(service, {
-		appConfig: {
-			fallbackUrl: 'https://acme.test/home',
-			og: {title: 'Acme', description: 'Everything', imageUrl: 'https://cdn.acme.test/a.png'},
-		},
-	});
-	const template = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
-		name: 'Item',
-		path: '/template',
-		params: {a: 'template', b: 'template'},
-		og: {description: 'From the template'},
-	});
+	const og = {title: 'Acme', description: 'Everything', imageUrl: 'https://cdn.acme.test/a.png'};
+	const acme = await organization(service, {appConfig: {fallbackUrl: 'https://acme.test/home', og}});
+	const ofItems = {path: '/template', params: {a: 'template', b: 'template'}, og: {description: 'From the template'}};
+	const templates = `/admin/organizations/${acme.id}/templates`;
+	const template = await admin(service).post(templates, {name: 'Item', ...ofItems});
 	const own = {path: undefined, params: {b: 'link'}, og: {title: 'Own'}};
 	const {url} = await link(acme, {templateId: template.body.id, ...own});
 	t.like((await dataOf(url)).body, {path: '/template', params: {a: 'template', b: 'link'}});

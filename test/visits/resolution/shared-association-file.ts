@@ -37,8 +37,9 @@ const fill = async (bytes: number, plan = 'GROWTH') => {
 	await db.raw(
 		`WITH made AS (
 			INSERT INTO organizations (id, org_key, name, plan, created_at, updated_at)
-			SELECT gen_random_uuid(), CAST(:letter AS text) || lpad(to_hex(n), 3, '0'), :letter || n, :plan, :now, :now
-			FROM generate_series(1, :count) AS n RETURNING id, org_key
+			SELECT gen_random_uuid(), key, key, :plan, :now, :now
+			FROM (SELECT CAST(:letter AS text) || lpad(to_hex(n), 3, '0') AS key FROM generate_series(1, 2 * :count) AS n) AS keys
+			WHERE key NOT IN (SELECT org_key FROM organizations) LIMIT :count RETURNING id, org_key
 		)
 		INSERT INTO app_configs (organization_id, ios, android, probabilistic_matching, minimum_confidence, created_at, updated_at)
 		SELECT id, json_build_object('teamId', 'ABCDE12345', 'bundleId', 'com.' || repeat('x', length - 4)), '[]', true, 'low', :now, :now
