@@ -195,20 +195,6 @@ test('qr export writes one code in the format of the file extension', async (t) 
 	t.deepEqual(stdoutBytes, image);
 });
 
-test('qr export writes several codes to a folder that it makes', async (t) => {
-	const cwd = await folderOf(t);
-	const svg = {body: Buffer.from('<svg/>')};
-	const {cli} = await startRecordingServer(t, {
-		'GET /links': ({url}) => ({body: pageOf([{id: `id-of-${/shortCode=(\w+)/.exec(url)?.[1]}`}])}),
-		'GET /links/id-of-a/qr.svg': () => svg,
-		'GET /links/id-of-b/qr.svg': () => svg,
-	});
-	ends(t, await cli('qr export a b --output codes --json --api-key k', {io: {cwd}}), 0, {
-		json: ['a', 'b'].map((code) => ({id: `id-of-${code}`, file: path.join('codes', `${code}.svg`), bytes: 6})),
-	});
-	t.is(await readFile(path.join(cwd, 'codes', 'b.svg'), 'utf8'), '<svg/>');
-});
-
 test('control characters in tenants’ texts never reach a terminal, and --json escapes them', async (t) => {
 	const title = 'a\u001B]0;owned\u0007b\u009B2Jc\u202Ed';
 	const stored = {...link, title, params: {'n\u001B[2J\u2066': title}};

@@ -178,10 +178,11 @@ test('--all writes every code into a folder, under names that differ in more tha
 
 test('codes of named links go into one folder under different names, too', async (t) => {
 	const {exports, files, read} = await setup(t);
-	const {stdout} = ends(t, await exports('Spring https://go.example/Ab12/spring --output codes/'), 0, {
-		stdout: 'codes/Spring.svg\ncodes/spring-2.svg\n',
+	const expected = ['codes/Spring.svg', 'codes/spring-2.svg'];
+	ends(t, await exports('Spring https://go.example/Ab12/spring --output codes/ --json'), 0, {
+		json: expected.map((file, index) => ({id: `${index + 1}`, file, bytes: svg('1').length})),
 	});
-	t.deepEqual((await files()).toSorted(), ['codes', ...stdout.trim().split('\n')]);
+	t.deepEqual((await files()).toSorted(), ['codes', ...expected]);
 	t.is(await read('codes/spring-2.svg'), svg('2'));
 });
 

@@ -12,7 +12,3 @@ export const excerpt = (name: string): Promise<string> =>
 /** The rows of a text, which is read in pieces that cut characters and quotes in two. */
 export const rowsOf = (format: ImportFormatName, text: string): Promise<ImportRow[]> =>
 	collect(importFormats[format].rows(inPieces(text, 7), text));
-
-/** The positions of rows, and the reasons of rejections. */
-export const refusalsOf = (rows: ImportRow[]): Array<[number, string]> =>
-	rows.flatMap(({line, error}) => (error === undefined ? [] : [[line, error] as [number, string]]));

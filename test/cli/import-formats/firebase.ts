@@ -4,7 +4,7 @@ import {type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
 import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import/formats/import-row.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
 import {createSeenCodes} from '../../../src/cli/import/formats/seen-codes.ts';
-import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
+import {excerpt, rowsOf} from './_rows.ts';
 
 const shortLink = 'https://acme.page.link/Xt2Z';
 const link = 'https://www.acme.test/product/7';
@@ -40,17 +40,6 @@ test('a row of the export becomes a link with its code, destination, social card
 	});
 	t.is(archived?.row?.['isActive'], false);
 	t.like(withQuery?.row, {path: '/product/1002', params: {ref: 'fdl', color: 'blue'}});
-});
-
-test('rows with faults are refused by their line, counted through line breaks in quotes', async (t) => {
-	const rows = await rowsOf('firebase', await excerpt('firebase.csv'));
-	t.deepEqual(refusalsOf(rows), [
-		[10, 'has no deep link'],
-		[11, "deep link 'javascript:alert(1)' is not an http or https URL"],
-		[13, "short code 'with space' must be 1 to 64 letters, digits, _ or -"],
-		[16, 'has 12 cells where 29 are expected'],
-	]);
-	t.is(rows.find(({line}) => line === 6)?.row?.['title'], 'Share sale\nends today');
 });
 
 test('the columns are known by parameter names, also in brackets, or by titles, in any order', async (t) => {

@@ -3,7 +3,7 @@ import {bitlyLink} from '../../../src/cli/import/formats/bitly.ts';
 import {branchLink} from '../../../src/cli/import/formats/branch.ts';
 import {dubLink} from '../../../src/cli/import/formats/dub.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
-import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
+import {excerpt, rowsOf} from './_rows.ts';
 
 const row = {link: 'https://bit.ly/9x7IjqC', id: 'bit.ly/9x7IjqC', long_url: 'https://www.acme.test/landing/1'};
 
@@ -167,7 +167,7 @@ test('an object becomes a link with key, destination, tags by name, campaign and
 		left: [],
 	});
 	t.is(rows[3]?.row?.['expiry'], '2031-01-01T00:00:00.000Z');
-	t.deepEqual(refusalsOf(rows), []);
+	t.true(rows.every(({error}) => error === undefined));
 	t.like(rows[0], {row: {shortCode: '0'}, foreign: {host: 'dub.acme.test', prefix: 'dub'}});
 });
 
