@@ -2,31 +2,23 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, send} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
 import {addDomain} from './_domains.ts';
 
-let one: TestService;
-let other: TestService;
-let stop: (() => Promise<void>) | undefined;
-test.serial.before(async () => {
-	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'}));
-});
-test.after.always(() => stop?.());
+const pair = startedFor(test, () =>
+	startTwoServices({LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'}),
+);
 
 /** An organization with a verified domain and the link `sale` on it, which are looked at through both processes. */
 const setup = async (hostname: string) => {
-	const org = await organization(one);
+	const org = await organization(pair.one);
 	const base = `/admin/organizations/${org.id}`;
-	const operator = admin(one);
-	const domain = await addDomain(one, org, hostname);
+	const operator = admin(pair.one);
+	const domain = await addDomain(pair.one, org, hostname);
 	const own = await link(org, {shortCode: 'sale', domainId: domain.id});
 
-	const setPlan = async (plan: string | null): Promise<void> => {
-		const {status, text} = await operator.put(`${base}/plan`, {plan});
-		if (status !== 200) {
-			throw new Error(text);
-		}
-	};
+	const setPlan = (plan: string | null) => operator.put(`${base}/plan`, {plan});
 
 	const servedBy = async (service: TestService): Promise<number[]> => {
 		const get = async (path: string) => {
@@ -43,12 +35,12 @@ const setup = async (hostname: string) => {
 			tls.status,
 		];
 	};
-	const served = async () => [await servedBy(one), await servedBy(other)];
+	const served = async () => [await servedBy(pair.one), await servedBy(pair.other)];
 
 	/** The host of the link's URL, in each answer that has it. */
 	const hostsOfUrl = async (): Promise<string[]> => {
 		const urls: string[] = [];
-		for (const service of [one, other]) {
+		for (const service of [pair.one, pair.other]) {
 			const caller = admin(service);
 			const exported = await caller.get(`${base}/links/export`);
 			const page = await anonymous(service).get(`/${org.orgKey}/sale`, {
@@ -93,7 +85,7 @@ test('a custom domain stops serving with the plan that gave it, in every process
 test('without its plan a link uses the shared domain, keeps its own, and can be changed', async (t) => {
 	const {org, base, operator, domain, own, setPlan} = await setup('lapsed2.acme.test');
 	await setPlan('STARTER');
-	const shared = await anonymous(one).get(`/${org.orgKey}/sale/data`, {Host: 'go.oplink.test'});
+	const shared = await anonymous(pair.one).get(`/${org.orgKey}/sale/data`, {Host: 'go.oplink.test'});
 	t.is(shared.body.linkId, own.id);
 	const changed = await operator.patch(`${base}/links/${own.id}`, {title: 'Sale'});
 	t.is(changed.status, 200);
@@ -178,20 +170,20 @@ test('doctor reports verified domains that are not served because the plan lacks
 });
 
 test('a setting of one process counts in the other at once', async (t) => {
-	const acme = await organization(one);
-	const {path} = await addDomain(one, acme, 'two.acme.test');
+	const acme = await organization(pair.one);
+	const {path} = await addDomain(pair.one, acme, 'two.acme.test');
 	await link(acme, {shortCode: 'sale'});
-	const see = (path: string) => anonymous(other).get(path, {Host: 'two.acme.test', Accept: 'text/html'});
+	const see = (path: string) => anonymous(pair.other).get(path, {Host: 'two.acme.test', Accept: 'text/html'});
 	t.is((await see('/promos/sale')).status, 400);
 	t.is((await see('/none')).headers['content-type'], 'application/json; charset=utf-8');
 	const unknownCodes = {url: 'https://old.example.link/{code}'};
 	const set = {pathPrefixes: ['promos'], rootUrl: 'https://www.acme.test/', unknownCodes};
-	await admin(one).patch(path, set);
+	await admin(pair.one).patch(path, set);
 	t.is((await see('/promos/sale')).status, 200);
 	t.is((await see('/')).status, 302);
 	t.is((await see('/none')).status, 200);
-	await admin(one).patch(path, {unknownCodes: null});
-	await admin(one).put(`/admin/organizations/${acme.id}/app-config`, {errorPages: true});
+	await admin(pair.one).patch(path, {unknownCodes: null});
+	await admin(pair.one).put(`/admin/organizations/${acme.id}/app-config`, {errorPages: true});
 	const page = await see('/none');
 	t.is(page.status, 404);
 	t.true(page.text.includes('<h1>This link does not exist</h1>'));

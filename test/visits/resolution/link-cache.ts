@@ -6,15 +6,10 @@ import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createRedisServer, until} from '../../helpers/redis-server.ts';
 import {createFakeClock, startService, type TestService} from '../../helpers/service.ts';
+import {startedFor} from '../../helpers/started.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
 
-let one: TestService;
-let other: TestService;
-let stop: (() => Promise<void>) | undefined;
-test.serial.before(async () => {
-	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'localhost'}));
-});
-test.after.always(() => stop?.());
+const pair = startedFor(test, () => startTwoServices({LINK_DOMAIN: 'localhost'}));
 
 const dataOf = async (service: TestService, path: string) => {
 	const {status, body} = await anonymous(service).get(`${path}/data`);
@@ -22,13 +17,13 @@ const dataOf = async (service: TestService, path: string) => {
 };
 
 test('a write through one process is always visible to the other once it is answered', async (t) => {
-	const acme = await organization(one);
+	const acme = await organization(pair.one);
 	const {id, shortCode} = await link(acme);
 	const path = `/${acme.orgKey}/${shortCode}`;
 	for (let round = 0; round < 60; round += 1) {
-		const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
+		const [writer, reader] = round % 2 === 0 ? [pair.one, pair.other] : [pair.other, pair.one];
 		// Both have it in memory before it changes.
-		await Promise.all([dataOf(one, path), dataOf(other, path)]);
+		await Promise.all([dataOf(pair.one, path), dataOf(pair.other, path)]);
 		const params = {round: String(round)};
 		const {status} = await admin(writer).patch(`/admin/organizations/${acme.id}/links/${id}`, {params});
 		t.is(status, 200);
@@ -38,44 +33,44 @@ test('a write through one process is always visible to the other once it is answ
 });
 
 test('changes of a link, its template and its organization are visible at once', async (t) => {
-	const acme = await organization(one);
+	const acme = await organization(pair.one);
 	const base = `/admin/organizations/${acme.id}`;
 	const fields = {name: 'T', path: '/t', params: {from: 'template'}};
-	const {body: template} = await admin(one).post(`${base}/templates`, fields);
+	const {body: template} = await admin(pair.one).post(`${base}/templates`, fields);
 	const {id, shortCode} = await link(acme, {templateId: template.id});
 	const path = `/${acme.orgKey}/${shortCode}`;
 	const seen = async (expected: unknown) =>
-		t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [expected, expected]);
+		t.deepEqual([await dataOf(pair.one, path), await dataOf(pair.other, path)], [expected, expected]);
 	await seen({from: 'template'});
-	await admin(one).patch(`${base}/templates/${template.id}`, {params: {from: 'changed'}});
+	await admin(pair.one).patch(`${base}/templates/${template.id}`, {params: {from: 'changed'}});
 	await seen({from: 'changed'});
-	await admin(other).patch(`${base}/links/${id}`, {isActive: false});
+	await admin(pair.other).patch(`${base}/links/${id}`, {isActive: false});
 	await seen(410);
-	await admin(one).patch(`${base}/links/${id}`, {isActive: true});
+	await admin(pair.one).patch(`${base}/links/${id}`, {isActive: true});
 	await seen({from: 'changed'});
-	await admin(other).post(`${base}/suspend`);
+	await admin(pair.other).post(`${base}/suspend`);
 	await seen(410);
-	await admin(other).post(`${base}/activate`);
+	await admin(pair.other).post(`${base}/activate`);
 	await seen({from: 'changed'});
-	await admin(one).delete(`${base}/links/${id}`);
+	await admin(pair.one).delete(`${base}/links/${id}`);
 	await seen(404);
 });
 
 test('an unknown code is cached until a link uses it', async (t) => {
-	const acme = await organization(one);
+	const acme = await organization(pair.one);
 	const path = `/${acme.orgKey}/later`;
-	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [404, 404]);
+	t.deepEqual([await dataOf(pair.one, path), await dataOf(pair.other, path)], [404, 404]);
 	await link(acme, {shortCode: 'later', params: {now: 'yes'}});
-	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [{now: 'yes'}, {now: 'yes'}]);
+	t.deepEqual([await dataOf(pair.one, path), await dataOf(pair.other, path)], [{now: 'yes'}, {now: 'yes'}]);
 });
 
 test('a link that expires is gone without anybody writing', async (t) => {
-	const acme = await organization(one);
-	const {shortCode} = await link(acme, {expiry: new Date(one.clock.now().getTime() + 60_000).toISOString()});
+	const acme = await organization(pair.one);
+	const {shortCode} = await link(acme, {expiry: new Date(pair.one.clock.now().getTime() + 60_000).toISOString()});
 	const path = `/${acme.orgKey}/${shortCode}`;
-	t.deepEqual(await dataOf(one, path), {});
-	one.clock.advance(61);
-	t.is(await dataOf(one, path), 410);
+	t.deepEqual(await dataOf(pair.one, path), {});
+	pair.one.clock.advance(61);
+	t.is(await dataOf(pair.one, path), 410);
 });
 
 /** How long a process trusts its memory after a heartbeat. */
@@ -96,15 +91,17 @@ const startFar = async (t: ExecutionContext, databaseUrl: string, env: Record<st
 };
 
 test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
-	const {line, service: far} = await startFar(t, one.databaseUrl);
-	await one.services.changes.settled();
-	const acme = await organization(one);
+	const {line, service: far} = await startFar(t, pair.one.databaseUrl);
+	await pair.one.services.changes.settled();
+	const acme = await organization(pair.one);
 	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
 	const path = `/${acme.orgKey}/${shortCode}`;
 	t.deepEqual(await dataOf(far, path), {version: 'old'});
 
 	await line.cut();
-	const changed = await admin(one).patch(`/admin/organizations/${acme.id}/links/${id}`, {params: {version: 'new'}});
+	const changed = await admin(pair.one).patch(`/admin/organizations/${acme.id}/links/${id}`, {
+		params: {version: 'new'},
+	});
 	t.is(changed.status, 200);
 	t.is(await dataOf(far, path), 503);
 	await line.mend();
