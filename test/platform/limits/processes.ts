@@ -19,25 +19,18 @@ const workersOf = (count: number) => {
 	const clock = createMovedClock();
 	const windows = createMemoryLimiter({clock});
 	const sent: LimitChecks[] = [];
-	let isHanging = false;
+	const supervisor = {hangs: false};
 	const start = () => {
 		const worker = createWorkerLimiter(clock, async (message) => {
 			sent.push(message);
-			if (!isHanging) {
+			if (!supervisor.hangs) {
 				await turn();
 				worker.receive(await decideForWorker(windows, message));
 			}
 		});
 		return worker;
 	};
-	return {
-		clock,
-		sent,
-		workers: Array.from({length: count}, start),
-		hang: (hangs: boolean) => {
-			isHanging = hangs;
-		},
-	};
+	return {clock, sent, supervisor, workers: Array.from({length: count}, start)};
 };
 
 test('whichever workers are asked, every window has exactly the limit', async (t) => {
@@ -73,11 +66,11 @@ test("a worker's checks of one turn of the event loop are one message", async (t
 });
 
 test.serial('a worker whose supervisor hangs decides by itself until it answers again', async (t) => {
-	const {workers, sent, hang} = workersOf(1);
+	const {workers, sent, supervisor} = workersOf(1);
 	const [worker = t.fail()] = workers;
 	const {max} = limits.regenerateKey;
 	t.is(await admittedOf([worker.take(limits.regenerateKey, 'caller')]), 1);
-	hang(true);
+	supervisor.hangs = true;
 	mock.timers.enable({apis: ['setTimeout']});
 	const first = worker.take(limits.regenerateKey, 'caller');
 	await turn();
@@ -87,7 +80,7 @@ test.serial('a worker whose supervisor hangs decides by itself until it answers 
 	t.is(await admittedOf(Array.from({length: 10}, () => worker.take(limits.regenerateKey, 'caller'))), max - 1);
 	t.is(sent.length, 2, 'it sends nothing meanwhile');
 
-	hang(false);
+	supervisor.hangs = false;
 	const [, unanswered = t.fail()] = sent;
 	worker.receive({...unanswered, waits: [0]});
 	t.is(await admittedOf(Array.from({length: 10}, () => worker.take(limits.regenerateKey, 'caller'))), max - 1);

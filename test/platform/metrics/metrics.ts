@@ -5,6 +5,7 @@ import {createMetrics} from '../../../src/platform/metrics/metrics.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, send} from '../../helpers/callers.ts';
+import {until} from '../../helpers/redis-server.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -104,10 +105,7 @@ test.serial('cache hits and journal drains are counted', async (t) => {
 	const path = await newPath();
 	const {changes, clickJournal, linkCache} = service.services;
 	// Links are cached as long as the feed is alive.
-	while (!changes.isTrusted()) {
-		await new Promise((resolve) => setImmediate(resolve));
-	}
-
+	await until(() => changes.isTrusted());
 	const counted = {
 		'oplink_link_cache_lookups_total{result="miss"}': 1,
 		'oplink_link_cache_lookups_total{result="hit"}': 1,
