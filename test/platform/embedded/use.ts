@@ -32,20 +32,16 @@ const server = startedFor(test, async () => {
 	return {dataDir, pid: holder.child.pid, ...running(holder), stop};
 });
 
-test('the first start creates the database, the next finds its data', async (t) => {
-	t.deepEqual(await query(server.connectionString, 'select current_database() "database", current_user "user"'), [
-		{database: 'oplink', user: 'oplink'},
-	]);
-	await assertKept(t, server.connectionString, 'first');
-});
-
-test('the database is durable, and listens only on a socket that its user and root can open', async (t) => {
+test('a first start creates a durable database, on a socket of its user and root, and the next finds its data', async (t) => {
 	const settings = await query(
 		server.connectionString,
-		`select current_setting('fsync') fsync, current_setting('synchronous_commit') commit,
-		current_setting('listen_addresses') tcp, current_setting('unix_socket_permissions') socket`,
+		`select current_database() "database", current_user "user", current_setting('fsync') fsync,
+		current_setting('synchronous_commit') commit, current_setting('listen_addresses') tcp,
+		current_setting('unix_socket_permissions') socket`,
 	);
-	t.deepEqual(settings, [{fsync: 'on', commit: 'on', tcp: '', socket: '0700'}]);
+	const durable = {fsync: 'on', commit: 'on', tcp: '', socket: '0700'};
+	t.deepEqual(settings, [{database: 'oplink', user: 'oplink', ...durable}]);
+	await assertKept(t, server.connectionString, 'first');
 });
 
 test('a second server on the same DATA_DIR is refused with the pid of the first, which keeps running', async (t) => {
