@@ -155,6 +155,15 @@ test('clocks that differ are warnings, and a slow answer is not', (t) => {
 	t.like(judge('11:59:00'), {status: 'warn', message: 'its clock is 60 s behind that of this machine'});
 });
 
+test('the server’s clock is that of its Date header', async (t) => {
+	const clockOf = async (date: string) => {
+		const {cli} = await startRecordingServer(t, {'GET /health/ready': {body: {status: 'ok'}, headers: {date}}});
+		return findingsIn(await cli('doctor --json')).find(({check}) => check === 'server.clock');
+	};
+	t.like(await clockOf(new Date(Date.now() - 3_600_000).toUTCString()), {status: 'warn'});
+	t.is(await clockOf('yesterday'), undefined);
+});
+
 test('versions that differ are a warning', (t) => {
 	t.is(judgeVersion(packageVersion(), packageVersion()).status, 'ok');
 	t.like(judgeVersion('9.0.0', '0.1.0'), {status: 'warn', message: 'it is version 9.0.0, this program 0.1.0'});

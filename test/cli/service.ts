@@ -73,6 +73,7 @@ test('refusals of the server end with their exit codes', async (t) => {
 	ends(t, await cli([...create, '--short-code', 'not valid', '--expiry', 'tomorrow']), 1, {
 		stderr: /Error: Validation failed\n {2}shortCode .*\n {2}expiry .*\nRequest id: /,
 	});
+	t.regex((await cli('status')).stdout, /^status +ok$/m);
 	t.is((await cli('status', {env: {OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}})).exitCode, 3);
 	t.is((await cli('links list', {env: {OPLINK_API_KEY: acme.clientKey}})).exitCode, 3);
 });

@@ -65,9 +65,15 @@ GUESSES  GRADED   RIGHT
 high        200  99.5 %
 `,
 	});
-	ends(t, await cli('stats --org Ab12 --json'), 0, {json: stats});
 	const query = 'from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true';
 	t.is(requests[0]?.url, `${path}/stats?${query}`);
+});
+
+test('without --org the only organization is taken', async (t) => {
+	const only = {body: {data: [{id: 'Ab12'}], total: 1, page: 1, limit: 1}};
+	const {cli, requests} = await startRecordingServer(t, {...answers, 'GET /admin/organizations': only});
+	ends(t, await cli('stats --interval month --json'), 0, {json: stats});
+	t.regex(requests.at(-1)?.url ?? '', /^\/admin\/organizations\/Ab12\/stats\?interval=month/);
 });
 
 test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) => {

@@ -1,8 +1,8 @@
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
 import {createTestDatabase} from './database.ts';
 import {dataDirectory, oplink, ready} from './process.ts';
 import type {TestService} from './service.ts';
-
-const adminToken = 'a-token-of-32-characters-or-more';
 
 /**
  * `oplink serve` with two workers, over a database of its own: what builders and callers need of a service, and the
@@ -13,11 +13,11 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 	const t = {teardown: (undo: () => unknown) => void undos.push(undo)};
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
+	const DATA_DIR = env['DATA_DIR'] ?? (await dataDirectory(t));
 	const program = oplink(t, ['serve'], {
 		PORT: '0',
 		WORKERS: '2',
-		ADMIN_TOKEN: adminToken,
-		DATA_DIR: await dataDirectory(t),
+		DATA_DIR,
 		DATABASE_URL: database.url,
 		TRUSTED_PROXIES: '127.0.0.0/8',
 		LOG_FORMAT: 'json',
@@ -26,6 +26,8 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 	await program.printed(ready);
 	// Not the address in LINK_DOMAIN and PUBLIC_URL.
 	const [, url = ''] = await program.printed(/"url":"([^"]+)","pid":\d+,"msg":"ready"/);
+	// Both workers must have the one that was generated.
+	const adminToken = (await readFile(path.join(DATA_DIR, 'admin-token'), 'utf8')).trim();
 	return {
 		...program,
 		url,

@@ -80,6 +80,7 @@ const refusals: Array<[fault: FaultInput, status: number, message?: string]> = [
 	[{status: 403, code: 'organization_not_enabled_in_instance', message: 'No'}, 502],
 	[{status: 429, message: 'Slow down', retryAfter: 60}, 502],
 	[{status: 422, code: 'form_identifier_exists', message: 'Taken'}, 409, 'Taken'],
+	[{status: 400, code: 'organization_invitation_not_unique', message: 'Twice'}, 409, 'Twice'],
 	[{status: 422, code: 'form_param_format_invalid', message: 'Odd'}, 400, 'Odd'],
 	[{status: 401, code: 'clerk_key_invalid', message: 'Wrong key'}, 502],
 	[{status: 404, message: 'No such thing'}, 502],

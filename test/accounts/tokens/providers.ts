@@ -38,7 +38,13 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	const keycloak = {realm_access: {roles: ['offline_access', 'oplink-admin']}, preferred_username: 'ann', azp: 'x'};
 	const ann = {email: 'ann@acme.example', sub: 'ann-1'};
 	const refused = (claim: string) => ({message: `The token's claim ${claim} is not accepted`});
-	const rows: Array<[claims: Record<string, unknown>, status: number, body?: object]> = [
+	const rows: Array<
+		[
+			claims: Record<string, unknown>,
+			status: number,
+			body?: {scopes?: string[]; name?: string; id?: string; message?: string},
+		]
+	> = [
 		[{sub, repository: 'acme/app', repository_owner_id: '42', jti: 'x'}, 200, {name: sub, scopes: ['links:write']}],
 		[{sub: 'repo:acme/app:ref:x', repository_owner_id: '43'}, 403, refused('repository_owner_id')],
 		[{sub: 'repo:acme/apples:ref:x', repository_owner_id: '42'}, 403, refused('sub')],
@@ -55,6 +61,8 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	for (const [claims, status, body] of rows) {
 		const answer = await whoami(provider.token(claims));
 		t.like(answer, body === undefined ? {status} : {status, body}, JSON.stringify(claims));
+		// `t.like` would accept more of them.
+		t.deepEqual(body?.scopes ?? answer.body.scopes, answer.body.scopes);
 	}
 
 	const acme = await organization(service);

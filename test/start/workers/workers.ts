@@ -62,7 +62,7 @@ test.serial('two workers share the port, serve no stale link, and each reports t
 });
 
 test.serial('the CLI finds a server of two workers by its DATA_DIR, on any PORT', async (t) => {
-	const found = oplink(t, ['status', '--json'], {DATA_DIR, OPLINK_ADMIN_TOKEN: program.service.adminToken});
+	const found = oplink(t, ['status', '--json'], {DATA_DIR});
 	t.is(await found.ended, 0);
 	t.is(JSON.parse(found.stdout()).status, 'ok');
 });

@@ -1,9 +1,9 @@
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
+import {untilAwaited} from '../../helpers/database.ts';
 import {createFakeClock, serviceOf} from '../../helpers/service.ts';
 import {linked, statsOf} from '../_own.ts';
-import {untilTrue} from '../webhooks/_receiver.ts';
 import {clicked, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
 
 const service = serviceOf(test);
@@ -159,9 +159,8 @@ test.serial('a match of an organization deleted meanwhile keeps no other match f
 	const blocker = await db.transaction();
 	await blocker.raw('LOCK TABLE counted_phones');
 	await match(first);
-	const waiting = "SELECT FROM pg_locks WHERE relation = 'counted_phones'::regclass AND NOT granted";
 	// Until the first match is graded, after which the other two are together.
-	await untilTrue(async () => (await db.raw(waiting)).rows.length > 0);
+	await untilAwaited(blocker);
 	await match(gone);
 	await match(acme);
 	await blocker('organizations').where({id: gone.id}).delete();
