@@ -18,7 +18,7 @@ test('a create and an update report all invalid fields together, each by its dot
 		channel: 'x'.repeat(51),
 		utmSource: 'x'.repeat(256),
 		fallbackUrl: 'https://GO.example.com/loop',
-		og: {title: 'x'.repeat(256), imageUrl: 'javascript:alert(1)', color: 'red'},
+		og: {title: 'x'.repeat(256), imageUrl: 'https://go.example.com/a.png', color: 'red'},
 		destinations: {ios: 'https://10.0.0.1/'},
 		expiry: '2026-02-31T00:00:00Z',
 		templateId: 'x',

@@ -39,7 +39,8 @@ test('every route of the table is an operation, and nothing else is', (t) => {
 });
 
 test('the document names its OpenAPI version and has all required parts', (t) => {
-	t.like(document, {openapi: '3.1.0', info: {title: 'Oplink', version: '1.2.3'}, servers: [{url: ours.publicUrl}]});
+	t.like(document, {openapi: '3.1.0', info: {title: 'Oplink', version: '1.2.3'}});
+	t.deepEqual(document.servers, [{url: ours.publicUrl}]);
 	t.deepEqual(Object.keys(document), ['openapi', 'info', 'servers', 'tags', 'paths', 'components']);
 	const known = ['operationId', 'tags', 'summary', 'description', 'servers', 'security', 'parameters'];
 	for (const {operation, name} of operations) {
@@ -184,7 +185,7 @@ test('GET /openapi.json is the document of this server', async (t) => {
 	const {status, headers, body} = await anonymous(service).get('/openapi.json');
 	t.is(status, 200);
 	t.is(headers['content-type'], 'application/json; charset=utf-8');
-	t.like(body, {openapi: '3.1.0', servers: [{url: ours.publicUrl}]});
+	t.deepEqual([body.openapi, body.servers], ['3.1.0', [{url: ours.publicUrl}]]);
 	t.deepEqual(body.paths['/{orgKey}/{shortCode}'].get.servers, [{url: ours.linkUrl}]);
 });
 

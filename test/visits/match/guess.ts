@@ -120,6 +120,7 @@ test('each method has its window', (t) => {
 	const late = click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1});
 	t.is(verdict([late], rare, iPhone), 'outside_window');
 	t.is(verdict([click({...silent, age: HOUR / 3})], rare), 'IP_FUZZY low sale');
+	t.is(verdict([click({...silent, age: HOUR + 1})], rare), 'outside_window');
 	t.is(verdict([click({expiresAt: now})]), 'outside_window');
 });
 

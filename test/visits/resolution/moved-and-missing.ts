@@ -183,7 +183,10 @@ test('who prefers a page gets one for 404 and 410, with the same status and a wa
 	t.false(missing.text.includes('http-equiv="refresh"'));
 	t.false(missing.text.includes('<script'));
 	const arabic = await get(`/${acme.orgKey}/none`, {'Accept-Language': 'ar'});
-	t.true(arabic.text.includes('<html lang="ar" dir="rtl">'));
+	for (const part of ['<html lang="ar" dir="rtl">', noticeStrings.ar.notFound, noticeStrings.ar.notFoundAdvice]) {
+		t.true(arabic.text.includes(part), part);
+	}
+
 	const late = await get(new URL(gone.url).pathname);
 	t.is(late.status, 410);
 	t.true(late.text.includes('<h1>This link is no longer available</h1>'));

@@ -149,6 +149,7 @@ test('desktops show the QR code with the URL as text; phones and links without a
 });
 
 test("an app's own browser shows the way out of it", (t) => {
+	t.regex(render('ios-inapp'), /<p class="url"><bdi dir="ltr">go\.example\.com/);
 	t.true(render('ios-inapp').includes('Nothing happens? Open this link in Safari.'));
 	t.true(render('android-inapp').includes('Nothing happens? Open this link in Chrome.'));
 	t.true(render('ios-inapp').includes('data-copy-link="https://go.example.com/AB12/sale"'));
