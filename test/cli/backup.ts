@@ -14,7 +14,7 @@ import {backedUp, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
-import {ends, runCli} from './_run-cli.ts';
+import {ends, runCli, runOnScreen} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const given = backedUp(test);
@@ -203,6 +203,10 @@ test('a pipe closed before the backup is complete is a failure', async (t) => {
 	const [[exitCode], stderr] = await Promise.all([once(program, 'exit'), text(program.stderr)]);
 	t.is(exitCode, 1);
 	t.is(stderr, 'Error: Standard output was closed before the backup was complete\n');
+});
+
+test('a backup is not written to a terminal', async (t) => {
+	ends(t, await runOnScreen('backup -', {}), 2, {stdout: '', stderr: /binary and cannot be written to a terminal/});
 });
 
 test('a backup of a database without any table says that there is nothing to back up', async (t) => {

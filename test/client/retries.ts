@@ -90,6 +90,18 @@ for (const [name, call] of Object.entries({...resolution, ...reports})) {
 	});
 }
 
+test('a link that a person waits for is not waited for where another one serves', async (t) => {
+	const invite = {deviceId, template: 'invite', params: {}};
+	for (const [link, waited] of [
+		['https://go.example.com/invite', []],
+		[undefined, [7]],
+	] as const) {
+		const {oplink, waits} = await faultyServer(t, [rateLimited(7), ok]);
+		await oplink.createLink(invite, {link});
+		t.deepEqual(waits, waited);
+	}
+});
+
 test('session makes one attempt, and logs and does not throw', async (t) => {
 	for (const fate of ['drop', 'break off', 'hang', rateLimited(7), failed, badGateway, ...refusals] as const) {
 		const {oplink, requests, waits, log} = await clientOf(t, fate, 1);

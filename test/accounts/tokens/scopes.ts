@@ -36,6 +36,7 @@ test('every route of operators wants a scope, but for whoami', (t) => {
 		operatorRoutes.filter(({scope}) => scope === null).map(({path}) => path),
 		['/admin/whoami'],
 	);
+	t.is(operatorRoutes.find(({path}) => path.endsWith('/matches/simulate'))?.scope, 'matches:read');
 });
 
 test('each route refuses a token of every other scope with 403 that names the one it wants', async (t) => {

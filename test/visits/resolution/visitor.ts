@@ -3,6 +3,7 @@ import Joi from 'joi';
 import {
 	isPrefetch,
 	readVisitor,
+	showsQrCode,
 	type VisitorClass,
 	type VisitorHeaders,
 } from '../../../src/visits/resolution/visit/visitor.ts';
@@ -124,7 +125,9 @@ test('browser, app and service have a name', (t) => {
 
 test('a Mac that may be an iPad has no platform, because its headers are ambiguous', (t) => {
 	const userAgent = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.5 Safari/605.1.15';
-	t.like(readVisitor({userAgent}), {class: 'mac-or-ipad', platform: null, os: null, osVersion: null});
+	const visitor = readVisitor({userAgent});
+	t.like(visitor, {class: 'mac-or-ipad', platform: null, os: null, osVersion: null});
+	t.true(showsQrCode(visitor));
 });
 
 test('the language is the one asked for most, in its canonical form', (t) => {
