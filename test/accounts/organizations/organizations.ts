@@ -117,6 +117,8 @@ test('an organization with an active subscription is not deleted; without one al
 
 /** Deletes an organization as the removal does, once something that is written waits for it. The deletion waits for nobody. */
 const deleteAwaited = async <T>(t: ExecutionContext, id: string, write: () => Promise<T>): Promise<T> => {
+	// Clicks of visits before would wait for it, too.
+	await service.services.clickJournal.flushed();
 	const deletion = await service.services.db.transaction();
 	await deletion('organizations').where({id}).forUpdate().select('id');
 	const written = write();

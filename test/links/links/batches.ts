@@ -144,11 +144,10 @@ test('writers of many links lock them in one order', async (t) => {
 		[{channel: 'radio'}, () => operator.patch(`${base}/channels/${channel.id}`, {name: 'television'})],
 		[{domainId: domain.id}, () => operator.delete(`${base}/domains/${domain.id}`)],
 	] as const) {
-		const earlier = await link(acme, fields);
-		let later = await link(acme, fields);
+		let [earlier, later] = [await link(acme, fields), await link(acme, fields)];
 		// The later one comes first by its id, and last where rows are read as they are stored.
 		while (later.id > earlier.id) {
-			later = await link(acme, fields);
+			[earlier, later] = [later, await link(acme, fields)];
 		}
 
 		const other = await db.transaction();
