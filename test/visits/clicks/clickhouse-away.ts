@@ -43,8 +43,8 @@ run('what is stored about a device is exported and erased, also in ClickHouse', 
 	t.like(body.clicks[0], {linkId: sale.id, os: 'iOS', osVersion: '17.5.1', timezone: 'America/New_York'});
 	const {clickId} = body.clicks[0];
 	const contextsOf = async () => {
-		const query = `SELECT DISTINCT toString(context_id) AS id FROM clicks WHERE id = toUUID('${clickId}')`;
-		return (await its.server.clickHouse.select<{id: string}>(query)).map(({id}) => id);
+		const query = `SELECT DISTINCT toString(context_id) AS context FROM clicks WHERE id = toUUID('${clickId}')`;
+		return (await its.server.clickHouse.select<{context: string}>(query)).map(({context}) => context);
 	};
 	const [before = ''] = await contextsOf();
 	t.is((await admin(its.service).delete(data)).status, 200);
