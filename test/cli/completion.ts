@@ -152,6 +152,7 @@ test('the script of a shell that is unknown is a usage error', async (t) => {
 	ends(t, await runCli('completion tcsh'), 2, {stderr: /Shells are bash, zsh and fish/});
 });
 
+/** Whether this machine has a shell: Debian installs neither zsh nor fish by itself. */
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
 for (const shell of ['bash', 'zsh', 'fish']) {

@@ -54,7 +54,7 @@ test('details are of a 400 only, a wait of a 429 only, and a request id may be m
 	}
 });
 
-test('an answer that is no envelope, or a success that is not JSON, names the status, keeps the body, is not repeated', async (t) => {
+test('an answer without the envelope or a success without JSON names the status, keeps the body, and is not retried', async (t) => {
 	for (const [status, body] of [
 		[403, '<html><h1>Forbidden</h1></html>'],
 		[403, ''],

@@ -24,7 +24,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const phone = (initialUrl: string | null = null) => {
 	let hear: (link: LinkData) => void = () => {};
 	const events = new Set<(event: {url: string}) => void>();
-	const timers: Array<() => void> = [];
+	let timers: Array<{seconds: number; wake: () => void}> = [];
 	const match = open<LinkData | null>();
 	const answers = new Map<string, Promise<LinkData | null>>([
 		[HELLO_URL, Promise.resolve(HELLO)],
@@ -63,7 +63,7 @@ const phone = (initialUrl: string | null = null) => {
 			device: () => ({deviceId: 'device-0001', platform: 'iOS' as const}),
 			tokens: async () => ({clipboardToken: 'opl_token'}),
 			log: (message: string) => warnings.push(message),
-			sleep: () => new Promise<void>((resolve) => timers.push(resolve)),
+			sleep: (seconds: number) => new Promise<void>((wake) => timers.push({seconds, wake})),
 		},
 		Linking: {
 			getInitialURL: async () => initialUrl,
@@ -76,9 +76,11 @@ const phone = (initialUrl: string | null = null) => {
 
 			await settled();
 		},
-		/** All waits are over. */
-		pass: async () => {
-			for (const wake of timers.splice(0)) {
+		/** Time passes; without seconds all waits end. */
+		pass: async (passed = Number.POSITIVE_INFINITY) => {
+			const left = timers.map(({seconds, wake}) => ({seconds: seconds - passed, wake}));
+			timers = left.filter(({seconds}) => seconds > 0);
+			for (const {wake} of left.filter(({seconds}) => seconds <= 0)) {
 				wake();
 			}
 
@@ -133,9 +135,10 @@ test('a warm start opens its link, and the same link again when it is tapped aga
 	t.is(await app.first, null);
 	app.ready();
 	await device.tap(SALE_URL);
+	await device.pass(1);
 	await device.tap(SALE_URL);
 	t.deepEqual(app.opened, [SALE_SCREEN]);
-	await device.pass();
+	await device.pass(1);
 	await device.tap(SALE_URL);
 	await device.tap('acmeshop://hello?from=page');
 	await device.tap('acmeshop://');

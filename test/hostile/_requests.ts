@@ -15,7 +15,7 @@ export type Request = {
 	body: Body;
 };
 
-/** Mostly what is usual, `weight` to one, else one of the odd ones. */
+/** The usual value, `weight` to one, else one of the odd values. */
 const mostly = <T>(weight: number, usual: fc.Arbitrary<T>, ...odd: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
 	fc.oneof({weight, arbitrary: usual}, ...odd.map((arbitrary) => ({weight: 1, arbitrary})));
 

@@ -33,7 +33,7 @@ export const clickCommands: CommandGroup = {
 				}).catch((error: unknown) => {
 					const {name, message} = error as Error;
 					throw name === 'MigrationError'
-						? new OperatorError(message, exitCodes.conflict, 'Nothing was changed')
+						? new OperatorError(`${message}. Nothing was changed`, exitCodes.conflict)
 						: error;
 				});
 				await context.show.answer({place, moved}, () =>

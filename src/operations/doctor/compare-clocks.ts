@@ -7,22 +7,22 @@ const TOLERANCE = 5;
 export type ClockReading = {read: Date; asked: Date; answered: Date};
 
 /**
- * Compares another clock with ours: a slow answer is no difference.
- * @param ours whose clock ours is, in words.
+ * Compares another clock with ours. The time that an answer takes does not count as a difference.
+ * @param owner whose clock ours is, such as `this machine`.
  */
 export const compareClocks = (
 	{ok, warn}: ReturnType<typeof findingsOf>,
 	check: string,
 	{read, asked, answered}: ClockReading,
-	ours: string,
+	owner: string,
 ): Finding => {
 	const nearest = Math.min(Math.max(read.getTime(), asked.getTime()), answered.getTime());
 	const seconds = Math.round((read.getTime() - nearest) / 1000);
 	return Math.abs(seconds) <= TOLERANCE
-		? ok(check, `its clock agrees with that of ${ours}`)
+		? ok(check, `its clock agrees with that of ${owner}`)
 		: warn(
 				check,
-				`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of ${ours}`,
+				`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of ${owner}`,
 				'Synchronize both clocks by NTP',
 			);
 };

@@ -46,18 +46,28 @@ const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 	}
 };
 
+/** Every known or applied migration in order, with the time it was applied. */
+export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
+	const [names, rows] = await Promise.all([knownNames(), appliedRows(db)]);
+	const applied = new Map(rows.map((row) => [row.name, row.migration_time]));
+	return [...new Set([...names, ...applied.keys()])].map((name) => ({
+		name,
+		appliedAt: applied.get(name) ?? null,
+		known: names.includes(name),
+	}));
+};
+
 /** The names of pending migrations. @throws ConfigError if a newer version of the program has migrated the database. */
 const pending = async (db: Db): Promise<string[]> => {
-	const [known, rows] = await Promise.all([knownNames(), appliedRows(db)]);
-	const applied = new Set(rows.map(({name}) => name));
-	const unknown = [...applied].filter((name) => !known.includes(name));
+	const states = await migrationStatus(db);
+	const unknown = states.flatMap(({name, known}) => (known ? [] : [name]));
 	if (unknown.length > 0) {
 		throw new ConfigError([
 			`The database has migrations that this version of Oplink does not know (${unknown.join(', ')}): start the version that applied them, or roll them back with its 'oplink migrate down'`,
 		]);
 	}
 
-	return known.filter((name) => !applied.has(name));
+	return states.flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
 };
 
 /** Serializes migrations of a database. The number must only differ from our other advisory locks. */
@@ -129,24 +139,13 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 		return newest.name;
 	});
 
-/** Every known or applied migration in order, with the time it was applied. */
-export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
-	const names = await knownNames();
-	const applied = new Map((await appliedRows(db)).map((row) => [row.name, row.migration_time]));
-	return [...new Set([...names, ...applied.keys()])].map((name) => ({
-		name,
-		appliedAt: applied.get(name) ?? null,
-		known: names.includes(name),
-	}));
-};
-
 /** The tables that migrations make; null for the database of a newer version, which may have more. */
 export const migratedTables = async (db: Db): Promise<string[] | null> => {
-	const known = await knownNames();
-	if ((await appliedRows(db)).some(({name}) => !known.includes(name))) {
+	const states = await migrationStatus(db);
+	if (states.some(({known}) => !known)) {
 		return null;
 	}
 
-	const sections = await Promise.all(known.map(readSections));
+	const sections = await Promise.all(states.map(({name}) => readSections(name)));
 	return sections.flatMap(({up}) => [...up.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table));
 };

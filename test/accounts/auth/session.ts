@@ -134,7 +134,7 @@ test('audience and authorized parties are required if configured', async (t) => 
 	}
 });
 
-/** A provider of the test's own, whose clock moves, and what is made of its tokens. */
+/** A separate provider for a test, with a clock that it moves, and a verifier of its tokens. */
 const ownProvider = async (t: ExecutionContext) => {
 	const ownClock = createFakeClock();
 	const own = await startIdentityProvider({clock: ownClock});

@@ -59,7 +59,7 @@ test.serial('a point is given back an hour after it was taken', async (t) => {
 	t.is((await caller.post(goodTier)).status, 200);
 });
 
-test('who is no member, of whatever organization, is 403 after the limit and before validation', async (t) => {
+test('somebody who is not a member of any organization is 403 after the limit and before validation', async (t) => {
 	const {clerkOrgId: organization} = await member(portal);
 	const {clerkUserId: user} = (await member(portal)).user;
 	for (const [claims, expected] of [

@@ -95,15 +95,15 @@ test('with DATABASE_URL there is no demo; process warnings are log lines, and a 
 	t.like(warnings, {length: 1, 0: {level: 'warn', err: {message: 'old ways', code: 'OLD'}}});
 });
 
-/** A log of the fake clock, its lines, and of each whose it is with how many it stands for. */
+/** A log by a fake clock: its lines, and a summary of each, its origin and how many lines it stands for. */
 const open = () => {
 	const clock = createFakeClock();
 	const sampler = createFaultSampler(clock);
 	const written: string[] = [];
 	const log = createLog({logLevel: 'debug', logFormat: 'json'}, sampler, {write: (line) => written.push(line)});
 	const lines = () => written.map((line) => JSON.parse(line));
-	const told = () => lines().map(({requestId, msg, repeated = '-'}) => `${requestId ?? msg} ${repeated}`);
-	return {clock, sampler, log, lines, told};
+	const summaries = () => lines().map(({requestId, msg, repeated = '-'}) => `${requestId ?? msg} ${repeated}`);
+	return {clock, sampler, log, lines, summaries};
 };
 
 type Opened = ReturnType<typeof open>;
@@ -143,7 +143,7 @@ for (const [what, count, write] of pairs) {
 }
 
 test('a fault that lasts is one line a minute, the last of them with the number of those it stands for', (t) => {
-	const {clock, sampler, log, lines, told} = open();
+	const {clock, sampler, log, lines, summaries} = open();
 	for (let second = 0; second <= 130; second += 1) {
 		log.child({requestId: `r${second}`}).error({err: one}, 'request failed');
 		clock.advance(1);
@@ -151,12 +151,12 @@ test('a fault that lasts is one line a minute, the last of them with the number 
 
 	sampler.flush();
 	sampler.flush();
-	t.deepEqual(told(), ['r0 -', 'r60 60', 'r120 60', 'r130 10']);
+	t.deepEqual(summaries(), ['r0 -', 'r60 60', 'r120 60', 'r130 10']);
 	t.like(lines()[1], {level: 'error', msg: 'request failed', err: {message: 'away', code: 'ECONNREFUSED'}});
 });
 
 test('suppressed lines of an ended fault are written with the next one', (t) => {
-	const {clock, log, told} = open();
+	const {clock, log, summaries} = open();
 	for (const message of ['away', 'away', 'away']) {
 		log.warn(message);
 	}
@@ -165,17 +165,17 @@ test('suppressed lines of an ended fault are written with the next one', (t) => 
 	log.warn('full');
 	clock.advance(60);
 	log.warn('away');
-	t.deepEqual(told(), ['away -', 'full -', 'away 2', 'away -']);
+	t.deepEqual(summaries(), ['away -', 'full -', 'away 2', 'away -']);
 });
 
 test('a clock that is set back holds nothing back for longer', (t) => {
-	const {clock, log, told} = open();
+	const {clock, log, summaries} = open();
 	log.warn('away');
 	log.warn('away');
-	t.deepEqual(told(), ['away -']);
+	t.deepEqual(summaries(), ['away -']);
 	clock.advance(-3600);
 	log.warn('away');
-	t.deepEqual(told(), ['away -', 'away 2']);
+	t.deepEqual(summaries(), ['away -', 'away 2']);
 });
 
 test('endless kinds of fault are tracked up to a limit, and none is lost', (t) => {

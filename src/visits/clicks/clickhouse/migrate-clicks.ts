@@ -29,7 +29,7 @@ const countIn = async (clickHouse: ClickHouse): Promise<number> => {
 
 const requireCount = (moved: number, expected: number): void => {
 	if (moved !== expected) {
-		throw new MigrationError(`${moved} of ${expected} clicks arrived; nothing was changed: is a server still running?`);
+		throw new MigrationError(`${moved} of ${expected} clicks arrived, perhaps because a server is still running`);
 	}
 };
 
@@ -49,7 +49,7 @@ const requireRolledUp = async (trx: Db): Promise<void> => {
 		[state?.rolled ?? '3:3:'],
 	);
 	if (state?.backfill !== null || !state.isOfThisCluster || rows.length > 0) {
-		throw new MigrationError('Some clicks are not rolled up yet: is a server still running?');
+		throw new MigrationError('Some clicks are not rolled up yet, perhaps because a server is still running');
 	}
 };
 
