@@ -149,7 +149,7 @@ test('oplink tokens creates, lists and revokes, and commands take such a token',
 	const refused = await cli(`stats --org ${orgKey}`, token);
 	t.is(refused.exitCode, 3);
 	t.regex(refused.stderr, /The token lacks the scope stats:read/);
-	t.regex((await cli('tokens list')).stdout, /ci-7 +links:write/);
+	t.regex((await cli('tokens list --all')).stdout, /ci-7 +links:write/);
 	t.is((await cli('tokens revoke ci-7 --yes')).exitCode, 0);
 	t.is((await cli('tokens revoke ci-7 --yes')).exitCode, 4);
 	t.is((await cli(`links list --org ${orgKey}`, token)).exitCode, 3);
