@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
+import {createDb} from '../../../src/platform/db/db.ts';
 import {type Graded, gradeAttempts} from '../../../src/visits/match/guess-grades.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
@@ -115,11 +116,18 @@ test('an organization with an active subscription is not deleted; without one al
 	}
 });
 
+/** A transaction on a session of its own: tests that each hold one of the service's four would wait for each other. */
+const transaction = (t: ExecutionContext) => {
+	const db = createDb(service.databaseUrl, {poolSize: 1});
+	t.teardown(() => db.destroy());
+	return db.transaction();
+};
+
 /** Deletes an organization as the removal does, once something that is written waits for it. The deletion waits for nobody. */
 const deleteAwaited = async <T>(t: ExecutionContext, id: string, write: () => Promise<T>): Promise<T> => {
 	// Clicks of visits before would wait for it, too.
 	await service.services.clickJournal.flushed();
-	const deletion = await service.services.db.transaction();
+	const deletion = await transaction(t);
 	await deletion('organizations').where({id}).forUpdate().select('id');
 	const written = write();
 	await untilAwaited(deletion);
@@ -156,13 +164,13 @@ test('a deletion waits for no device that waits for it', async (t) => {
 });
 
 test('many events of an organization in deletion hold no connections of others', async (t) => {
-	const {db, eventWriter} = service.services;
+	const {eventWriter} = service.services;
 	const [acme, other] = [await organization(service), await organization(service)];
 	await acme.client.post('/sdk/session', {deviceId: 'device-known'});
 	const now = service.clock.now();
 	const event = {organizationId: acme.id, deviceId: 'device-known', eventName: 'purchase', properties: {}};
 	const when = {eventId: null, linkId: null, occurredAt: now, receivedAt: now};
-	const deletion = await db.transaction();
+	const deletion = await transaction(t);
 	await deletion('organizations').where({id: acme.id}).forUpdate().select('id');
 	const answers = Promise.allSettled(
 		Array.from({length: 30}, () => eventWriter.store({...event, ...when, id: randomUUID()})),
@@ -238,10 +246,9 @@ const drawOrgKey = async (orgKey: string): Promise<unknown[]> => {
 };
 
 test('an orgKey that is drawn while its organization is being deleted is not given', async (t) => {
-	const {db} = service.services;
 	for (const end of ['commit', 'rollback'] as const) {
 		const {id, orgKey} = await create();
-		const deletion = await db.transaction();
+		const deletion = await transaction(t);
 		await deletion('organizations').where({id}).delete();
 		const drawing = drawOrgKey(orgKey);
 		await untilAwaited(deletion);
