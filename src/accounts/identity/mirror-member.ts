@@ -5,13 +5,7 @@ import type {Mirror} from './mirror.ts';
 import {type EventKind, fillContact, isNewer, mirrorOrganization} from './mirror-organization.ts';
 import {ensureUser} from './mirror-user.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
-import {
-	type EndedMembership,
-	emailIn,
-	isKnownTime,
-	membershipIdOf,
-	type ProviderMembership,
-} from './provider-payloads.ts';
+import {type EndedMembership, emailIn, isKnownTime, newest, type ProviderMembership} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 const entryOf = (action: string, member: MirroredMember) => ({
@@ -21,15 +15,6 @@ const entryOf = (action: string, member: MirroredMember) => ({
 	organizationId: member.organizationId,
 	details: {role: member.role},
 });
-
-/** Whether an event is about a row's membership, the only one of this person in the organization. */
-const isOfSame = (
-	{clerkMembershipId}: MirroredMember,
-	{id, organizationId, userId}: Pick<EndedMembership, 'id' | 'organizationId' | 'userId'>,
-): boolean =>
-	clerkMembershipId === null ||
-	clerkMembershipId === id ||
-	(organizationId !== null && userId !== null && id === membershipIdOf(organizationId, userId));
 
 /** Whether a row is of a later membership than this one. */
 const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, createdAt}: ProviderMembership) =>
@@ -148,8 +133,11 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	const {id, updatedAt} = membership;
 	const role = storedRoleOf(membership.role);
 	const known = await store.findByProvider(membership);
-	if (known === null || !isOfSame(known, membership)) {
+	if (known?.clerkMembershipId !== id) {
 		await store.awaitRole({id, role, updatedAt}, now);
+	}
+
+	if (known === null || isOfLater(known, membership)) {
 		return;
 	}
 
@@ -158,7 +146,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	}
 
 	if (isNewer('updated', updatedAt, known.providerUpdatedAt)) {
-		const member = {...known, role, providerUpdatedAt: updatedAt};
+		const member = {...known, role, providerUpdatedAt: newest(updatedAt, known.providerUpdatedAt)};
 		await store.update(member, now);
 		if (role !== known.role) {
 			await record(entryOf('UPDATE', member));
@@ -166,7 +154,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	}
 };
 
-/** Removes a membership and records its end. A later one of the same person stays. */
+/** Removes a membership and records its end. Only one that began later stays, whatever the ids: removal must be sure. */
 export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembership): Promise<void> => {
 	await createTombstoneStore(trx).addMembership(ended, now);
 	const store = createMembershipStore(trx);
@@ -178,10 +166,8 @@ export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembersh
 
 	const {createdAt} = ended;
 	const began = known.providerCreatedAt;
-	const isSame = isOfSame(known, ended);
 	const isLater = createdAt !== null && began !== null && began > createdAt;
-	const isEarlier = createdAt !== null && began !== null && began < createdAt;
-	if (isSame ? !isLater : isEarlier) {
+	if (!isLater) {
 		await store.remove(known);
 		await record(entryOf('DELETE', known));
 	}

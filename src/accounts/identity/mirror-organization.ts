@@ -4,7 +4,7 @@ import {createOrganizationStore, type Organization} from '../organizations/organ
 import {seedChannels} from '../organizations/seed-channels.ts';
 import {inMirror, type Mirror, type MirrorDeps} from './mirror.ts';
 import {createOrganizationMirrorStore, type MirroredOrganization} from './organization-mirror-store.ts';
-import type {ProviderOrganization} from './provider-payloads.ts';
+import {isKnownTime, newest, type ProviderOrganization} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 /**
@@ -13,7 +13,7 @@ import {createTombstoneStore} from './tombstone-store.ts';
  */
 export type EventKind = 'created' | 'updated' | 'mentioned';
 
-/** Whether an event is newer than the stored state. */
+/** Whether an event is newer than the stored state. An update without a time is taken for new: nothing says otherwise. */
 export const isNewer = (kind: EventKind, at: Date, known: Date | null): boolean => {
 	switch (kind) {
 		case 'mentioned':
@@ -21,7 +21,7 @@ export const isNewer = (kind: EventKind, at: Date, known: Date | null): boolean 
 		case 'created':
 			return known === null || at > known;
 		case 'updated':
-			return known === null || at >= known;
+			return known === null || at >= known || !isKnownTime(at);
 	}
 };
 
@@ -52,7 +52,7 @@ const update = async (
 	organization: ProviderOrganization,
 ): Promise<Organization> => {
 	const store = createOrganizationMirrorStore(trx);
-	await store.setProviderUpdatedAt(known.id, organization.updatedAt);
+	await store.setProviderUpdatedAt(known.id, newest(organization.updatedAt, known.providerUpdatedAt));
 	if (organization.name === known.providerName) {
 		return known;
 	}

@@ -1,7 +1,7 @@
 import type {Mirror} from './mirror.ts';
 import {type EventKind, fillContact, isNewer} from './mirror-organization.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
-import {emailIn, type ProviderMembership, type ProviderUser} from './provider-payloads.ts';
+import {emailIn, newest, type ProviderMembership, type ProviderUser} from './provider-payloads.ts';
 import {createUserStore, type MirroredUser} from './user-store.ts';
 
 const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unknown>) => ({
@@ -95,7 +95,7 @@ export const mirrorUser = async (mirror: Mirror, user: ProviderUser, kind: Event
 		isEmailVerified: email !== null && user.isEmailVerified,
 		name: user.name,
 		lastLoginAt: user.lastSignInAt ?? row?.lastLoginAt ?? null,
-		providerUpdatedAt: user.updatedAt,
+		providerUpdatedAt: newest(user.updatedAt, row?.providerUpdatedAt ?? null),
 	});
 	// An owner whose membership had no address becomes the contact as soon as there is one.
 	for (const organizationId of await createOrganizationMirrorStore(mirror.trx).ownedBy(user.id)) {

@@ -85,6 +85,9 @@ const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: D
 /** Whether the provider sent a time, see `LONG_AGO`. */
 export const isKnownTime = (at: Date): boolean => at > LONG_AGO;
 
+/** The later of an event's time and the stored one, so that an event without a time takes none away. */
+export const newest = (at: Date, known: Date | null): Date => (known !== null && known > at ? known : at);
+
 /** Lower case, for comparing addresses; null if invalid. */
 export const emailIn = (value: unknown): string | null => {
 	const address = text(value).toLowerCase();

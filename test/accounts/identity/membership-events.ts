@@ -176,6 +176,38 @@ test('a user who joins again is a member, and the earlier membership’s deletio
 	t.deepEqual(await roleOf(organization), ['DEVELOPER'], 'the same id, created later');
 });
 
+test('an event of a person’s membership by another id is about it, unless theirs is known to be a later one', async (t) => {
+	const {organization, membership} = await joined(t, 'developer');
+	const otherwise = {id: `${membership.id}2`, public_metadata: {role: 'admin'}};
+	const before = {...otherwise, created_at: membership.created_at - 1};
+	await deliver(t, event('updated', membership, before), event('deleted', membership, before));
+	t.deepEqual(await roleOf(organization), ['DEVELOPER']);
+	await deliver(t, event('updated', membership, otherwise));
+	t.deepEqual(await roleOf(organization), ['ADMIN']);
+	await deliver(t, event('deleted', membership, {...otherwise, created_at: undefined}));
+	t.deepEqual(await roleOf(organization), []);
+});
+
+test('an update without times is applied, and an older one with a time is stale as before', async (t) => {
+	const {provider} = portal;
+	const {user, organization, membership} = member('developer');
+	await deliverAbout(t, portal, user, organization);
+	const undated = {created_at: undefined, updated_at: undefined};
+	const old = {created_at: 1, updated_at: 1};
+	for (const [times, word] of [
+		[undated, 'Renamed'],
+		[old, 'Older'],
+	] as const) {
+		await deliver(
+			t,
+			provider.event('organization.updated', {...organization, name: word, ...times}),
+			provider.event('user.updated', {...user, first_name: word, ...times}),
+			event('updated', membership, {public_metadata: {role: word === 'Renamed' ? 'admin' : 'viewer'}, ...times}),
+		);
+		t.like(await mirrored(portal, organization), {name: 'Renamed', members: [{name: 'Renamed', role: 'ADMIN'}]});
+	}
+});
+
 test('a membership without an id is identified by its person and organization', async (t) => {
 	const {organization, membership} = member('analyst');
 	const unnamed = {id: undefined};
