@@ -13,8 +13,8 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 export const requestIdOf = (header: string | string[] | undefined): string =>
 	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 
-/** A request URL's path as it was sent, without the query. */
-const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
+/** A request URL's path as it was sent, without the query, and without the origin that proxies may send (RFC 9112, 3.2.2). */
+const rawPath = (url: string | undefined): string => /^(?:https?:\/\/[^/?]*)?([^?]*)/i.exec(url ?? '')?.[1] || '/';
 
 /** The body of every error response (contract/requests 1). */
 const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({

@@ -20,6 +20,8 @@ test('an unknown path is 404 with every field of the envelope', async (t) => {
 	t.is(headers['x-request-id'], 'my-id-1');
 	t.is(headers['x-error-code'], 'unknown_path');
 	t.is(headers['content-type'], 'application/json; charset=utf-8');
+	const ofProxy = await send(service.url, 'GET', `${service.url}/portal/nowhere?x=1`);
+	t.like(ofProxy, {status: 404, body: {path: '/portal/nowhere'}});
 });
 
 test('a request id of 128 visible characters is echoed on success too, any other or none becomes a UUID', async (t) => {
