@@ -54,6 +54,20 @@ export type Claimed = {
 	leasedUntil: Date;
 };
 
+/** SQL: the secret before the last rotation, while it signs at that time. */
+const previousSecret = (at: string): string =>
+	`CASE WHEN previous_until > ${at} THEN previous_secret END AS "previousSecret"`;
+
+/** Where the deliveries of an endpoint go, and what signs them at a time. */
+export const readTarget = async (
+	db: Db,
+	own: {id: string; organization_id: string},
+	at: Date,
+): Promise<Pick<Claimed, 'url' | 'secret' | 'previousSecret'> | undefined> =>
+	db('webhook_endpoints')
+		.where(own)
+		.first('url', 'secret', db.raw(previousSecret('?'), [at]));
+
 /** A process that dies gives its deliveries back after so long, which is longer than a try takes. */
 const LEASE_SECONDS = 60;
 
@@ -82,7 +96,7 @@ const claim: Prepared = {
 		)
 		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
 			failing_since AS "failingSince",
-			CASE WHEN previous_until > CAST($1 AS timestamptz) THEN previous_secret END AS "previousSecret"
+			${previousSecret('CAST($1 AS timestamptz)')}
 		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
 };
 

@@ -10,13 +10,13 @@ import {
 	tooManyEndpoints,
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {createDeliveryStore, recordTries} from './delivery-store.ts';
+import {createDeliveryStore, readTarget, recordTries} from './delivery-store.ts';
 import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
 import {createEndpointStore} from './endpoint-store.ts';
 import {bodyOf} from './listening.ts';
 import {requireWebhookUrl, resolveSafely, UnsafeAddressError, unsafeWebhookUrl} from './safe-address.ts';
 import {isTaken, sendDelivery} from './send-delivery.ts';
-import {addressRulesOf, createSenders} from './sender.ts';
+import {addressRulesOf, createSenders, signingSecrets} from './sender.ts';
 import {openPositions} from './stored-rows.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
@@ -135,9 +135,9 @@ export const replaySince = async (
 /** Sends `endpoint.test` once, also to a disabled endpoint. @returns what came back. @throws 404. */
 export const testEndpoint = async (services: Deps, {organization, id}: Pick<Target, 'organization'> & {id: string}) => {
 	const {clock, db, keyCipher} = services;
-	const [row] = await db('webhook_endpoints').where({id, organization_id: organization.id}).select('url', 'secret');
-	const {url, secret} = required(row, endpointNotFound);
 	const at = clock.now();
+	const own = {id, organization_id: organization.id};
+	const {url, ...secrets} = required(await readTarget(db, own, at), endpointNotFound);
 	const delivery = {id: randomUUID(), type: 'endpoint.test', body: bodyOf('endpoint.test', at, {endpointId: id})};
 	await db('endpoint_deliveries').insert({
 		...delivery,
@@ -151,7 +151,7 @@ export const testEndpoint = async (services: Deps, {organization, id}: Pick<Targ
 	});
 	const senders = createSenders();
 	const {retryAfter: _, ...tried} = await sendDelivery(
-		{...delivery, url, secrets: [keyCipher.open(secret) ?? []].flat()},
+		{...delivery, url, secrets: signingSecrets(keyCipher, secrets)},
 		{now: at, timeoutSeconds: webhookPolicy().timeoutSeconds, rules: addressRulesOf(services), senders},
 	);
 	senders.http.destroy();

@@ -59,6 +59,12 @@ export const createSenders = () => {
 	return {http: new HttpAgent(options), https: new HttpsAgent(options)};
 };
 
+/** The secrets that sign now: the endpoint's, and the one before it where that still signs. */
+export const signingSecrets = (
+	keyCipher: Services['keyCipher'],
+	{secret, previousSecret}: Pick<Claimed, 'secret' | 'previousSecret'>,
+): string[] => [secret, previousSecret].flatMap((sealed) => keyCipher.open(sealed) ?? []);
+
 /** Sends due deliveries. Each process has a sender; the database gives each delivery to one of them. */
 export const createSender = (services: Deps) => {
 	const {clock, db, keyCipher, log, metrics} = services;
@@ -113,10 +119,9 @@ export const createSender = (services: Deps) => {
 		(failingSince !== null && at.getTime() - failingSince.getTime() >= webhookPolicy().disableAfterDays * DAY_MS);
 
 	const send = async (claimed: Claimed): Promise<void> => {
-		const secrets = [claimed.secret, claimed.previousSecret].flatMap((secret) => keyCipher.open(secret) ?? []);
 		const {timeoutSeconds} = webhookPolicy();
 		const tried = await sendDelivery(
-			{...claimed, secrets},
+			{...claimed, secrets: signingSecrets(keyCipher, claimed)},
 			{now: clock.now(), timeoutSeconds, rules: addressRulesOf(services), senders},
 		);
 		await record(outcomeOf(claimed, tried));

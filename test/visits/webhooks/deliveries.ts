@@ -137,11 +137,19 @@ test.serial('after a rotation both secrets sign for 24 hours, then the new one a
 		const at = new Date(Number(headers['webhook-timestamp']) * 1000);
 		return new SvixWebhook(by).sign(headers['webhook-id'] ?? '', at, body);
 	};
-	t.is(first?.headers['webhook-signature'], `${signed(rotated.secret, first)} ${signed(secret, first)}`);
+	const both = (received: Received | undefined) => `${signed(rotated.secret, received)} ${signed(secret, received)}`;
+	t.is(first?.headers['webhook-signature'], both(first));
+	t.true((await admin(service).post(`${path}/test`, {})).body.ok);
+	const isTest = ({json}: Received) => json.type === 'endpoint.test';
+	const [tested] = await receiver.until(1, isTest);
+	t.is(tested?.headers['webhook-signature'], both(tested));
 	service.clock.advance(24 * 3600 + 1);
 	await link(acme);
-	const [, second] = await receiver.until(2);
+	const [, second] = await receiver.until(2, ({json}) => json.type === 'link.created');
 	t.is(second?.headers['webhook-signature'], signed(rotated.secret, second));
+	await admin(service).post(`${path}/test`, {});
+	const [, alone] = await receiver.until(2, isTest);
+	t.is(alone?.headers['webhook-signature'], signed(rotated.secret, alone));
 });
 
 test('test sends endpoint.test and answers what came back; replay sends a delivery again with its id', async (t) => {
