@@ -161,6 +161,35 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 	}
 });
 
+test('a funnel adds up what apps send, and stays with numbers that JSON has', async (t) => {
+	const {acme, id} = await linked(service);
+	await acme.client.post('/sdk/session', {deviceId: 'device-01'});
+	const send = async (eventName: string, ...amounts: unknown[]) => {
+		for (const amount of amounts) {
+			const event = {deviceId: 'device-01', eventName, linkId: id, properties: {amount}};
+			t.is((await acme.client.post('/sdk/events', event)).status, 200);
+		}
+	};
+	await send('usual', 12.5, 7, -0.25, 1e12, 'much', null);
+	await send('high', 1e308, 1e308);
+	await send('low', -1e308, -1e308);
+	await send('mixed', 1e308, 1e308, -1e308, -1e308, 3);
+	// What is left of these is less than the least number.
+	await send('tiny', 4.4e-323, -4e-323, -5e-324);
+	for (const [event, sum] of [
+		['usual', 1_000_000_000_019.25],
+		['high', Number.MAX_VALUE],
+		['low', -Number.MAX_VALUE],
+		['mixed', 3],
+		['tiny', 0],
+	] as const) {
+		const path = `/admin/organizations/${acme.id}/stats/funnel?event=${event}&property=amount`;
+		const {status, body} = await admin(service).get(path);
+		t.is(status, 200, event);
+		t.deepEqual([body.totals.sum, body.rows[0].sum], [sum, sum], event);
+	}
+});
+
 test('reports that count rows take turns, and hold up no other report', async (t) => {
 	const {acme} = await linked(service, {tags: ['spring']});
 	let release = () => {};

@@ -25,7 +25,7 @@ const CLICK = 'click.click_id, click.organization_id, click.link_id, click.creat
 /** SQL: matches with what they can be counted by. */
 const matchesSql = (
 	scope: Scope,
-): string => `SELECT attempts.link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS float8) AS value,
+): string => `SELECT attempts.link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
 		lower(attempts.signals ->> 'platform') AS platform, click.click_id, click.created_at
 	FROM match_attempts AS attempts
 	LEFT JOIN match_clicks AS click ON click.id = attempts.click_id AND click.organization_id = attempts.organization_id
@@ -39,8 +39,8 @@ const eventsSql = (
 ): string => `SELECT events.attributed_link_id AS link_id,
 		events.device_id, ${
 			property === null
-				? 'CAST(NULL AS float8)'
-				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties ->> :property AS float8) END`
+				? 'CAST(NULL AS numeric)'
+				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties -> :property AS numeric) END`
 		} AS value, lower(devices.platform) AS platform, click.click_id, click.created_at
 	FROM events
 	LEFT JOIN devices ON devices.organization_id = events.organization_id AND devices.device_id = events.device_id
@@ -79,7 +79,12 @@ const keySql = (by: DimensionName): string => {
 const isOfClick = (by: DimensionName): boolean =>
 	by === 'country' || (dimensions[by].of === 'campaign' && by !== 'channel');
 
-type Counted = {key: string | null; rows: number; devices: number; sum: number | null};
+/** `sum`: PostgreSQL's `numeric`, which comes as text: adding doubles fails beyond what one holds. */
+type Counted = {key: string | null; rows: number; devices: number; sum: string | null};
+
+/** JSON has no Infinity: a sum beyond what a number holds is the nearest that it does. */
+const sumOf = (text: string | null | undefined): number =>
+	Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text ?? 0)));
 
 /** The rows of a statement by their key; a grouping of all has no key and `isTotal`. */
 const countRows = async (
@@ -152,7 +157,7 @@ export const readFunnel = async (
 	}
 
 	for (const {key, rows: events, devices, sum} of happened.counts) {
-		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : (sum ?? 0)});
+		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : sumOf(sum)});
 	}
 
 	return {
@@ -165,7 +170,7 @@ export const readFunnel = async (
 			matches: matched.total?.rows ?? 0,
 			devices: happened.total?.devices ?? 0,
 			events: happened.total?.rows ?? 0,
-			sum: property === null ? null : (happened.total?.sum ?? 0),
+			sum: property === null ? null : sumOf(happened.total?.sum),
 		},
 		rows: [...rows.values()]
 			.toSorted((a, b) => b.clicks - a.clicks || b.events - a.events || String(a.key).localeCompare(String(b.key)))
