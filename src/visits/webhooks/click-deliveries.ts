@@ -35,7 +35,7 @@ const batchesOf = (organizationId: string, endpointId: string, clicks: readonly 
 	const batches: Click[][] = [];
 	let bytes = 0;
 	for (const click of clicks) {
-		const own = JSON.stringify(click.data).length + 1;
+		const own = Buffer.byteLength(JSON.stringify(click.data)) + 1;
 		const batch = batches.at(-1);
 		if (batch === undefined || batch.length === MOST_CLICKS || bytes + own > MOST_BYTES - 200) {
 			batches.push([click]);

@@ -83,7 +83,7 @@ async function* readRows<Row extends {id: string; writer: string}>(
 /** An attempt without its signals, with as many candidates as fit. */
 const attemptData = (row: MatchAttemptRow): object => {
 	const {signals: _, ...attempt} = toMatchAttempt(row);
-	while (attempt.candidates.length > 0 && JSON.stringify(attempt).length > MOST_BYTES - 1000) {
+	while (attempt.candidates.length > 0 && Buffer.byteLength(JSON.stringify(attempt)) > MOST_BYTES - 1000) {
 		attempt.candidates.pop();
 	}
 
