@@ -128,9 +128,10 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 
 	return {
 		authenticate: async (token) => {
-			const found = known.get(issuerIn(token) ?? '');
+			const issuer = issuerIn(token);
+			const found = known.get(issuer ?? '');
 			if (found === undefined) {
-				throw invalidAdminToken();
+				throw known.size === 0 || issuer === null ? invalidAdminToken() : invalidClaim('iss');
 			}
 
 			const claims = await verify(token, found);

@@ -121,6 +121,8 @@ test.serial('hostile tokens: none is accepted, and none is our fault', async (t)
 	}
 
 	t.is((await whoami(`${header}.${'x'.repeat(14_000)}.${signature}`)).status, 401);
+	const ofAnother = await whoami(await provider.token({sub: 'ci', iss: 'https://another.example'}));
+	t.is(ofAnother.body.message, "The token's claim iss is not accepted");
 });
 
 test.serial('a rotated key is taken at once, others ask once in 30 s, and an outage refuses nobody', async (t) => {
