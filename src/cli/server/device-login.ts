@@ -50,6 +50,12 @@ const signedIn = (issuer: string, clientId: string, tokens: Tokens, before: stri
 	},
 });
 
+/** The claim of an ID token that openid-client refused, named by a cause of its error. */
+const claimIn = (error: unknown): string | null => {
+	const {claim, cause} = (error ?? {}) as {claim?: unknown; cause?: unknown};
+	return typeof claim === 'string' ? claim : cause === undefined ? null : claimIn(cause);
+};
+
 /** The device authorization grant (RFC 8628): a person confirms a code in a browser. @throws OperatorError. */
 export const signInByDevice = async (io: Io, issuer: string, clientId: string): Promise<SignedIn> => {
 	const {initiateDeviceAuthorization, pollDeviceAuthorizationGrant, ResponseBodyError} = await import('openid-client');
@@ -77,7 +83,9 @@ export const signInByDevice = async (io: Io, issuer: string, clientId: string): 
 			);
 		}
 
-		throw failed(`The sign-in failed: ${(error as Error).message}`, 'Run oplink login --oidc again');
+		const claim = claimIn(error);
+		const about = claim === null ? '' : ` (${claim})`;
+		throw failed(`The sign-in failed: ${(error as Error).message}${about}`, 'Run oplink login --oidc again');
 	}
 };
 

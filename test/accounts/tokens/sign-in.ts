@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {exportJWK, generateKeyPair} from 'jose';
+import {decodeJwt, exportJWK, generateKeyPair, SignJWT} from 'jose';
 import Provider from 'oidc-provider';
 import {createClock} from '../../../src/platform/clock.ts';
 import {runCli} from '../../cli/_run-cli.ts';
@@ -45,6 +45,15 @@ const startOidc = async () => {
 			claims: () => ({sub: accountId, email: `${accountId}@acme.example`, email_verified: true}),
 		}),
 		ttl: {IdToken: 3600, AccessToken: 3600, DeviceCode: 600, RefreshToken: 86_400, Grant: 86_400, Session: 86_400},
+	});
+	// Mallory gets a token for another application.
+	provider.use(async (ctx: {body?: {id_token?: string}}, next: () => Promise<void>) => {
+		await next();
+		const claims = ctx.body?.id_token === undefined ? {} : decodeJwt(ctx.body.id_token);
+		if (claims.sub === 'mallory') {
+			const token = new SignJWT({...claims, aud: 'another'}).setProtectedHeader({alg: 'ES256', kid: 'one'});
+			Object.assign(ctx.body ?? {}, {id_token: await token.sign(privateKey)});
+		}
 	});
 	server.on('request', provider.callback());
 	const approve = async (userCode: string, accountId: string): Promise<void> => {
@@ -140,6 +149,12 @@ test('a person whom no rule takes is refused, and the claim is named', async (t)
 	const {exitCode, shown} = await signIn(t, 'eve');
 	t.is(exitCode, 3);
 	t.regex(shown, /The token's claim email is not accepted/);
+});
+
+test('a token for another application is refused, and the claim is named', async (t) => {
+	const {exitCode, shown} = await signIn(t, 'mallory');
+	t.is(exitCode, 3);
+	t.regex(shown, /Error: The sign-in failed: .+ \(aud\)/);
 });
 
 test('a server without such a provider says so', async (t) => {
