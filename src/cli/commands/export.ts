@@ -99,24 +99,26 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 				},
 			);
 			const texts = wholeTexts(chunks, () => (format === 'ndjson' ? `${JSON.stringify({cursor: next})}\n` : ''));
-			if (options.output === undefined || options.output === '-') {
+			const {output = '-'} = options;
+			const writeTo = async (write: (text: string) => Promise<void>) => {
 				for await (const text of texts) {
-					await writeData(io.stdout, text);
+					await write(text);
 				}
-			} else {
-				const write = async (handle: FileHandle) => {
-					for await (const text of texts) {
-						await handle.writeFile(text);
-					}
-				};
-				await replaceFile(path.resolve(io.cwd, options.output), write, MODE);
-			}
-
-			// Only now: an export that was cut off is repeated from where it began.
+			};
+			const writeRows = () =>
+				output === '-'
+					? writeTo((text) => writeData(io.stdout, text))
+					: replaceFile(path.resolve(io.cwd, output), (handle) => writeTo((text) => handle.writeFile(text)), MODE);
 			if (state === null) {
+				await writeRows();
 				await show.note(`Next: --since ${next}`);
 			} else {
-				await replaceFile(state, (handle) => handle.writeFile(`${next}\n`), MODE);
+				// Opened before the rows are written, which would otherwise be written again; complete only after them.
+				const write = async (handle: FileHandle) => {
+					await writeRows();
+					await handle.writeFile(`${next}\n`);
+				};
+				await replaceFile(state, write, MODE);
 			}
 		},
 	});

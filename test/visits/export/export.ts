@@ -192,4 +192,6 @@ test('oplink export goes on from its state file, which an export that fails leav
 	await writeFile(path.join(folder, 'other.txt'), 'not a cursor!');
 	t.is((await cli('clicks', '--state', 'other.txt')).exitCode, 1);
 	t.is((await cli('clicks', '--since', 'nonsense')).exitCode, 1);
+	t.is((await cli('clicks', '--state', 'nowhere/clicks.cursor', '--output', 'lost.ndjson')).exitCode, 1);
+	await t.throwsAsync(read('lost.ndjson'), {code: 'ENOENT'}, 'rows whose cursor cannot be kept');
 });
