@@ -1,5 +1,7 @@
 import {setMaxListeners} from 'node:events';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createKeyWatch} from '../platform/npm-interrupt.ts';
+import {exitCodes} from './exit-codes.ts';
 import {runAndReport} from './run-and-report.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
@@ -42,16 +44,19 @@ export const main = async (argv: string[]): Promise<number> => {
 		}
 	};
 	process.on('SIGINT', interrupt);
+	const io = processIo(interruption.signal);
+	let fault: Error | null = null;
 	for (const stream of [process.stdout, process.stderr]) {
 		stream.on('error', (error) => {
-			if (!isBrokenPipe(error)) {
-				throw error;
-			}
+			fault ??= isBrokenPipe(error) ? null : error;
 		});
 	}
 
 	try {
-		return await run(argv, processIo(interruption.signal));
+		const exitCode = await run(argv, io);
+		// Output that was lost, as on a full disk, is a failure even where nobody waited for it, and known a turn later.
+		await nextTurn();
+		return exitCode === exitCodes.ok && fault !== null ? await runAndReport(io, () => Promise.reject(fault)) : exitCode;
 	} finally {
 		// An interrupted import may still wait for a line of standard input, which would keep the process alive.
 		process.stdin.destroy();

@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
@@ -6,6 +7,7 @@ import pino from 'pino';
 import {createDb} from '../../src/platform/db/db.ts';
 import {waitForServer} from '../../src/platform/db/open-database.ts';
 import {createTestDatabase} from '../helpers/database.ts';
+import {binary} from '../helpers/process.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
 import {createSink, ends, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
@@ -25,6 +27,14 @@ test('a closed pipe ends the program quietly', async (t) => {
 	const [[exitCode], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
 	t.is(exitCode, 0);
 	t.is(stderr, '');
+});
+
+test('output that a full disk loses is a failure, with a message', (t) => {
+	for (const word of ['help', 'config']) {
+		const child = spawnSync('sh', ['-c', 'exec "$@" > /dev/full', 'sh', process.execPath, binary, word]);
+		t.is(child.status, 1);
+		t.regex(String(child.stderr), /^Error: No space is left for the file\nNext: Free some/);
+	}
 });
 
 test('Ctrl-C ends a command with 130', async (t) => {
