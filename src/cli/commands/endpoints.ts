@@ -95,7 +95,7 @@ export const endpointCommands: CommandGroup = {
 		endpoints.request({
 			usage: 'update [org] <id>',
 			route: 'PATCH :row',
-			summary: 'Change the given fields of a webhook endpoint',
+			summary: 'Change the given fields of a webhook endpoint; --tag and --channel replace its filter',
 			examples: [
 				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --enable',
 				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --address https://hooks.example.com/v2 --event link.created',
