@@ -62,6 +62,14 @@ export const funnelDimensions = dimensionNames.filter(
 
 export const cappedDimensions = dimensionNames.filter((name) => dimensions[name].isCapped);
 
+/**
+ * Dimensions whose lists end with `other`, in funnels too, where apps choose platforms. Of links and tags, which the
+ * organization makes, a list has the first ones: a tag may be called that, and tags add up to no total.
+ */
+export const foldedDimensions: readonly DimensionName[] = dimensionNames.filter(
+	(name) => name !== 'link' && name !== 'tag',
+);
+
 export const columnOf = (name: DimensionName): string => dimensions[name].column;
 
 const counted = (of: 'context' | 'campaign', table: {columns: string[]}) =>

@@ -1,7 +1,7 @@
 import {cappedDimensions} from '../dimensions.ts';
 
-/** The key for values beyond the daily limit. */
-const OTHER = 'other';
+/** The key for values beyond the daily limit, or beyond the list of a report. */
+export const OTHER = 'other';
 
 const IS_CAPPED = `dimension IN (${cappedDimensions.map((name) => `'${name}'`).join(', ')})`;
 

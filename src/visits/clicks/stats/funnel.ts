@@ -3,7 +3,8 @@ import type {Services} from '../../../services.ts';
 import {isAttributed} from '../../devices/attribution.ts';
 import type {Rows} from '../click-context.ts';
 import type {ClickStore} from '../click-store.ts';
-import {columnOf, type DimensionName, dimensions} from '../dimensions.ts';
+import {columnOf, type DimensionName, dimensions, foldedDimensions} from '../dimensions.ts';
+import {OTHER} from '../rollups/cap-values.ts';
 import {chooseLinks, labelledLinks} from './chosen-links.ts';
 import type {FunnelQuery} from './funnel-query.ts';
 import {countByDimension} from './stats.ts';
@@ -13,7 +14,7 @@ type Steps = {clicks: number; matches: number; devices: number; events: number; 
 type Row = Steps & {key: string | null};
 type Funnel = Range & Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]};
 
-/** Most rows of an answer, those with the most clicks. */
+/** Most values of an answer by name, those with the most clicks. */
 const MOST_ROWS = 500;
 
 const ofLinks = ({linkIds}: Scope, column: string): string =>
@@ -86,11 +87,14 @@ type Counted = {key: string | null; rows: number; devices: number; sum: string |
 const sumOf = (text: string | null | undefined): number =>
 	Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text ?? 0)));
 
-/** The rows of a statement by their key; a grouping of all has no key and `isTotal`. */
+/**
+ * The rows of a statement by their key; a grouping of all has no key and `isTotal`.
+ * @param names null: all; of others the key is `other`. A device that has several of those is one of `other`.
+ */
 const countRows = async (
 	db: Db,
 	rows: Rows,
-	by: DimensionName,
+	{by, names}: {by: DimensionName; names: string[] | null},
 	clicks: Pick<ClickStore, 'inFull'>,
 ): Promise<{total: Counted | undefined; counts: Counted[]}> => {
 	const own = {
@@ -99,21 +103,54 @@ const countRows = async (
 		bindings: rows.bindings,
 	};
 	const full = isOfClick(by) ? await clicks.inFull(db, own) : {sql: '(SELECT CAST(NULL AS uuid) AS id)', bindings: {}};
+	const value = keySql(by);
+	const key = names === null ? value : `CASE WHEN NOT ${value} = ANY(:names) THEN '${OTHER}' ELSE ${value} END`;
 	const {rows: counts} = await db.raw<{rows: Array<Counted & {isTotal: boolean}>}>(
 		`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
 			CAST(count(DISTINCT device_id) AS float8) AS devices,
 			CASE WHEN grouping(key) = 1 THEN sum(value) FILTER (WHERE is_first) ELSE sum(value) END AS sum
 		FROM (
-			SELECT ${keySql(by)} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
+			SELECT ${key} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
 			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows.sql}) AS inner_rows) AS counted
 			LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
 			${by === 'tag' ? 'LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true' : ''}
 			LEFT JOIN ${full.sql} AS full_click ON full_click.id = counted.click_id
 				${isOfClick(by) ? 'AND full_click.occurred_at = counted.created_at' : ''}
 		) AS keyed GROUP BY GROUPING SETS ((key), ())`,
-		{...rows.bindings, ...full.bindings},
+		{...rows.bindings, ...full.bindings, names},
 	);
 	return {total: counts.find(({isTotal}) => isTotal), counts: counts.filter(({isTotal}) => !isTotal)};
+};
+
+type Counts = {
+	clicked: Awaited<ReturnType<typeof countByDimension>>;
+	matched: Awaited<ReturnType<typeof countRows>>;
+	happened: Awaited<ReturnType<typeof countRows>>;
+};
+
+/** Those with the most clicks first. */
+const rowsOf = ({clicked, matched, happened}: Counts, property: string | null): Row[] => {
+	const rows = new Map<string | null, Row>();
+	const rowOf = (key: string | null): Row => {
+		const row = rows.get(key) ?? {key, clicks: 0, matches: 0, devices: 0, events: 0, sum: property === null ? null : 0};
+		rows.set(key, row);
+		return row;
+	};
+	for (const {key, count} of clicked.counts) {
+		rowOf(key).clicks = count;
+	}
+
+	for (const {key, rows: matches} of matched.counts) {
+		rowOf(key).matches = matches;
+	}
+
+	for (const {key, rows: events, devices, sum} of happened.counts) {
+		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : sumOf(sum)});
+	}
+
+	return [...rows.values()].toSorted(
+		(a, b) => b.clicks - a.clicks || b.events - a.events || String(a.key).localeCompare(String(b.key)),
+	);
 };
 
 /**
@@ -134,32 +171,23 @@ export const readFunnel = async (
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId: null}, query);
 	const scope = {organizationId, linkIds};
 	const bindings = {organizationId, ...range, linkIds, event, property};
-	const read = async (trx: Db) => ({
-		clicked: await countByDimension(trx, scope, range, by, reader),
-		matched: await countRows(trx, {sql: matchesSql(scope), bindings}, by, clicks),
-		happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, by, clicks),
-	});
-	const {clicked, matched, happened} = await services.longReads.reports(() =>
+	const isFolded = foldedDimensions.includes(by);
+	const read = async (trx: Db): Promise<Counts> => {
+		const clicked = await countByDimension(trx, scope, range, by, reader);
+		const count = async (names: string[] | null) => ({
+			clicked,
+			matched: await countRows(trx, {sql: matchesSql(scope), bindings}, {by, names}, clicks),
+			happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, {by, names}, clicks),
+		});
+		const counts = await count(null);
+		// Which names the rows have, only all steps together say; values with clicks come first, so theirs are among them.
+		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
+		return isFolded && names.length > MOST_ROWS ? count(names.slice(0, MOST_ROWS)) : counts;
+	};
+	const counts = await services.longReads.reports(() =>
 		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
-	const rows = new Map<string | null, Row>();
-	const rowOf = (key: string | null): Row => {
-		const row = rows.get(key) ?? {key, clicks: 0, matches: 0, devices: 0, events: 0, sum: property === null ? null : 0};
-		rows.set(key, row);
-		return row;
-	};
-	for (const {key, count} of clicked.counts) {
-		rowOf(key).clicks = count;
-	}
-
-	for (const {key, rows: matches} of matched.counts) {
-		rowOf(key).matches = matches;
-	}
-
-	for (const {key, rows: events, devices, sum} of happened.counts) {
-		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : sumOf(sum)});
-	}
-
+	const {clicked, matched, happened} = counts;
 	return {
 		...range,
 		by,
@@ -172,8 +200,6 @@ export const readFunnel = async (
 			events: happened.total?.rows ?? 0,
 			sum: property === null ? null : sumOf(happened.total?.sum),
 		},
-		rows: [...rows.values()]
-			.toSorted((a, b) => b.clicks - a.clicks || b.events - a.events || String(a.key).localeCompare(String(b.key)))
-			.slice(0, MOST_ROWS),
+		rows: rowsOf(counts, property).slice(0, isFolded ? undefined : MOST_ROWS),
 	};
 };

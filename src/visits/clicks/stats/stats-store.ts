@@ -2,6 +2,7 @@ import {HOUR_MS} from '../../../platform/clock.ts';
 import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, storedDimensions} from '../dimensions.ts';
+import {OTHER} from '../rollups/cap-values.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
 import type {Covers} from './begin-report.ts';
 import {labelledLinks} from './chosen-links.ts';
@@ -10,6 +11,8 @@ import {type Cover, floorTo} from './stats-cover.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};
+/** How many values of a dimension are listed, and of which ones the rest is counted as `other`. */
+export type ListLimits = {top: number; folded: readonly DimensionName[]};
 
 const bindingsOf = ({organizationId, linkIds}: Scope, {from, to}: Range, {rolled, quarters, spans}: Covers) => ({
 	organizationId,
@@ -81,7 +84,10 @@ const COUNTED_BY_TAG = `SELECT 'tag', tag, counted.count
 const storedOf = (by: readonly DimensionName[]): DimensionName[] =>
 	storedDimensions.filter((name) => by.includes(name) || (name === 'link' && by.includes('tag')));
 
-/** SQL: the `top` highest counts of each dimension, with ties of the last. */
+/**
+ * SQL: the `top` highest counts of each dimension, with ties of the last. Folded ones have exactly that many names, chosen
+ * as rolling up does, and beside them null and the sum of the rest: so rolling up changes no report of a day.
+ */
 const breakdownsSql = (clicked: string, scope: Scope, cover: Cover, by: readonly DimensionName[]): string => {
 	const matched = rowsBesideRollups(
 		{table: 'match_attempts', time: 'at', columns: 'method', condition: 'matched'},
@@ -95,11 +101,14 @@ const breakdownsSql = (clicked: string, scope: Scope, cover: Cover, by: readonly
 				${by.includes('matchMethod') ? `UNION ALL SELECT 'matchMethod', method, count(*) FROM (${matched}) AS matches GROUP BY method` : ''}
 			) AS parts GROUP BY dimension, key HAVING sum(count) <> 0
 		)
-		SELECT dimension, key, CAST(count AS float8) AS count FROM (
-			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
+		SELECT dimension, CASE WHEN place <= :top THEN key ELSE '${OTHER}' END AS key, CAST(sum(count) AS float8) AS count FROM (
+			SELECT dimension, key, sum(count) AS count, rank() OVER (
+				PARTITION BY dimension, dimension = ANY(:folded) AND (key IS NULL OR key = '${OTHER}')
+				ORDER BY sum(count) DESC, CASE WHEN dimension = ANY(:folded) THEN key COLLATE "C" END
+			) AS place
 			FROM (SELECT * FROM counted ${by.includes('tag') ? `UNION ALL ${COUNTED_BY_TAG}` : ''}) AS named
 			WHERE dimension = ANY(:named) GROUP BY dimension, key
-		) AS placed WHERE place <= :top`;
+		) AS placed WHERE place <= :top OR dimension = ANY(:folded) GROUP BY 1, 2`;
 };
 
 const asJson = (sql: string): string => `(SELECT coalesce(json_agg(found), '[]') FROM (${sql}) AS found)`;
@@ -114,7 +123,8 @@ export const readCounts = async (
 		timezone,
 		by,
 		top,
-	}: Pick<StatsQuery, 'interval' | 'timezone'> & {by: readonly DimensionName[]; top: number},
+		folded,
+	}: Pick<StatsQuery, 'interval' | 'timezone'> & ListLimits & {by: readonly DimensionName[]},
 	covers: Covers,
 	clicks: ClickReader = postgresReader,
 ): Promise<{series: Array<Counts & {start: number}>; breakdowns: DimensionCount[]}> => {
@@ -137,6 +147,7 @@ export const readCounts = async (
 			by: stored,
 			named: by,
 			top,
+			folded,
 		},
 	);
 	return onlyRow(rows);

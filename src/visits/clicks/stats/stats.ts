@@ -4,12 +4,12 @@ import {getLink} from '../../../links/links/read-links.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
-import {type DimensionName, usualDimensions} from '../dimensions.ts';
+import {type DimensionName, foldedDimensions, usualDimensions} from '../dimensions.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {beginReport} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
-import {type Counts, type DimensionCount, readCounts} from './stats-store.ts';
+import {type Counts, type DimensionCount, type ListLimits, readCounts} from './stats-store.ts';
 
 type Count = {key: string | null; count: number};
 type Stats = {
@@ -21,20 +21,20 @@ type Stats = {
 	breakdowns: Partial<Record<DimensionName, Count[]>>;
 };
 
-/** Longest list of a breakdown; of one that was asked for, all that a day keeps (contract/reports 1). */
-const TOP = 20;
-const TOP_NAMED = 500;
+/** Lists of breakdowns (contract/reports 1). Those that were asked for add up to the total. */
+const USUAL: ListLimits = {top: 20, folded: []};
+const NAMED: ListLimits = {top: 500, folded: foldedDimensions};
 
 const NOTHING = {clicks: 0, matches: 0, events: 0};
 
 const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
 
-const listOf = (rows: DimensionCount[], wanted: string, top: number): Count[] =>
+const listOf = (rows: DimensionCount[], wanted: DimensionName, {top, folded}: ListLimits): Count[] =>
 	rows
 		.filter(({dimension}) => dimension === wanted)
 		.map(({key, count}) => ({key, count}))
 		.toSorted((a, b) => b.count - a.count || String(a.key).localeCompare(String(b.key)))
-		.slice(0, top);
+		.slice(0, folded.includes(wanted) ? undefined : top);
 
 /**
  * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
@@ -50,9 +50,9 @@ export const readStats = async (
 ): Promise<Stats> => {
 	const {range, starts} = await readBounds(db, query, now);
 	const by = query.by ?? usualDimensions;
-	const top = query.by === undefined ? TOP : TOP_NAMED;
+	const limits = query.by === undefined ? USUAL : NAMED;
 	const read = async (trx: Db) =>
-		readCounts(trx, scope, range, {...query, by, top}, await beginReport(trx, scope, range), clicks);
+		readCounts(trx, scope, range, {...query, ...limits, by}, await beginReport(trx, scope, range), clicks);
 	const {series, breakdowns} = await clicks.inTurn(() =>
 		db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
@@ -70,7 +70,7 @@ export const readStats = async (
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
 			return {start, clicks, matches, events};
 		}),
-		breakdowns: Object.fromEntries(by.map((dimension) => [dimension, listOf(breakdowns, dimension, top)])),
+		breakdowns: Object.fromEntries(by.map((dimension) => [dimension, listOf(breakdowns, dimension, limits)])),
 	};
 };
 
@@ -85,7 +85,7 @@ export const countByDimension = async (
 	by: DimensionName,
 	clicks: ClickReader,
 ): Promise<{total: number; counts: Count[]}> => {
-	const wanted = {interval: 'month', timezone: 'UTC', by: [by], top: TOP_NAMED} as const;
+	const wanted = {interval: 'month', timezone: 'UTC', by: [by], ...NAMED} as const;
 	const {series, breakdowns} = await readCounts(
 		trx,
 		scope,
