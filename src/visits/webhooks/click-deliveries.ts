@@ -2,7 +2,8 @@ import type {Db} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import type {Snapshot, StreamEvent} from '../clicks/stream/click-stream-store.ts';
 import type {NewDelivery} from './delivery-store.ts';
-import {bodyOf, hears, type Listener} from './listening.ts';
+import {type Listeners, readLabels} from './link-labels.ts';
+import {bodyOf, hears} from './listening.ts';
 
 /** Clicks of a delivery. */
 const MOST_CLICKS = 100;
@@ -10,25 +11,7 @@ const MOST_CLICKS = 100;
 export const MOST_BYTES = 20_000;
 
 export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
-type Link = {tags: string[] | null; channel: string | null};
-export type Listeners = ReadonlyMap<string, Listener[]>;
 export type Range = {from: Snapshot; upTo: Snapshot};
-
-/** The links of rows, for filters; none where no endpoint filters. */
-export const readLinks = async (
-	db: Db,
-	listeners: Listeners,
-	ids: ReadonlyArray<string | null>,
-): Promise<Map<string, Link>> => {
-	const isFiltered = [...listeners.values()].flat().some(({tags, channels}) => tags !== null || channels !== null);
-	const known = [...new Set(ids.filter((id) => id !== null))];
-	if (!isFiltered || known.length === 0) {
-		return new Map();
-	}
-
-	const rows: Array<Link & {id: string}> = await db('links').whereIn('id', known).select('id', 'tags', 'channel');
-	return new Map(rows.map(({id, ...link}) => [id, link]));
-};
 
 /** Clicks of one endpoint, cut into deliveries. */
 const batchesOf = (organizationId: string, endpointId: string, clicks: readonly Click[], now: Date): NewDelivery[] => {
@@ -55,7 +38,7 @@ const batchesOf = (organizationId: string, endpointId: string, clicks: readonly 
 	}));
 };
 
-type Click = {data: object; link: Link | null};
+type Click = {data: object};
 
 /** Of a person, without anything that leads to them. */
 const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type: 'click'}> =>
@@ -71,7 +54,7 @@ export async function* clickDeliveries(
 	const waiting = new Map<string, Click[]>();
 	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
 		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
-		const links = await readLinks(
+		const links = await readLabels(
 			db,
 			listeners,
 			own.map(({data}) => data.link?.id ?? null),
@@ -82,7 +65,7 @@ export async function* clickDeliveries(
 			const link = links.get(click.link?.id ?? '') ?? null;
 			for (const listener of listeners.get(organization?.id ?? '') ?? []) {
 				if (hears(listener, {type: 'click.recorded', link})) {
-					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), {data: click, link}]);
+					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), {data: click}]);
 				}
 			}
 		}

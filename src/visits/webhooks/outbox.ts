@@ -4,6 +4,7 @@ import {type Db, inTransaction} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import {insertDeliveries, type NewDelivery} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
+import {type Listeners, readWrittenLabels} from './link-labels.ts';
 import {deliveriesOf, readListeners} from './listening.ts';
 
 /** A row that was written in the transaction of what happened. */
@@ -37,21 +38,25 @@ const linkOf = ({data}: Row): LinkRow => {
 };
 
 /** What the rows of one organization say, as the API would; the link of those that are about one. */
-const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[]) => {
+const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[], listeners: Listeners) => {
 	const links = new Map(rows.filter(isOfLink).map((row) => [row.id, linkOf(row)]));
 	const references = links.size === 0 ? null : await readReferences(services, trx, owner, {links: [...links.values()]});
+	const labels = await readWrittenLabels(
+		trx,
+		listeners,
+		[...links].map(([id, {template_id, tags, channel}]) => ({id, template_id, tags, channel})),
+	);
 	return rows.map(({id, organizationId, type, at, data}) => {
 		const link = links.get(id);
 		if (link === undefined || references === null) {
 			return {organizationId, type, at, data, link: null};
 		}
 
-		const {tags, channel} = link;
 		const shown =
 			type === 'link.deleted'
 				? {id: link.id, shortCode: link.short_code, externalId: link.external_id}
 				: linkJson(services.addresses, owner, references.view(link));
-		return {organizationId, type, at, data: shown, link: {tags, channel}};
+		return {organizationId, type, at, data: shown, link: labels.get(id) ?? null};
 	});
 };
 
@@ -81,7 +86,7 @@ export const emptyOutbox = (services: Deps): Promise<number> =>
 			const own = rows
 				.filter(({organizationId}) => organizationId === owner.id)
 				.toSorted((one, other) => one.at.getTime() - other.at.getTime());
-			for (const happened of await happenedOf(services, trx, owner, own)) {
+			for (const happened of await happenedOf(services, trx, owner, own, listeners)) {
 				deliveries.push(...deliveriesOf(listeners.get(owner.id) ?? [], happened));
 			}
 		}

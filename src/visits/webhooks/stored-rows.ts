@@ -4,16 +4,10 @@ import {writtenBetween} from '../clicks/click-times.ts';
 import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
 import {type MatchAttemptRow, toMatchAttempt} from '../match/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
-import {
-	type ClickDeps,
-	clickDeliveries,
-	type Listeners,
-	MOST_BYTES,
-	type Range,
-	readLinks,
-} from './click-deliveries.ts';
+import {type ClickDeps, clickDeliveries, MOST_BYTES, type Range} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
+import {type Listeners, readLabels} from './link-labels.ts';
 import {deliveriesOf, type Happened, readListeners} from './listening.ts';
 
 /** Rows that become deliveries once they are stored: nothing is written beside them on the way of a page or a match. */
@@ -93,7 +87,7 @@ const attemptData = (row: MatchAttemptRow): object => {
 async function* matches(db: Db, listeners: Listeners, range: Range): AsyncGenerator<Happened[]> {
 	const source = {table: 'match_attempts', columns: '*'};
 	for await (const rows of readRows<MatchAttemptRow & {writer: string}>(db, source, listeners, range)) {
-		const links = await readLinks(
+		const links = await readLabels(
 			db,
 			listeners,
 			rows.map((row) => row.link_id),
@@ -112,7 +106,7 @@ async function* events(db: Db, listeners: Listeners, range: Range): AsyncGenerat
 	const source = {table: 'events', columns: `${eventColumns.sql('events')}, organization_id AS "organizationId"`};
 	type Row = EventJson & {organizationId: string; writer: string};
 	for await (const rows of readRows<Row>(db, source, listeners, range)) {
-		const links = await readLinks(
+		const links = await readLabels(
 			db,
 			listeners,
 			rows.map(({linkId}) => linkId),

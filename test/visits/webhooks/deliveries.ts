@@ -5,7 +5,7 @@ import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, open} from '../match/_phones.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
 import {deliveriesOf, endpoint, endpointsOf, type Received, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
@@ -55,6 +55,34 @@ test('filters by tag and channel hold, and another organization hears nothing', 
 	const [received] = await spring.until(1);
 	t.is(received?.json.data.id, wanted.id);
 	t.deepEqual([spring.all.length, foreign.all.length], [1, 0]);
+});
+
+test('a link that has its tags and its channel from its template passes filters, also when it is deleted', async (t) => {
+	const {acme, receiver: all} = await subscribed(t, service, '*');
+	const receiver = await startReceiver(t);
+	const filter = {tags: ['t1'], channels: ['email']};
+	await endpoint(service, acme, {url: receiver.url, events: ['*'], filter});
+	const labels = {tags: ['t1'], channel: 'email'};
+	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
+		name: 'Mail',
+		...labels,
+	});
+	const own = await link(acme, {templateId: template.id, tags: ['t2']});
+	const made = await link(acme, {templateId: template.id});
+	const host = network();
+	await visit(service, own, host(1));
+	const {token} = await visit(service, made, host(2));
+	await open(service, host(2), {...iPhoneApp, deviceId: 'labelled', clipboardToken: token}, acme);
+	await acme.client.post('/sdk/events', {deviceId: 'labelled', eventName: 'purchase'});
+	const types = ['link.created', 'click.recorded', 'match.found', 'event.tracked'];
+	await receiver.until(types.length);
+	await acme.server.delete(`/links/${own.id}`);
+	await acme.server.delete(`/links/${made.id}`);
+	const deleted = ({json}: Received) => json.type === 'link.deleted';
+	await all.until(2, deleted);
+	await receiver.until(1, deleted);
+	t.deepEqual(receiver.all.map(({json}) => json.type).toSorted(), [...types, 'link.deleted'].toSorted());
+	t.false(receiver.all.some(({body}) => body.includes(own.id)));
 });
 
 test.serial('what is refused is tried again with the same id by the schedule, and each try is listed', async (t) => {
