@@ -164,12 +164,11 @@ export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<v
 	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);
 };
 
-/** Attempts, each with the query of the click that it matched. */
-const attempts = (db: Db) =>
-	db('match_attempts').select(
-		'match_attempts.*',
-		db.raw('(SELECT query FROM match_clicks WHERE match_clicks.id = match_attempts.click_id) AS query'),
-	);
+/** SQL: the columns of an attempt, with the query of the click that it matched. */
+export const attemptColumns =
+	'match_attempts.*, (SELECT query FROM match_clicks WHERE match_clicks.id = match_attempts.click_id) AS query';
+
+const attempts = (db: Db) => db('match_attempts').select(db.raw(attemptColumns));
 
 /** An organization's attempts, newest first. */
 export const listAttempts = async (

@@ -2,7 +2,7 @@ import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import {writtenBetween} from '../clicks/click-times.ts';
 import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
-import {type MatchAttemptRow, toMatchAttempt} from '../match/match-attempt-store.ts';
+import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../match/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {type ClickDeps, clickDeliveries, MOST_BYTES, type Range} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
@@ -85,7 +85,7 @@ const attemptData = (row: MatchAttemptRow): object => {
 };
 
 async function* matches(db: Db, listeners: Listeners, range: Range): AsyncGenerator<Happened[]> {
-	const source = {table: 'match_attempts', columns: '*'};
+	const source = {table: 'match_attempts', columns: attemptColumns};
 	for await (const rows of readRows<MatchAttemptRow & {writer: string}>(db, source, listeners, range)) {
 		const links = await readLabels(
 			db,

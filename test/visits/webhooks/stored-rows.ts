@@ -3,7 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
-import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
 import {endpoint, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
@@ -42,7 +42,7 @@ test('clicks of people are sent in batches, without address and User-Agent, and 
 test('a match and a miss are sent as match explain has them, without signals, a miss with its reason', async (t) => {
 	const {acme, receiver} = await subscribed(t, service, 'match.found', 'match.missed');
 	const host = network();
-	const tapped = await clicked(service, acme, host(1));
+	const tapped = await visit(service, await link(acme), host(1), {query: '?ref=ann'});
 	const device = {...iPhoneApp, deviceId: 'webhook-device'};
 	t.true((await open(service, host(1), {...device, clipboardToken: tapped.token}, acme)).body.matched);
 	t.false((await open(service, network()(1), {...device, deviceId: 'webhook-device-2'}, acme)).body.matched);
@@ -50,10 +50,11 @@ test('a match and a miss are sent as match explain has them, without signals, a 
 	const {body: explained} = await admin(service).get(`/admin/organizations/${acme.id}/matches`);
 	for (const {signals: _, ...attempt} of explained.data) {
 		const type = attempt.matched ? 'match.found' : 'match.missed';
-		const {query: __, ...sent} = received.find(({json}) => json.type === type)?.json.data ?? {};
-		const {query: ___, ...shown} = attempt;
-		t.deepEqual(sent, shown);
+		t.deepEqual(received.find(({json}) => json.type === type)?.json.data, attempt);
 	}
+
+	const found = received.find(({json}) => json.type === 'match.found');
+	t.deepEqual(found?.json.data['query'], {ref: 'ann'});
 
 	t.is(received.find(({json}) => json.type === 'match.missed')?.json.data['reason'], 'no_click');
 });
