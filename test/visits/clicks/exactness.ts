@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import {createDb} from '../../../src/platform/db/db.ts';
 import {dimensionNames} from '../../../src/visits/clicks/dimensions.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {organization} from '../../helpers/builders.ts';
@@ -85,6 +86,9 @@ const queries = fc.record({
 	timezone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe', 'America/St_Johns'),
 });
 
+/** Steps of a story. */
+const LONGEST = 14;
+
 const steps = fc.array(
 	fc.oneof(
 		fc.record({type: fc.constant('store' as const), rows}),
@@ -100,7 +104,7 @@ const steps = fc.array(
 		fc.record({type: fc.constant('restart' as const)}),
 		fc.record({type: fc.constant('ask' as const), query: queries}),
 	),
-	{minLength: 6, maxLength: 14},
+	{minLength: 6, maxLength: LONGEST},
 );
 
 type Query = typeof queries extends fc.Arbitrary<infer T> ? T : never;
@@ -147,6 +151,9 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 	// Stories are long, and a machine may be busy.
 	t.timeout(180_000);
 	const {services} = service;
+	// For the transactions that stories leave open: four would take all sessions of the service.
+	const others = createDb(service.databaseUrl, {poolSize: LONGEST});
+	t.teardown(() => others.destroy());
 	await fc.assert(
 		fc.asyncProperty(steps, queries, async (story, last) => {
 			const {id} = await organization(service, {appConfig: null});
@@ -173,7 +180,7 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 						await storeRows(service, id, step.rows);
 						stored.push(...step.rows);
 					} else if (step.type === 'begin') {
-						const trx = await services.db.transaction();
+						const trx = await others.transaction();
 						await storeRows(service, id, step.rows, trx);
 						open.push(async () => {
 							await trx.commit();
