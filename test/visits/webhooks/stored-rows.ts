@@ -1,7 +1,7 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
-import {serviceOf} from '../../helpers/service.ts';
+import {serviceOf, startService} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
 import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
 import {endpoint, startReceiver, subscribed, untilTrue} from './_receiver.ts';
@@ -76,6 +76,25 @@ test('a domain that is verified and one that lapses are sent', async (t) => {
 	const received = await receiver.until(2);
 	t.deepEqual(received.map(({json}) => json.type).toSorted(), ['domain.lapsed', 'domain.verified']);
 	t.like(received[0]?.json.data, {id: added.id, hostname: 'webhooks.acme.example'});
+});
+
+test('a quota that is used up is sent with both its marks', async (t) => {
+	// Of its own: quotas are looked at with the first endpoint of a process, and then once a minute.
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	await admin(own).post(`/admin/organizations/${acme.id}/domains`, {hostname: 'quota.acme.example'});
+	const receiver = await startReceiver(t);
+	await endpoint(own, acme, {url: receiver.url, events: ['quota.reached'], filter: {tags: ['spring']}});
+	const received = await receiver.until(2);
+	const reached = {quota: 'domains', used: 1, limit: 1};
+	t.deepEqual(
+		received.map(({json}) => json.data).toSorted((one, other) => Number(one['percent']) - Number(other['percent'])),
+		[
+			{...reached, percent: 80},
+			{...reached, percent: 100},
+		],
+	);
 });
 
 test('two processes send each event once, and an endpoint made on one is heard by the other at once', async (t) => {
