@@ -21,7 +21,7 @@ export const funnelQuery = rangeQuery
 		property: nameQuery.meta({schema: {description: 'The numeric property of events to add up.'}}),
 	});
 
-const steps = {clicks: count, matches: count, devices: count, events: count, sum: Joi.number().allow(null)};
+const steps = {clicks: count, matches: count, devices: count, events: count, sum: Joi.number().unsafe().allow(null)};
 
 export const funnelAnswer = answerOf('Funnel', {
 	from: instant,
