@@ -33,7 +33,7 @@ export type Target = {components: Record<string, JsonSchema>; of: 'request' | 'a
 const KNOWN = new Set(
 	'type flags allow rules keys items patterns matches whens dependencies metas preferences'.split(' '),
 );
-const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description error'.split(' '));
+const KNOWN_FLAGS = new Set('presence only unknown unsafe single sensitive default description error'.split(' '));
 
 const requireKnown = (description: Description): void => {
 	const unknown = [
