@@ -86,7 +86,7 @@ export const endpointCommands: CommandGroup = {
 			summary: 'Add a webhook endpoint and show its secret, this once',
 			examples: [
 				"add https://hooks.example.com/oplink --event '*'",
-				'add https://hooks.example.com/oplink --event match.found --event match.missed --tag spring',
+				'add https://hooks.example.com/oplink --event match.found --event event.tracked --tag spring',
 			],
 			options: fieldOptions(),
 			body: (options: FieldOptions, url) => ({events: ['*'], ...bodyOf(options), url}),

@@ -113,7 +113,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 				await writeRows();
 				await show.note(`Next: --since ${next}`);
 			} else {
-				// Opened before the rows are written, which would otherwise be written again; complete only after them.
+				// Opened first, because rows whose cursor cannot be kept are exported again; replaced last.
 				const write = async (handle: FileHandle) => {
 					await writeRows();
 					await handle.writeFile(`${next}\n`);

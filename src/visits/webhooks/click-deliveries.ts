@@ -14,11 +14,11 @@ export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
 export type Range = {from: Snapshot; upTo: Snapshot};
 
 /** Clicks of one endpoint, cut into deliveries. */
-const batchesOf = (organizationId: string, endpointId: string, clicks: readonly Click[], now: Date): NewDelivery[] => {
-	const batches: Click[][] = [];
+const batchesOf = (organizationId: string, endpointId: string, clicks: readonly object[], now: Date): NewDelivery[] => {
+	const batches: object[][] = [];
 	let bytes = 0;
 	for (const click of clicks) {
-		const own = Buffer.byteLength(JSON.stringify(click.data)) + 1;
+		const own = Buffer.byteLength(JSON.stringify(click)) + 1;
 		const batch = batches.at(-1);
 		if (batch === undefined || batch.length === MOST_CLICKS || bytes + own > MOST_BYTES - 200) {
 			batches.push([click]);
@@ -34,11 +34,9 @@ const batchesOf = (organizationId: string, endpointId: string, clicks: readonly 
 		organizationId,
 		type: 'click.recorded',
 		at: now,
-		body: bodyOf('click.recorded', now, {clicks: batch.map(({data}) => data)}),
+		body: bodyOf('click.recorded', now, {clicks: batch}),
 	}));
 };
-
-type Click = {data: object};
 
 /** Of a person, without anything that leads to them. */
 const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type: 'click'}> =>
@@ -51,7 +49,7 @@ export async function* clickDeliveries(
 	listeners: Listeners,
 	{from, upTo}: Range,
 ) {
-	const waiting = new Map<string, Click[]>();
+	const waiting = new Map<string, object[]>();
 	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
 		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
 		const links = await readLabels(
@@ -65,7 +63,7 @@ export async function* clickDeliveries(
 			const link = links.get(click.link?.id ?? '') ?? null;
 			for (const listener of listeners.get(organization?.id ?? '') ?? []) {
 				if (hears(listener, {type: 'click.recorded', link})) {
-					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), {data: click}]);
+					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), click]);
 				}
 			}
 		}

@@ -11,7 +11,8 @@ const labelsOf = (links: string): string =>
 	`SELECT links.id, ${effectiveColumns(({name}) => name === 'tags' || name === 'channel')}
 	FROM ${links} LEFT JOIN templates ON templates.id = links.template_id`;
 
-const ofIds = `${labelsOf('links')} WHERE links.id = ANY (CAST(:links AS uuid[]))`;
+const ofIds = `${labelsOf('links')} WHERE links.id IN
+	(SELECT CAST(value AS uuid) FROM jsonb_array_elements_text(CAST(:links AS jsonb)))`;
 const ofRows = labelsOf(
 	'jsonb_to_recordset(CAST(:links AS jsonb)) AS links (id uuid, template_id uuid, tags text[], channel text)',
 );
@@ -21,14 +22,14 @@ const read = async (
 	db: Db,
 	listeners: Listeners,
 	sql: string,
-	links: readonly string[] | string,
+	links: readonly unknown[],
 ): Promise<Map<string, Labels>> => {
 	const isFiltered = [...listeners.values()].flat().some(({tags, channels}) => tags !== null || channels !== null);
 	if (!isFiltered || links.length === 0) {
 		return new Map();
 	}
 
-	const {rows} = await db.raw<{rows: Array<Labels & {id: string}>}>(sql, {links});
+	const {rows} = await db.raw<{rows: Array<Labels & {id: string}>}>(sql, {links: JSON.stringify(links)});
 	return new Map(rows.map(({id, ...labels}) => [id, labels]));
 };
 
@@ -41,4 +42,4 @@ export const readWrittenLabels = (
 	db: Db,
 	listeners: Listeners,
 	rows: ReadonlyArray<Labels & {id: string; template_id: string | null}>,
-) => read(db, listeners, ofRows, JSON.stringify(rows));
+) => read(db, listeners, ofRows, rows);
