@@ -1,3 +1,4 @@
+import {once} from 'node:events';
 import {type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage} from 'node:http';
 import {request as httpsRequest} from 'node:https';
 import {createRequire} from 'node:module';
@@ -17,7 +18,7 @@ type Outgoing = {
 	secrets: readonly string[];
 };
 
-/** What came of one try. `status` null: no answer came, and `error` says why. */
+/** What came of one try. Its status decides, whatever becomes of the body; null: no answer came, and `error` says why. */
 export type Try = {
 	at: Date;
 	status: number | null;
@@ -31,6 +32,8 @@ export type Try = {
 
 const MOST_READ = 64 * 1024;
 const KEPT = 1024;
+/** Interim answers (RFC 9110, 15.2) before the final one. */
+const MOST_INTERIM = 10;
 
 type Senders = {http: HttpAgent; https: HttpAgent};
 
@@ -46,21 +49,6 @@ const retryAfterOf = (value: string | undefined, now: Date): number | null => {
 
 /** PostgreSQL stores no NUL. */
 const printable = (bytes: Buffer): string => bytes.subarray(0, KEPT).toString('utf8').replaceAll('\0', '');
-
-/** Reads an answer up to 64 KB; what is left is not read. */
-const readAnswer = async (response: IncomingMessage): Promise<string> => {
-	const chunks: Buffer[] = [];
-	let length = 0;
-	for await (const chunk of response) {
-		chunks.push(chunk as Buffer);
-		length += (chunk as Buffer).length;
-		if (length >= MOST_READ) {
-			break;
-		}
-	}
-
-	return printable(Buffer.concat(chunks));
-};
 
 /** The headers of Standard Webhooks 1.0. */
 const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {
@@ -101,47 +89,87 @@ const ask = (url: URL, headers: Record<string, string>, {body}: Outgoing, given:
 			},
 		});
 		request.once('response', resolve);
-		request.once('error', reject);
+		// Errors may follow the answer, such as bytes behind its end.
+		request.on('error', reject);
+		// Without a listener Node closes the connection, and nothing says so here.
+		request.once('upgrade', (response, socket) => {
+			socket.destroy();
+			resolve(response.destroy());
+		});
+		let interim = 0;
+		request.on('information', ({statusCode}) => {
+			interim += 1;
+			if (interim > MOST_INTERIM) {
+				request.destroy(new Error(`it answered ${statusCode} more than ${MOST_INTERIM} times`));
+			}
+		});
 		request.end(body);
 	});
 
 type Given = {rules: AddressRules; senders: Senders; signal: AbortSignal};
 
-const messageOf = (error: unknown, timeoutSeconds: number, signal: AbortSignal): string => {
-	if (signal.aborted) {
-		return `no complete answer within ${timeoutSeconds} s`;
-	}
+/** What of an answer has come so far, and up to 64 KB of its body. */
+type Answer = {response: IncomingMessage | null; chunks: Buffer[]};
 
+const receive = async (answer: Answer, asked: Promise<IncomingMessage>): Promise<void> => {
+	answer.response = await asked;
+	let length = 0;
+	for await (const chunk of answer.response) {
+		answer.chunks.push(chunk as Buffer);
+		length += (chunk as Buffer).length;
+		if (length >= MOST_READ) {
+			break;
+		}
+	}
+};
+
+const messageOf = (error: unknown): string => {
 	const {message, code} = error as {message: string; code?: string};
 	return message === '' ? (code ?? 'no answer') : message;
 };
 
-/** Sends one delivery once. Never throws: whatever happens is the outcome of the try. */
+/**
+ * Sends one delivery once. Never throws, and settles in time, whatever Node makes of the peer: what happens is the outcome
+ * of the try.
+ */
 export const sendDelivery = async (
 	outgoing: Outgoing,
 	{now, timeoutSeconds, ...given}: Omit<Given, 'signal'> & {now: Date; timeoutSeconds: number},
 ): Promise<Try> => {
 	const began = performance.now();
-	const signal = AbortSignal.timeout(timeoutSeconds * 1000);
 	const tried = (outcome: Pick<Try, 'status' | 'error' | 'answer' | 'retryAfter'>): Try => ({
 		at: now,
 		durationMs: Math.round(performance.now() - began),
 		...outcome,
 	});
+	const late = new AbortController();
+	const timer = setTimeout(() => late.abort(), timeoutSeconds * 1000);
+	const isLate = once(late.signal, 'abort');
+	const answer: Answer = {response: null, chunks: []};
+	let failure: unknown = null;
 	try {
 		const url = requireWebhookUrl(outgoing.url, given.rules);
 		const headers = signedHeaders(outgoing, now);
-		const response = await ask(url, headers, outgoing, {...given, signal});
-		const answer = await readAnswer(response);
-		return tried({
-			status: response.statusCode ?? null,
-			error: null,
-			answer,
-			retryAfter: retryAfterOf(response.headers['retry-after'], now),
-		});
+		const asked = ask(url, headers, outgoing, {...given, signal: late.signal});
+		await Promise.race([receive(answer, asked), isLate]);
 	} catch (error) {
-		return tried({status: null, error: messageOf(error, timeoutSeconds, signal), answer: null, retryAfter: null});
+		failure = error;
+	} finally {
+		clearTimeout(timer);
 	}
+
+	const {response, chunks} = answer;
+	if (response === null) {
+		const error = late.signal.aborted ? `no complete answer within ${timeoutSeconds} s` : messageOf(failure);
+		return tried({status: null, error, answer: null, retryAfter: null});
+	}
+
+	return tried({
+		status: response.statusCode ?? null,
+		error: null,
+		answer: printable(Buffer.concat(chunks)),
+		retryAfter: retryAfterOf(response.headers['retry-after'], now),
+	});
 };
 
 /** Whether the endpoint has taken the delivery: nothing but 2xx, a redirect neither. */
