@@ -13,7 +13,7 @@ import type {Clock} from './platform/clock.ts';
 import {readClickHouseUrl} from './platform/config/clickhouse-url.ts';
 import {addressesOf, type Config} from './platform/config/config.ts';
 import {createCountries} from './platform/countries.ts';
-import type {Db} from './platform/db/db.ts';
+import {connectionsOf, type Db} from './platform/db/db.ts';
 import {createChangeFeed} from './platform/db/feed/change-feed.ts';
 import type {PeerLine} from './platform/db/feed/peer-line.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
@@ -26,6 +26,7 @@ import {createMetrics} from './platform/metrics/metrics.ts';
 import {watchEventLoop} from './platform/metrics/process-metrics.ts';
 import type {Figures} from './platform/metrics/snapshot.ts';
 import {createTurns} from './platform/semaphore.ts';
+import {within} from './platform/within.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
 import type {ClickStore} from './visits/clicks/click-store.ts';
 import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
@@ -166,15 +167,20 @@ export const createServices = (options: ServiceOptions) => {
 		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
-		/** Waits for background work and closes what was opened here; the caller closes the database. */
-		close: async (): Promise<void> => {
+		/** Waits so long for background work and closes what was opened here; the caller closes the database. */
+		close: async (milliseconds: number): Promise<void> => {
 			refusals.close();
 			background.run('record refusals by limits', refusals.settled());
-			await background.settle();
+			await within(milliseconds, background.settle());
+			const left = background.running();
 			await clickJournal.close();
 			await changes.close();
 			await limiter.close();
 			eventLoop.stop();
+			if (left.length > 0) {
+				log.warn({work: left}, 'the stop does not wait for background work any longer');
+				connectionsOf(db).end();
+			}
 		},
 	});
 };

@@ -1,14 +1,16 @@
 import type {Logger} from 'pino';
 
-/** Runs work without delaying an answer. A stop waits for it. */
+/** Runs work without delaying an answer. A stop waits for it, for a while. */
 export type Background = {
 	run(what: string, work: Promise<unknown>): void;
 	/** Resolves when no work runs, that included which began meanwhile. */
 	settle(): Promise<void>;
+	/** The names of what runs now. */
+	running(): string[];
 };
 
 export const createBackground = (log: Logger): Background => {
-	const running = new Set<Promise<void>>();
+	const running = new Map<Promise<void>, string>();
 	return {
 		run: (what, work) => {
 			const tracked = work.then(
@@ -20,13 +22,14 @@ export const createBackground = (log: Logger): Background => {
 					log.warn({err: error}, `could not ${what}`);
 				},
 			);
-			running.add(tracked);
+			running.set(tracked, what);
 		},
 		settle: async () => {
 			// Work may begin while others end: a refund that one run claims is made by that run, and another returns without it.
 			while (running.size > 0) {
-				await Promise.all(running);
+				await Promise.all(running.keys());
 			}
 		},
+		running: () => [...new Set(running.values())],
 	};
 };

@@ -26,6 +26,9 @@ import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-ch
 /** The same for workers as a whole, which are then killed. */
 const WORKER_GRACE_SECONDS = 8;
 
+/** After a stop: background work that it did not wait for, such as a silent peer, keeps no process alive. */
+const LINGER_MS = 100;
+
 /**
  * By default V8 lets the old generation grow to several times the live set. Capping its growth at 50 % saves about
  * 50 MB at no CPU cost. Set after the script is loaded, because its cached code depends on V8's flags.
@@ -182,8 +185,12 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	logProcessWarnings(log);
 	// At any other exit, pending log lines are flushed.
 	process.once('exit', sampler.flush);
+	const ended = (exitCode: number): number => {
+		setTimeout(() => process.exit(), LINGER_MS).unref();
+		return exitCode;
+	};
 	if (cluster.isWorker) {
-		return serveAsWorker(config, log);
+		return ended(await serveAsWorker(config, log));
 	}
 
 	for (const warning of config.warnings) {
@@ -195,5 +202,5 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	// A token that cannot be written is reported before a database is created.
 	await readAdminToken(config);
 	const database = await openUnlessStopped(config, log, signal);
-	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database});
+	return ended(await (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database}));
 };

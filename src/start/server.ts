@@ -13,7 +13,7 @@ export type RunningService = {
 	services: Services;
 	/** Base URL of this machine's listener. */
 	url: string;
-	/** Refuses new connections, finishes requests for at most `shutdownTimeoutSeconds`, then closes the rest. */
+	/** Refuses new connections, finishes requests and background work for at most `shutdownTimeoutSeconds`. */
 	stop(): Promise<void>;
 };
 
@@ -79,6 +79,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 			services,
 			url: listenerUrl({host: config.host, port}),
 			stop: async () => {
+				const ends = performance.now() + config.shutdownTimeoutSeconds * 1000;
 				lazyApp.stop();
 				services.clickStream.close();
 				// A client may open another connection once it has its answer, so answers pause while the entrance closes.
@@ -88,7 +89,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 				const finished = connections.finish(config.shutdownTimeoutSeconds);
 				answerBy(listener);
 				await finished;
-				await services.close();
+				await services.close(Math.max(0, ends - performance.now()));
 			},
 		};
 	} catch (error) {

@@ -19,3 +19,15 @@ test('settling waits for work that begins while other work ends', async (t) => {
 	await settled;
 	t.true(isSettled);
 });
+
+test('what runs is named until it ends, twice or failed', async (t) => {
+	const background = createBackground(pino({level: 'silent'}));
+	const ends = new EventEmitter();
+	background.run('send', once(ends, 'sent'));
+	background.run('send', once(ends, 'sent'));
+	background.run('fail', Promise.reject(new Error('no')));
+	t.deepEqual(background.running(), ['send', 'fail']);
+	ends.emit('sent');
+	await background.settle();
+	t.deepEqual(background.running(), []);
+});

@@ -2,6 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {type Config, ConfigError} from '../config/config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
+import {within} from '../within.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
 import {DatabaseSilentError, explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
 import {createDb, type Db, isConnectionFault} from './db.ts';
@@ -12,6 +13,8 @@ export type OpenDatabase = {db: Db; close(): Promise<void>};
 /** How long a start waits for an external database that is still starting, as in a compose file. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
+/** How long a close waits for connections in use: knex would wait for ever for work that does not end. */
+const CLOSE_MS = 1000;
 /** The log says at once that it waits, and repeats it occasionally. */
 const BETWEEN_WARNINGS_MS = 10_000;
 
@@ -60,6 +63,10 @@ export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Pr
 	}
 };
 
+const destroy = async (db: Db): Promise<void> => {
+	await within(CLOSE_MS, db.destroy());
+};
+
 /** @throws ConfigError with one sentence per unmet requirement. */
 const requireUsable = async (db: Db): Promise<void> => {
 	const facts = await readServerFacts(db);
@@ -88,7 +95,7 @@ const openExternal = async (
 	try {
 		await waitForServer(db, log, realTime(interruption));
 		await requireUsable(db);
-		return {db, close: () => db.destroy()};
+		return {db, close: () => destroy(db)};
 	} catch (error) {
 		await db.destroy();
 		const explained = asOperatorError(error, {databaseUrl: url});
@@ -118,7 +125,7 @@ export const openDatabase = async (
 	return {
 		db,
 		close: async () => {
-			await db.destroy();
+			await destroy(db);
 			await embedded.stop();
 		},
 	};

@@ -2,11 +2,14 @@ import {once} from 'node:events';
 import {type IncomingMessage, request} from 'node:http';
 import {createServer as createTcpServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
-import type {Db} from '../../../src/platform/db/db.ts';
+import {pino} from 'pino';
+import {connectionsOf, type Db} from '../../../src/platform/db/db.ts';
+import {openDatabase} from '../../../src/platform/db/open-database.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {send} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
+import {startService} from '../../helpers/service.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {adminToken, listening, stage, startProcess, visitMany} from '../../visits/clicks/_process.ts';
 
@@ -73,6 +76,38 @@ for (const WORKERS of ['1', '2']) {
 		next.child.kill('SIGTERM');
 		await next.ended;
 		t.is(await stored(), 1);
+	});
+}
+
+test('background work that never ends is named and holds no stop up', async (t) => {
+	const lines: string[] = [];
+	const log = {write: (line: string) => void lines.push(line)};
+	const service = await startService({SHUTDOWN_TIMEOUT: '0', LOG_LEVEL: 'warn'}, undefined, undefined, log);
+	const {background} = service.services;
+	background.run('wait for nobody', new Promise(() => {}));
+	await service.stop();
+	t.true(lines.some((line) => line.includes('"work":["wait for nobody"]')));
+});
+
+test('a connection in use holds up no close of the database', async (t) => {
+	const {env} = await stage(t);
+	const config = {databaseUrl: env.DATABASE_URL, databaseListenUrl: null, dataDir: env.DATA_DIR};
+	const {db, close} = await openDatabase(config, pino({level: 'silent'}));
+	const transaction = await db.transaction();
+	await t.notThrowsAsync(close());
+	connectionsOf(db).end();
+	await t.throwsAsync(async () => transaction.raw('SELECT 1'));
+});
+
+/** Keeps a process alive, as a connection does that nobody closes. */
+const stay = `--import=${encodeURI('data:text/javascript,setInterval(() => {}, 1e9)')}`;
+
+for (const WORKERS of ['1', '2']) {
+	test(`a stop ends the process although something keeps it alive, with WORKERS=${WORKERS}`, async (t) => {
+		const {env} = await stage(t);
+		const {child, ended} = await startProcess(t, {...env, WORKERS, NODE_OPTIONS: stay});
+		child.kill('SIGTERM');
+		t.deepEqual(await ended, [0, null]);
 	});
 }
 

@@ -1,7 +1,8 @@
 import type {Logger} from 'pino';
 import {stopping} from '../../../platform/errors.ts';
+import {within} from '../../../platform/within.ts';
 import type {JournalCursor, JournalCursors} from './journal-cursors.ts';
-import {type Current, type JournalLife, within} from './journal-life.ts';
+import type {Current, JournalLife} from './journal-life.ts';
 import {isBefore, mentionsOf} from './segments.ts';
 
 const FEW = 2;

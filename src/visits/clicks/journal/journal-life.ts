@@ -2,20 +2,12 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Db} from '../../../platform/db/db.ts';
+import {within} from '../../../platform/within.ts';
 import type {JournalCursor, JournalCursors} from './journal-cursors.ts';
 import {createJournalFolder, findLeft, type JournalFolder, journalRoot, removeFolder} from './journal-folder.ts';
 import {forgetJournal} from './journal-position.ts';
 import {isBefore} from './segments.ts';
 import {createWriter} from './writer.ts';
-
-/** Resolves when the work is done or the time is over. @throws the work's error if it fails in that time. */
-export const within = (milliseconds: number, work: Promise<unknown>): Promise<unknown> => {
-	let timer: NodeJS.Timeout | undefined;
-	const bound = new Promise((resolve) => {
-		timer = setTimeout(resolve, milliseconds);
-	});
-	return Promise.race([work, bound]).finally(() => clearTimeout(timer));
-};
 
 const SYNC_MS = 1000;
 /** How often failed work is tried again: to begin a journal, and to drain those that were left. */

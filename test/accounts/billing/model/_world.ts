@@ -110,7 +110,7 @@ export const startWorld = async () => {
 		begin,
 		stop: async () => {
 			callOverTheNetwork();
-			await services.close();
+			await services.close(60_000);
 			await db.destroy();
 			await Promise.all([stripe.stop(), paymob.stop(), database.drop()]);
 		},
