@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import {hasControlCharacters} from './control-characters.ts';
 
 const URL_LIMIT = 2048;
 
@@ -23,8 +24,7 @@ const isPrivateHost = (hostname: string): boolean => {
 export const safeHttpUrl = (raw: string, {linkHosts}: {linkHosts: readonly string[]}): string | null => {
 	const text = raw.trim();
 	// Parsers drop control characters and accept `https:host`, so both are refused before parsing.
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters
-	if (text.length > URL_LIMIT || /[\u0000-\u001f\u007f]/.test(raw) || !/^https?:\/\//i.test(text)) {
+	if (text.length > URL_LIMIT || hasControlCharacters(raw) || !/^https?:\/\//i.test(text)) {
 		return null;
 	}
 

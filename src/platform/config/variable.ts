@@ -1,3 +1,4 @@
+import {hasControlCharacters} from '../control-characters.ts';
 import {readRedisAddress} from './redis-address.ts';
 
 /** Variables by name, as in a process's environment. */
@@ -36,12 +37,19 @@ const declare = <T, F extends T | null>(
 	read: Read<T>,
 ): Variable<T | F> => ({name, meaning, fallback: (fallback ?? null) as F, fallbackInWords, isSecret, read});
 
+/** Values become URLs, headers and lines of a terminal. */
+const withoutControls: Read<string> = (value, fault) =>
+	hasControlCharacters(value) ? fault('must have no control characters') : value;
+
 /** A text, unchanged; `expected` describes `pattern`. */
 export const text = <F extends string | null = null>(
 	name: string,
 	meaning: string,
 	{pattern = /^/, expected = '', ...facts}: Facts<F> & {pattern?: RegExp; expected?: string} = {},
-) => declare<string, F>(name, meaning, facts, (value, fault) => (pattern.test(value) ? value : fault(expected)));
+) =>
+	declare<string, F>(name, meaning, facts, (value, fault) =>
+		pattern.test(value) ? withoutControls(value, fault) : fault(expected),
+	);
 
 export const integer = <F extends number | null = null>(
 	name: string,
@@ -63,7 +71,7 @@ export const url = <F extends string | null = null>(
 		const kept = exact ? value : value.replace(/(?<!\/)\/+$/, '');
 		const begins = protocols.map((protocol) => `${protocol}//`).join(' or ');
 		return URL.canParse(value) && protocols.includes(new URL(value).protocol)
-			? kept
+			? withoutControls(kept, fault)
 			: fault(`must be a URL that begins with ${begins}`);
 	});
 

@@ -1,6 +1,7 @@
 import {lookup as lookupBySystem, Resolver} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
+import {hasControlCharacters} from '../../platform/control-characters.ts';
 import {validationFailed} from '../../platform/errors.ts';
 import {rangeOf} from '../../platform/http/client-ip.ts';
 
@@ -52,6 +53,10 @@ const isLocal = (url: URL, {isProduction}: AddressRules): boolean => url.protoco
 export const requireWebhookUrl = (raw: string, rules: AddressRules): URL => {
 	if (!URL.canParse(raw)) {
 		throw unsafeWebhookUrl('must be a URL');
+	}
+
+	if (hasControlCharacters(raw)) {
+		throw unsafeWebhookUrl('must have no control characters');
 	}
 
 	const url = new URL(raw);

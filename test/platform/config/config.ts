@@ -21,6 +21,17 @@ test('DATA_DIR below /proc or /sys is refused', (t) => {
 	t.is(loadConfig({DATA_DIR: '/process'}).dataDir, '/process');
 });
 
+test('a control character within what becomes a URL, a header or a line is refused', (t) => {
+	for (const [name, value] of [
+		['PUBLIC_URL', 'https://api.exa\tmple.com'],
+		['IDP_API_URL', 'https://idp.example.com/\x1b[2Ja'],
+		['IDP_API_KEY', 'sk_test_a\nX-Header: b'],
+		['STRIPE_SECRET_KEY', 'sk_test_a\x9bb'],
+	] as const) {
+		t.deepEqual(faultsOf(t, {[name]: value}), [`${name} must have no control characters`]);
+	}
+});
+
 test('with nothing set the defaults are those of the specification', (t) => {
 	const config = loadConfig({});
 	t.like(config, {

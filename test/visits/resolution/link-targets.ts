@@ -36,6 +36,7 @@ for (const [why, url] of [
 	['a leading control character', '\u0001https://example.com/'],
 	['a line break at the end', 'https://example.com/\n'],
 	['a delete character', 'https://example.com/\u007f'],
+	['a control character of C1', 'https://example.com/\u009b2J'],
 	['localhost', 'http://localhost:3000/'],
 	['localhost with a dot', 'http://localhost./'],
 	['a name under localhost', 'http://app.localhost/'],

@@ -23,10 +23,12 @@ const REFUSED_HOSTS = [
 const REFUSED = [
 	...['', 'not a url', 'ftp://hooks.example.com/', 'http://hooks.example.com/', 'http://127.0.0.1/'],
 	...['https://user:password@hooks.example.com/', 'https://user@hooks.example.com/'],
+	...['\t', '\n', '\r\n', '\x1b[2J', '\x7f', '\x9b2J'].map((control) => `https://hooks.example.com/a${control}b`),
+	...['https://hooks.exam\nple.com/', '\thttps://hooks.example.com/', 'https://hooks.example.com/\n'],
 	...REFUSED_HOSTS.map((host) => `https://${host}/latest/meta-data/`),
 ];
 for (const url of REFUSED) {
-	test(`${url === '' ? 'an empty URL' : url} is refused in production`, (t) => {
+	test(`${url === '' ? 'an empty URL' : JSON.stringify(url)} is refused in production`, (t) => {
 		t.throws(() => requireWebhookUrl(url, rules), {name: 'HttpError', message: 'Validation failed'});
 	});
 }
@@ -109,6 +111,7 @@ test('an endpoint without a URL or types, and one with an unknown type, filter o
 	const path = endpointsOf(await organization(service));
 	for (const [field, wrong] of [
 		['url', {url: undefined}],
+		['url', {url: 'https://hooks.example.com/\x1b[2Ja'}],
 		['events', {events: []}],
 		['events.0', {events: ['link.read']}],
 		['filter.codes', {filter: {codes: ['a']}}],

@@ -1,0 +1,2 @@
+/** Whether a text has a control character: parsers of URLs drop some, and terminals obey others. */
+export const hasControlCharacters = (text: string): boolean => /\p{Cc}/u.test(text);
