@@ -175,6 +175,19 @@ test('Paymob is asked whether it accepts our API key', async (t) => {
 	]);
 });
 
+test('endpoints on this machine are reported where several organizations share it without NODE_ENV=production', async (t) => {
+	const local = async (NODE_ENV: string) => {
+		const own = await startService({NODE_ENV}, createRunningClock());
+		t.teardown(() => own.stop());
+		await organization(own);
+		const alone = await faultsOf(t, own);
+		await organization(own);
+		return [alone, await faultsOf(t, own)];
+	};
+	t.deepEqual(await local('development'), [[], ['warn webhooks.local']]);
+	t.deepEqual(await local('production'), [[], []]);
+});
+
 test.serial('hosts are the link domain and verified domains, with the expected contents of their files', async (t) => {
 	const [acme, beta, closedOne] = await Promise.all([
 		organization(service),

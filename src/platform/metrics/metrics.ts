@@ -76,6 +76,11 @@ export const createMetrics = (clock: Clock) => {
 		help: 'Webhook endpoints that were disabled because they took nothing.',
 		registers,
 	});
+	const overdueAttempts = new Gauge({
+		name: 'oplink_webhook_attempts_overdue',
+		help: 'Attempts to send a webhook that have outlived their lease of a minute and not ended; a fault of Oplink.',
+		registers,
+	});
 	const successes = new Gauge({
 		name: 'oplink_job_last_success_timestamp_seconds',
 		help: 'Time of the last successful run of a job; 0 if none.',
@@ -108,6 +113,7 @@ export const createMetrics = (clock: Clock) => {
 		rateLimited: (limit: string) => refused.inc({limit}),
 		delivery: (outcome: 'delivered' | 'failed') => deliveries.inc({outcome}),
 		endpointDisabled: () => disabledEndpoints.inc(),
+		overdueAttempts: (count: number) => overdueAttempts.set(count),
 		/** @param at the sender's time of the event; null if unknown. */
 		webhook: (source: WebhookSource, at: Date | null): void => {
 			if (at !== null && !Number.isNaN(at.getTime())) {

@@ -4,6 +4,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {Try} from './send-delivery.ts';
+import {webhookPolicy} from './webhook-policy.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
 
@@ -37,82 +38,6 @@ export const insertDeliveries = async (trx: Db, deliveries: readonly NewDelivery
 	return inserted.map(({id}) => id);
 };
 
-/** A delivery that this process sends now, with what its endpoint needs. */
-export type Claimed = {
-	id: string;
-	endpointId: string;
-	organizationId: string;
-	type: string;
-	body: string;
-	tries: number;
-	url: string;
-	secret: string;
-	previousSecret: string | null;
-	/** Since when the endpoint has answered nothing well; null: its last answer was well. */
-	failingSince: Date | null;
-	/** Until when the delivery is this process's. */
-	leasedUntil: Date;
-};
-
-/** SQL: the secret before the last rotation, while it signs at that time. */
-const previousSecret = (at: string): string =>
-	`CASE WHEN previous_until > ${at} THEN previous_secret END AS "previousSecret"`;
-
-/** Where the deliveries of an endpoint go, and what signs them at a time. */
-export const readTarget = async (
-	db: Db,
-	own: {id: string; organization_id: string},
-	at: Date,
-): Promise<Pick<Claimed, 'url' | 'secret' | 'previousSecret'> | undefined> =>
-	db('webhook_endpoints')
-		.where(own)
-		.first('url', 'secret', db.raw(previousSecret('?'), [at]));
-
-/** A process that dies gives its deliveries back after so long, which is longer than a try takes. */
-const LEASE_SECONDS = 60;
-
-/**
- * Each endpoint has room of its own, so that a slow one delays no other. One that fails gets few at once.
- * `$3` names the endpoints with deliveries under way here, and how many.
- */
-const claim: Prepared = {
-	name: 'claim deliveries',
-	text: `WITH busy AS (
-			SELECT * FROM json_to_recordset($3::json) AS busy (id uuid, sending integer)
-		), due AS MATERIALIZED (
-			SELECT delivery.id FROM webhook_endpoints AS endpoint
-			LEFT JOIN busy ON busy.id = endpoint.id
-			CROSS JOIN LATERAL (
-				SELECT id FROM endpoint_deliveries
-				WHERE endpoint_id = endpoint.id AND status = 'PENDING' AND next_try_at <= CAST($1 AS timestamptz) AND body IS NOT NULL
-				ORDER BY next_try_at
-				LIMIT greatest(0, CASE WHEN endpoint.failing_since IS NULL THEN CAST($4 AS integer) ELSE CAST($5 AS integer) END - coalesce(busy.sending, 0))
-				FOR UPDATE SKIP LOCKED
-			) AS delivery
-			WHERE endpoint.enabled LIMIT CAST($6 AS integer)
-		), claimed AS (
-			UPDATE endpoint_deliveries SET next_try_at = CAST($2 AS timestamptz) FROM due WHERE endpoint_deliveries.id = due.id
-			RETURNING endpoint_deliveries.*
-		)
-		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
-			failing_since AS "failingSince",
-			${previousSecret('CAST($1 AS timestamptz)')}
-		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
-};
-
-/** @property most deliveries at once to an endpoint, to one that fails, and in all. */
-type Room = {sending: ReadonlyMap<string, number>; most: {endpoint: number; failing: number; all: number}};
-
-export const claimDeliveries = (db: Db, now: Date, {sending, most}: Room): Promise<Claimed[]> =>
-	runPrepared<Claimed>(db, claim, [
-		now,
-		new Date(now.getTime() + LEASE_SECONDS * 1000),
-		JSON.stringify([...sending].map(([id, count]) => ({id, sending: count}))),
-		most.endpoint,
-		most.failing,
-		most.all,
-	]);
-
 /**
  * The outcome of a try and what follows of it. `nextTryAt` is read where the delivery stays PENDING. `leasedUntil` tells
  * whether it was replayed meanwhile: then the try is only logged.
@@ -142,23 +67,25 @@ const record: Prepared = {
 			INSERT INTO delivery_tries (delivery_id, at, status, duration_ms, error, answer)
 			SELECT id, at, code, "durationMs", error, answer FROM changed
 		), judged AS (
-			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at FROM tried GROUP BY 1
+			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at,
+				bool_or("durationMs" > CAST($2 AS integer)) AS slow
+			FROM tried GROUP BY 1
 		), turned AS MATERIALIZED (
 			-- in one order, so that no two processes wait for each other
 			SELECT judged.* FROM judged JOIN webhook_endpoints AS endpoint ON endpoint.id = judged.id
-			WHERE well = (failing_since IS NOT NULL) ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint
+			WHERE well = (failing_since IS NOT NULL) OR judged.slow <> endpoint.slow ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint
 		)
-		UPDATE webhook_endpoints SET failing_since = CASE WHEN well THEN NULL ELSE turned.at END
+		UPDATE webhook_endpoints SET slow = turned.slow, failing_since = CASE WHEN well THEN NULL ELSE coalesce(failing_since, turned.at) END
 		FROM turned WHERE webhook_endpoints.id = turned.id`,
 };
 
-/** Records tries, and since when their endpoints fail. */
+/** Records tries, since when their endpoints fail, and whether they are slow. */
 export const recordTries = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
 	const rows = outcomes
 		.map(({tried: {status: code, retryAfter: _, ...tried}, ...outcome}) => ({...tried, ...outcome, code}))
 		// In one order, so that no two processes wait for each other.
 		.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-	await runPrepared(db, record, [JSON.stringify(rows)]);
+	await runPrepared(db, record, [JSON.stringify(rows), webhookPolicy().slowSeconds * 1000]);
 };
 
 /** A delivery as the API shows it. */

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {HOUR_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {
@@ -10,7 +11,8 @@ import {
 	tooManyEndpoints,
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {createDeliveryStore, readTarget, recordTries} from './delivery-store.ts';
+import {readTarget} from './claim-deliveries.ts';
+import {createDeliveryStore, recordTries} from './delivery-store.ts';
 import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
 import {createEndpointStore} from './endpoint-store.ts';
 import {bodyOf} from './listening.ts';
@@ -132,40 +134,45 @@ export const replaySince = async (
 	return {replayed: await store.replaySince(since, services.clock.now())};
 };
 
-/** Sends `endpoint.test` once, also to a disabled endpoint. @returns what came back. @throws 404. */
-export const testEndpoint = async (services: Deps, {organization, id}: Pick<Target, 'organization'> & {id: string}) => {
+/**
+ * Sends `endpoint.test` once, also to a disabled endpoint. That of a suspended organization waits like its other deliveries.
+ * @returns what came back. @throws 404.
+ */
+export const testEndpoint = async (
+	services: Deps,
+	{organization, id}: {organization: Pick<Organization, 'id' | 'status'>; id: string},
+) => {
 	const {clock, db, keyCipher} = services;
 	const at = clock.now();
 	const own = {id, organization_id: organization.id};
 	const {url, ...secrets} = required(await readTarget(db, own, at), endpointNotFound);
 	const delivery = {id: randomUUID(), type: 'endpoint.test', body: bodyOf('endpoint.test', at, {endpointId: id})};
+	const waits = organization.status === 'SUSPENDED';
 	await db('endpoint_deliveries').insert({
 		...delivery,
 		endpoint_id: id,
 		organization_id: organization.id,
 		at,
 		created_at: at,
-		// Nobody else sends it.
-		status: 'FAILED',
+		// A sender takes what is PENDING.
+		status: waits ? 'PENDING' : 'FAILED',
 		next_try_at: at,
 	});
+	if (waits) {
+		const error = 'the organization is suspended; the test is sent once it is active again';
+		return {deliveryId: delivery.id, ok: false, at, status: null, durationMs: 0, error, answer: null};
+	}
+
 	const senders = createSenders();
-	const {retryAfter: _, ...tried} = await sendDelivery(
+	const tried = await sendDelivery(
 		{...delivery, url, secrets: signingSecrets(keyCipher, secrets)},
 		{now: at, timeoutSeconds: webhookPolicy().timeoutSeconds, rules: addressRulesOf(services), senders},
 	);
 	senders.http.destroy();
 	senders.https.destroy();
 	const isOk = isTaken(tried);
-	await recordTries(db, [
-		{
-			id: delivery.id,
-			endpointId: id,
-			status: isOk ? 'DELIVERED' : 'FAILED',
-			nextTryAt: at,
-			leasedUntil: at,
-			tried: {...tried, retryAfter: null},
-		},
-	]);
-	return {deliveryId: delivery.id, ok: isOk, ...tried};
+	const status = isOk ? 'DELIVERED' : 'FAILED';
+	await recordTries(db, [{id: delivery.id, endpointId: id, status, nextTryAt: at, leasedUntil: at, tried}]);
+	const {retryAfter: _, ...answer} = tried;
+	return {deliveryId: delivery.id, ok: isOk, ...answer};
 };

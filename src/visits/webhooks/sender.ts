@@ -5,14 +5,13 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {createBatches} from '../../platform/db/batches.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
-import {type Claimed, claimDeliveries, type Outcome, recordTries} from './delivery-store.ts';
+import {type Claimed, claimDeliveries} from './claim-deliveries.ts';
+import {type Outcome, recordTries} from './delivery-store.ts';
 import {writeOutbox} from './outbox.ts';
 import type {AddressRules} from './safe-address.ts';
 import {isTaken, sendDelivery, type Try} from './send-delivery.ts';
+import {createSlots} from './slots.ts';
 import {webhookPolicy} from './webhook-policy.ts';
-
-/** Deliveries at once: to one endpoint, to one that fails, and in all. */
-const MOST = {endpoint: 32, failing: 4, all: 512};
 
 /** Answers that ask for patience: their `Retry-After` counts (contract/webhooks 4). */
 const PATIENCE = new Set([429, 502, 503, 504]);
@@ -55,7 +54,12 @@ const outcomeOf = ({id, endpointId, tries, leasedUntil}: Claimed, tried: Try): O
 
 /** Connections to endpoints, which stay open between deliveries. */
 export const createSenders = () => {
-	const options = {keepAlive: true, keepAliveMsecs: 5000, maxFreeSockets: MOST.endpoint, timeout: 60_000};
+	const options = {
+		keepAlive: true,
+		keepAliveMsecs: 5000,
+		maxFreeSockets: webhookPolicy().slots.endpoint,
+		timeout: 60_000,
+	};
 	return {http: new HttpAgent(options), https: new HttpsAgent(options)};
 };
 
@@ -69,8 +73,7 @@ export const signingSecrets = (
 export const createSender = (services: Deps) => {
 	const {clock, db, keyCipher, log, metrics} = services;
 	const senders = createSenders();
-	const sending = new Map<string, number>();
-	let inAll = 0;
+	const slots = createSlots();
 	let isClosed = false;
 	let wake = (): void => {};
 
@@ -132,33 +135,43 @@ export const createSender = (services: Deps) => {
 	};
 
 	const begin = async (claimed: Claimed): Promise<void> => {
-		const {endpointId} = claimed;
-		sending.set(endpointId, (sending.get(endpointId) ?? 0) + 1);
-		inAll += 1;
+		slots.take(claimed);
 		try {
 			await send(claimed);
 		} finally {
-			const left = (sending.get(endpointId) ?? 1) - 1;
-			left === 0 ? sending.delete(endpointId) : sending.set(endpointId, left);
-			inAll -= 1;
+			slots.release(claimed);
+			metrics.overdueAttempts(slots.overdue());
 			wake();
 		}
 	};
 
 	return {
-		/** Begins to send what is due and has room. @returns how many. */
+		/** Begins to send what is due and has a slot. @returns how many. */
 		sendDue: async (): Promise<number> => {
-			const room = MOST.all - inAll;
-			if (room === 0 || isClosed) {
+			const free = webhookPolicy().slots.all - slots.taken();
+			if (free <= 0 || isClosed) {
 				return 0;
 			}
 
-			const claimed = await claimDeliveries(db, clock.now(), {sending, most: {...MOST, all: room}});
+			const claimed = await claimDeliveries(db, clock.now(), {sending: slots.sending(), free});
 			for (const one of claimed) {
 				services.background.run('send a webhook', begin(one));
 			}
 
 			return claimed.length;
+		},
+		/** Gives the slots of attempts back that have not ended within their leases. */
+		giveBackOverdue: (): void => {
+			const late = slots.giveBackOverdue(clock.now());
+			if (late.length > 0) {
+				metrics.overdueAttempts(slots.overdue());
+				const endpoints = [...new Set(late.map(({endpointId}) => endpointId))];
+				log.error(
+					{attempts: late.length, endpoints},
+					'attempts to send webhooks did not end: their slots are given back',
+				);
+				wake();
+			}
 		},
 		/** Calls back whenever a delivery is done. */
 		onRoom: (call: () => void): void => {

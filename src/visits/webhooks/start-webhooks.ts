@@ -10,6 +10,7 @@ const IDLE_MS = 1000;
 /** Clicks are collected for so long (contract/webhooks 2). */
 const CLICKS_MS = 5000;
 const QUOTAS_MS = 60_000;
+const WATCH_MS = 1000;
 
 /**
  * Sends webhooks until it is stopped: what happened becomes deliveries, and these are sent. Every process does it, and
@@ -93,8 +94,11 @@ export const startWebhooks = (services: Services): (() => void) => {
 		}
 	});
 	schedule(0);
+	// By a timer of its own: a turn may wait for the database.
+	const watch = setInterval(sender.giveBackOverdue, WATCH_MS).unref();
 	return () => {
 		isStopped = true;
+		clearInterval(watch);
 		if (timer !== null) {
 			clearTimeout(timer);
 		}
