@@ -130,6 +130,25 @@ const sources = below('src')
 	.filter((name) => /\.tsx?$/.test(name))
 	.map((name) => path.relative('src', name));
 
+test('a comment of src names no source file and no migration that is not there', (t) => {
+	const there = [...below('src'), ...below('migrations'), ...below('.build'), ...below('test')].map(
+		(name) => `/${name}`,
+	);
+	const named = sources.flatMap((file) => {
+		const name = path.join('src', file);
+		const comments = found(read(name), /(\/\*\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*)/gm).join('\n');
+		return [
+			...found(comments, /(?<![\w./+-])((?:\.?[\w-]+\/)*[\w-]+\.tsx?)\b/g).map((file) => ({name, ending: `/${file}`})),
+			...found(comments, /\bmigration `(\w+)`/g).map((migration) => ({name, ending: `_${migration}.sql`})),
+		];
+	});
+	t.true(named.length > 20);
+	t.deepEqual(
+		named.filter(({ending}) => !there.some((file) => file.endsWith(ending))),
+		[],
+	);
+});
+
 type Manifest = {dependencies: Record<string, string>; optionalDependencies: Record<string, string>};
 const {dependencies, optionalDependencies} = JSON.parse(read('package.json')) as Manifest;
 

@@ -103,7 +103,7 @@ export const linkFields = {
 		...link,
 		required: true,
 		place: 2,
-		about: 'last part of the short URL; generated where a create has none',
+		about: 'last part of the short URL (default: generated)',
 	},
 	title: {is: 'text', max: 255, ...link, place: 3, about: 'display name of the link'},
 	domainId: {
@@ -112,7 +112,7 @@ export const linkFields = {
 		required: true,
 		place: 11,
 		flag: 'domain <value>',
-		about: "link domain, by its host name or id; the organization's default where a create has none",
+		about: "link domain, by its host name or id (default: the organization's)",
 	},
 	templateId: {
 		is: 'id',

@@ -85,7 +85,7 @@ const checkAccess = async (directory: string): Promise<Cluster> => {
 	const identity = await clusterIdentity(directory);
 	if (!(await canEnter(identity, directory))) {
 		throw new EmbeddedPostgresError(
-			`The user with id ${owner}owns the database in ${directory}, but cannot enter that folder. ` +
+			`The user with id ${owner} owns the database in ${directory}, but cannot enter that folder. ` +
 				`Let others pass through the folders above it (chmod o+x). ${elsewhere}`,
 		);
 	}

@@ -66,7 +66,11 @@ const openLog = (directory: string) =>
 		0o600,
 	);
 
-type Launch = {tethered: Tethered /** What it wrote to its log, from its start on. */; messages(): Promise<string>};
+type Launch = {
+	tethered: Tethered;
+	/** What it wrote to its log, from its start on. */
+	messages(): Promise<string>;
+};
 
 const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<string, string>): Promise<Launch> => {
 	const {directory, identity} = cluster;

@@ -1,6 +1,6 @@
 /**
- * The time expression in the indexes on clicks (migration `cheaper_clicks`). It must be spelled as there, or the index
- * is not used.
+ * The time expression in the indexes on clicks (migration `clicks`). It must be spelled as there, or the index is not
+ * used.
  */
 const steps = {organization: '10 minutes', link: '1 day'} as const;
 

@@ -1,6 +1,5 @@
 import type {Services} from '../../services.ts';
 import {clicksAtAddress} from './find-clicks.ts';
-
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import type {Graded} from './guess-grades.ts';
 import type {SentToken} from './match-request.ts';

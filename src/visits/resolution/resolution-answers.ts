@@ -19,7 +19,8 @@ export const pageAnswer: MediaAnswer = {
 
 export const startPageAnswer: MediaAnswer = {
 	media: ['text/html'],
-	about: 'On the API host, for who prefers text/html: the name and the version of the service, and a link to `/docs`.',
+	about:
+		'On the API host, for clients that prefer text/html: the name and the version of the service, and a link to `/docs`.',
 };
 
 /** On a custom domain `/:shortCode/data` has this form too (contract/hosts 4). */
@@ -31,7 +32,7 @@ export const pageOrDataAnswer: MediaAnswer = {
 
 const absent = (about: string): MediaAnswer => ({
 	media: ['text/html'],
-	about: `${about} A page for who prefers text/html, where the app configuration has \`errorPages\`.`,
+	about: `${about} A page for clients that prefer text/html, where the app configuration has \`errorPages\`.`,
 	json: errorAnswer,
 });
 

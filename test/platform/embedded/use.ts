@@ -1,4 +1,4 @@
-import {realpath, rename, rm, writeFile} from 'node:fs/promises';
+import {chmod, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {isRoot} from '../../../src/platform/embedded/identity.ts';
@@ -124,6 +124,18 @@ test('a database of another major version is refused with both versions named', 
 		await rm(first.directory, {recursive: true});
 		await t.throwsAsync(startEmbeddedPostgres({dataDir: moved, log: silent}), {
 			message: /links to a missing database/,
+		});
+	},
+);
+
+(isRoot() ? test : test.skip)(
+	'a database whose owner may not enter its folder is refused, with owner and cure',
+	async (t) => {
+		const dataDir = await dataDirs.copy(t);
+		const {uid} = await stat(path.join(dataDir, 'postgres'));
+		await chmod(dataDir, 0o700);
+		await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
+			message: new RegExp(`^The user with id ${uid} owns the database in ${dataDir}/postgres, but cannot enter`),
 		});
 	},
 );

@@ -150,7 +150,7 @@ export const isFirebaseHeading = (cells: string[]): boolean =>
 		? cells.length === columns.length
 		: ['short_link', 'link'].every((name) => cells.some((cell) => columnNamed(cell) === name));
 
-/** The rows of the export as CSV, with or without a heading. @throws OperatorError for a invalid CSV. */
+/** The rows of the export as CSV, with or without a heading. @throws OperatorError for an invalid CSV. */
 export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let names: ColumnName[] | null = null;
 	let wrapping = csvWrapping(head, null);
