@@ -13,7 +13,8 @@ CREATE TABLE operator_tokens (
 	expires_at timestamptz,
 	-- by day, so that a use is seldom a write
 	last_used_on date,
-	revoked_at timestamptz
+	revoked_at timestamptz,
+	CONSTRAINT operator_tokens_moderation_check CHECK (organization_id IS NULL OR 'moderation' <> ALL (scopes))
 );
 CREATE UNIQUE INDEX operator_tokens_name_key ON operator_tokens (name) WHERE revoked_at IS NULL;
 CREATE INDEX operator_tokens_organization_id_idx ON operator_tokens (organization_id);

@@ -1,9 +1,11 @@
 import Joi from 'joi';
+import {MODERATION} from '../../platform/config/operator-scopes.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {pageQuery} from '../../platform/http/validate.ts';
 import {setOrganizationPlan} from '../billing/set-plan.ts';
 import {planField} from '../plans/plan-field.ts';
 import {route} from '../route.ts';
+import {requireScope} from '../tokens/operator-access.ts';
 import {organizationAnswer} from './organization-answer.ts';
 import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
 import {
@@ -43,12 +45,19 @@ export const organizationRoutes = [
 		method: 'POST',
 		path: '/admin/organizations',
 		summary: 'Create an organization',
+		description: 'With a plan it wants the scope `moderation`, too.',
 		refusals: [409],
 		answer: organizationAnswer,
 		credential: 'admin',
 		body: newOrganization,
 		status: 201,
-		handler: async ({services, by, body}) => organizationJson(await createOrganization(services, {fields: body, by})),
+		handler: async ({services, by, operator, body}) => {
+			if (body.plan != null) {
+				requireScope(operator, MODERATION);
+			}
+
+			return organizationJson(await createOrganization(services, {fields: body, by}));
+		},
 	}),
 
 	organizationRoute({

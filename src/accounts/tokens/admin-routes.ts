@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import {DAY_MS, HOUR_MS} from '../../platform/clock.ts';
-import {allScopes, expandScopes, includesScope, presetNames} from '../../platform/config/operator-scopes.ts';
+import {allScopes, expandScopes, MODERATION, presetNames} from '../../platform/config/operator-scopes.ts';
 import {inTransaction} from '../../platform/db/db.ts';
-import {missingScope, required, tokenNotFound} from '../../platform/errors.ts';
+import {required, tokenNotFound, validationFailed} from '../../platform/errors.ts';
 import {
 	answerOf,
 	deletedAnswer,
@@ -21,7 +21,7 @@ import {packageVersion} from '../../platform/package-root.ts';
 import {recordAudit} from '../audit/audit-log.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {route} from '../route.ts';
-import {createToken, hashOf} from './operator-access.ts';
+import {createToken, hashOf, requireScope} from './operator-access.ts';
 import {createTokenStore} from './token-store.ts';
 
 const tokenFields = {
@@ -119,10 +119,18 @@ export const tokenRoutes = [
 		status: 201,
 		handler: async ({services, by, operator, body: {name, scopes: named, organization: reference, expires}}) => {
 			const now = services.clock.now();
-			const scopes = expandScopes(named);
-			const beyond = scopes.find((scope) => operator.scopes !== null && !includesScope(operator.scopes, scope));
-			if (beyond !== undefined) {
-				throw missingScope(beyond);
+			if (reference !== undefined && named.includes(MODERATION)) {
+				throw validationFailed([
+					{
+						field: 'scopes',
+						message: 'scopes must not name moderation for a token of one organization: leave one of both out',
+					},
+				]);
+			}
+
+			const scopes = expandScopes(named, reference !== undefined);
+			for (const scope of scopes) {
+				requireScope(operator, scope);
 			}
 
 			const organization = reference === undefined ? null : await requireOrganization(services, reference);

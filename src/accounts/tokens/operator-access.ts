@@ -58,16 +58,24 @@ export const authenticateOperator = async (services: Deps, authorization: string
 	return services.operatorProviders.authenticate(token);
 };
 
+/** @throws 403 that names the scope, for an operator who lacks it. */
+export const requireScope = ({scopes}: OperatorGrant, scope: Scope): void => {
+	if (scopes !== null && !includesScope(scopes, scope)) {
+		throw missingScope(scope);
+	}
+};
+
 /**
  * What a route wants of an operator, in this order: the scope (403), then its organization, of which others are as if they
  * were not there (404). @param organization of the path; null: the route is of no organization.
  */
 export const requireGrant = (grant: OperatorGrant, scope: Scope | null, organization: string | null): void => {
-	if (scope !== null && grant.scopes !== null && !includesScope(grant.scopes, scope)) {
-		throw missingScope(scope);
+	if (scope === null) {
+		return;
 	}
 
-	if (grant.organization === null || scope === null) {
+	requireScope(grant, scope);
+	if (grant.organization === null) {
 		return;
 	}
 

@@ -149,7 +149,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 					return {
 						actor: {...adminBearer, id: String(claims.sub).slice(0, 200), name: nameOf(claims)},
 						grant: {
-							scopes: expandScopes(rule.scopes),
+							scopes: expandScopes(rule.scopes, organization !== null),
 							organization: organization === null ? null : {id: organization.id, orgKey: organization.orgKey},
 						},
 					};

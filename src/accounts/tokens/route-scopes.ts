@@ -1,13 +1,15 @@
-import type {Area, Scope} from '../../platform/config/operator-scopes.ts';
+import {type Area, MODERATION, type Scope} from '../../platform/config/operator-scopes.ts';
 
 const ORG = '/admin/organizations/:orgId';
 
 /** What each path of operators is about; the longest prefix decides. A route that is none of these is refused at the start. */
-const byPath: Readonly<Record<string, Area>> = {
+const byPath: Readonly<Record<string, Area | typeof MODERATION>> = {
 	'/admin/links': 'links',
 	[`${ORG}/links`]: 'links',
 	[`${ORG}/app-config`]: 'apps',
 	[`${ORG}/domains`]: 'domains',
+	[`${ORG}/domains/:id/approve`]: MODERATION,
+	[`${ORG}/domains/:id/reject`]: MODERATION,
 	[`${ORG}/templates`]: 'templates',
 	[`${ORG}/channels`]: 'channels',
 	[`${ORG}/api-keys`]: 'keys',
@@ -22,8 +24,10 @@ const byPath: Readonly<Record<string, Area>> = {
 	[`${ORG}/devices`]: 'privacy',
 	[`${ORG}/users`]: 'privacy',
 	'/admin/billing': 'billing',
-	[`${ORG}/plan`]: 'billing',
 	'/admin/organizations': 'orgs',
+	[`${ORG}/suspend`]: MODERATION,
+	[`${ORG}/activate`]: MODERATION,
+	[`${ORG}/plan`]: MODERATION,
 	[`${ORG}/audit-log`]: 'audit',
 	'/admin/webhooks': 'system',
 	'/admin/status': 'system',
@@ -37,14 +41,15 @@ const FOR_ALL = new Set(['/admin/whoami']);
 /** POSTs that change nothing. */
 const READING = new Set([`${ORG}/matches/simulate`]);
 
-const areaOf = (path: string): Area | undefined => {
+const areaOf = (path: string) => {
 	const prefixes = Object.keys(byPath).filter((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 	const longest = prefixes.toSorted((one, other) => other.length - one.length)[0];
 	return longest === undefined ? undefined : byPath[longest];
 };
 
 /**
- * The scope that a route of operators wants: reading for GET and dry runs, else writing. Null: none.
+ * The scope that a route of operators wants: reading for GET and dry runs, else writing, and moderation as it is. Null:
+ * none.
  * @throws for a path that the table does not have.
  */
 export const scopeOfRoute = (method: string, path: string): Scope | null => {
@@ -57,5 +62,5 @@ export const scopeOfRoute = (method: string, path: string): Scope | null => {
 		throw new Error(`${method} ${path} has no scope: add it to route-scopes.ts`);
 	}
 
-	return `${area}:${method === 'GET' || READING.has(path) ? 'read' : 'write'}`;
+	return area === MODERATION ? area : `${area}:${method === 'GET' || READING.has(path) ? 'read' : 'write'}`;
 };

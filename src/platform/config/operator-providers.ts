@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {allScopes, presetNames} from './operator-scopes.ts';
+import {allScopes, MODERATION, presetNames} from './operator-scopes.ts';
 
 /** A rule: claims that all have to match, and what whoever has them may do. */
 export type OperatorRule = {
@@ -44,6 +44,9 @@ const ruleFaults = (at: string, rule: unknown): string[] => {
 			? []
 			: [`${at}: scopes must be a list of ${[...NAMES].join(', ')}`]),
 		...(org === undefined || isText(org) ? [] : [`${at}: org must be an id or orgKey`]),
+		...(org !== undefined && isList(scopes) && scopes.includes(MODERATION)
+			? [`${at}: scopes must not name ${MODERATION} for one organization: leave it or org out`]
+			: []),
 		...unknownFields(at, rule, ['claims', 'scopes', 'org']),
 	];
 };

@@ -17,10 +17,16 @@ export const areas = [
 	'system',
 ] as const;
 
-export type Area = (typeof areas)[number];
-export type Scope = `${Area}:${'read' | 'write'}`;
+/** Decisions on organizations, which are the operator's alone: never of a credential that is bound to one. */
+export const MODERATION = 'moderation';
 
-export const allScopes: readonly Scope[] = areas.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
+export type Area = (typeof areas)[number];
+export type Scope = `${Area}:${'read' | 'write'}` | typeof MODERATION;
+
+export const allScopes: readonly Scope[] = [
+	...areas.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]),
+	MODERATION,
+];
 
 const reads = (...of: Area[]): Scope[] => of.map((area): Scope => `${area}:read`);
 const writes = (...of: Area[]): Scope[] => of.map((area): Scope => `${area}:write`);
@@ -32,16 +38,20 @@ export const presets: Readonly<Record<'viewer' | 'editor' | 'support' | 'admin',
 	viewer: VIEWER,
 	editor: [...VIEWER, ...writes('links', 'apps', 'domains', 'templates', 'channels')],
 	support: [...VIEWER, ...reads('webhooks', 'billing', 'system'), ...writes('privacy')],
-	admin: areas.map((area): Scope => `${area}:write`),
+	admin: [...writes(...areas), MODERATION],
 };
 
 type Preset = keyof typeof presets;
 export const presetNames = Object.keys(presets) as Preset[];
 
-/** The scopes that names stand for, each once. @param names scopes and presets. */
-export const expandScopes = (names: readonly string[]): Scope[] => [
-	...new Set(names.flatMap((name) => presets[name as Preset] ?? [name as Scope])),
-];
+/**
+ * The scopes that names stand for, each once. @param names scopes and presets. @param isBound to one organization, for
+ * which `admin` does not moderate.
+ */
+export const expandScopes = (names: readonly string[], isBound: boolean): Scope[] =>
+	[...new Set(names.flatMap((name) => presets[name as Preset] ?? [name as Scope]))].filter(
+		(scope) => !isBound || scope !== MODERATION,
+	);
 
 /** Whether scopes include a wanted one: write includes read. */
 export const includesScope = (scopes: readonly string[], wanted: Scope): boolean =>

@@ -1,6 +1,7 @@
 import test from 'ava';
 import {SignJWT, UnsecuredJWT} from 'jose';
 import {ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
+import {presets} from '../../../src/platform/config/operator-scopes.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin, withKey} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
@@ -66,6 +67,15 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	}
 
 	const acme = await organization(service);
+	await service.services.db('organizations').where({id: acme.id}).update({org_key: 'Zz99'});
+	const elsewhere = withKey(service, await provider.token({sub: 'ci elsewhere'}));
+	const {scopes, organization: bound} = (await elsewhere.get('/admin/whoami')).body;
+	t.deepEqual(bound, {id: acme.id, orgKey: 'Zz99'});
+	t.deepEqual(
+		scopes,
+		presets.admin.filter((scope) => scope !== 'moderation'),
+	);
+	t.is((await elsewhere.post(`/admin/organizations/${acme.id}/suspend`)).status, 403);
 	const pipeline = withKey(service, await provider.token({sub, repository_owner_id: '42'}));
 	const made = await pipeline.post(`/admin/organizations/${acme.id}/links`, {path: '/sale'});
 	t.is(made.status, 201);
@@ -165,6 +175,11 @@ for (const [what, given, sentence] of [
 	['a pattern in the owner', {...GITHUB, ...viewer({repository_owner: 'ac*'})}, /repository_owner_id/],
 	['any project of gitlab.com', {...GITLAB, ...viewer({ref_protected: 'true'})}, /namespace_id/],
 	['an unknown scope', {rules: [{claims: {sub: 'a'}, scopes: ['links']}]}, /scopes/],
+	[
+		'moderation of one organization',
+		{rules: [{claims: {sub: 'a'}, scopes: ['moderation'], org: 'Ab12'}]},
+		/moderation/,
+	],
 	['no audience', {audience: undefined, ...viewer({sub: 'a'})}, /audience/],
 	['an issuer over http', {issuer: 'http://idp.example.com', ...viewer({sub: 'a'})}, /must begin with https/],
 ] as const) {

@@ -37,6 +37,69 @@ test('every route of operators wants a scope, but for whoami', (t) => {
 		['/admin/whoami'],
 	);
 	t.is(operatorRoutes.find(({path}) => path.endsWith('/matches/simulate'))?.scope, 'matches:read');
+	t.deepEqual(
+		operatorRoutes
+			.filter(({scope}) => scope === 'moderation')
+			.map(({path}) => path.replace('/admin/organizations/:orgId', ''))
+			.toSorted(),
+		['/activate', '/domains/:id/approve', '/domains/:id/reject', '/plan', '/suspend'],
+	);
+});
+
+test('what the operator decides on an organization is refused to every token that is bound to it', async (t) => {
+	const acme = await organization(service);
+	const path = `/admin/organizations/${acme.id}`;
+	const hostname = `${acme.orgKey.toLowerCase()}.example.net`;
+	const {body: domain} = await admin(service).post(`${path}/domains`, {hostname});
+	t.is((await admin(service).post(`${path}/domains/${domain.id}/reject`)).status, 200);
+	t.is((await admin(service).post(`${path}/suspend`)).status, 200);
+	const before = await admin(service).get(path);
+	for (const scopes of [['admin'], allScopes.filter((scope) => scope !== 'moderation')]) {
+		const {token, scopes: given} = await tokenOf({scopes, organization: acme.orgKey});
+		t.false(given.includes('moderation'));
+		const bound = withKey(service, token);
+		for (const [method, route, body] of [
+			['post', `/domains/${domain.id}/approve`],
+			['post', `/domains/${domain.id}/reject`],
+			['post', '/suspend'],
+			['post', '/activate'],
+			['put', '/plan', {plan: 'ENTERPRISE'}],
+		] as const) {
+			const answer = await bound[method](`${path}${route}`, body);
+			t.like(answer, {status: 403, body: {message: 'The token lacks the scope moderation'}}, route);
+		}
+
+		const {organization: reached, scopes: named} = (await bound.get('/admin/whoami')).body;
+		t.deepEqual([reached, named], [{id: acme.id, orgKey: acme.orgKey}, given]);
+	}
+
+	t.deepEqual((await admin(service).get(path)).body, before.body);
+	const {token} = await tokenOf({scopes: ['moderation']});
+	t.is((await withKey(service, token).post(`${path}/activate`)).status, 200);
+	t.is((await withKey(service, token).post(`${path}/domains/${domain.id}/approve`)).status, 200);
+});
+
+test('moderation is in the preset admin alone, and a token of one organization is not given it by name', async (t) => {
+	t.deepEqual(
+		Object.entries(presets).flatMap(([name, scopes]) => (scopes.includes('moderation') ? [name] : [])),
+		['admin'],
+	);
+	const {orgKey} = await organization(service);
+	for (const scopes of [['moderation'], ['admin', 'moderation']]) {
+		const body = {name: crypto.randomUUID(), scopes, organization: orgKey};
+		const refused = await admin(service).post('/admin/tokens', body);
+		t.like(refused, {status: 400, body: {details: [{field: 'scopes'}]}});
+		t.regex(refused.body.details[0].message, /moderation/);
+	}
+});
+
+test('a token without moderation creates an organization, but not with a plan', async (t) => {
+	const {token} = await tokenOf({scopes: ['orgs:write', 'billing:write']});
+	const create = (plan?: string | null) =>
+		withKey(service, token).post('/admin/organizations', {name: crypto.randomUUID(), plan});
+	t.like(await create('ENTERPRISE'), {status: 403, body: {message: 'The token lacks the scope moderation'}});
+	t.is((await create()).status, 201);
+	t.is((await create(null)).status, 201);
 });
 
 test('each route refuses a token of every other scope with 403 that names the one it wants', async (t) => {
@@ -56,7 +119,9 @@ test('each route of an organization is 404 for a token of another one, and reach
 	const [acme, other] = [await organization(service), await organization(service)];
 	const {token: foreign} = await tokenOf({scopes: ['admin'], organization: other.orgKey});
 	const {token: own} = await tokenOf({scopes: ['admin'], organization: acme.id});
-	for (const {method, path} of operatorRoutes.filter((one) => one.path.includes(':orgId'))) {
+	for (const {method, path} of operatorRoutes.filter(
+		(one) => one.path.includes(':orgId') && one.scope !== 'moderation',
+	)) {
 		for (const named of [acme.id, acme.orgKey, acme.id.toUpperCase()]) {
 			const answer = await ask(withKey(service, foreign), method, concrete(path, named));
 			t.is(answer.status, 404, `${method} ${path}`);
