@@ -9,6 +9,8 @@ CREATE TABLE operator_tokens (
 	-- the only organization that it reaches; null: all
 	organization_id uuid CONSTRAINT operator_tokens_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
 	created_by text NOT NULL,
+	-- the token that made it, whose revocation is its own
+	made_by uuid CONSTRAINT operator_tokens_made_by_fkey REFERENCES operator_tokens (id),
 	created_at timestamptz NOT NULL,
 	expires_at timestamptz,
 	-- by day, so that a use is seldom a write
@@ -18,6 +20,7 @@ CREATE TABLE operator_tokens (
 );
 CREATE UNIQUE INDEX operator_tokens_name_key ON operator_tokens (name) WHERE revoked_at IS NULL;
 CREATE INDEX operator_tokens_organization_id_idx ON operator_tokens (organization_id);
+CREATE INDEX operator_tokens_made_by_idx ON operator_tokens (made_by);
 
 -- migrate:down
 DROP TABLE operator_tokens;

@@ -57,10 +57,15 @@ const newToken = Joi.object<NewToken>({
 		.message('{{#label}} must be a number of hours or days, such as 12h or 90d'),
 });
 
-const expiryOf = (expires: string | undefined, now: Date): Date | null =>
-	expires === undefined
-		? null
-		: new Date(now.getTime() + Number.parseInt(expires, 10) * (expires.endsWith('h') ? HOUR_MS : DAY_MS));
+/** @param maker when the credential ends that makes the token, which ends no later. */
+const expiryOf = (expires: string | undefined, now: Date, maker: Date | null): Date | null => {
+	if (expires === undefined) {
+		return maker;
+	}
+
+	const wanted = new Date(now.getTime() + Number.parseInt(expires, 10) * (expires.endsWith('h') ? HOUR_MS : DAY_MS));
+	return maker !== null && maker < wanted ? maker : wanted;
+};
 
 export const tokenRoutes = [
 	route({
@@ -111,7 +116,7 @@ export const tokenRoutes = [
 		method: 'POST',
 		path: '/admin/tokens',
 		summary: 'Create a token of an operator with scopes',
-		description: 'No token creates one that may do more than itself.',
+		description: 'No token creates one that may do more than itself, or that ends later.',
 		refusals: [404, 409],
 		answer: newTokenAnswer,
 		credential: 'admin',
@@ -142,7 +147,8 @@ export const tokenRoutes = [
 					organizationId: organization?.id ?? null,
 					createdBy: by.actor.name ?? '',
 					createdAt: now,
-					expiresAt: expiryOf(expires, now),
+					expiresAt: expiryOf(expires, now, operator.expiresAt),
+					madeBy: operator.tokenId,
 					tokenHash: hashOf(token),
 				});
 				await recordAudit(trx, now, by, {
@@ -160,7 +166,7 @@ export const tokenRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/tokens/:id',
-		summary: 'Revoke a token of an operator at once',
+		summary: 'Revoke a token of an operator, and those it made, at once',
 		refusals: [404],
 		answer: deletedAnswer,
 		credential: 'admin',
@@ -168,14 +174,16 @@ export const tokenRoutes = [
 		handler: ({services, by, params: {id}}) =>
 			inTransaction(services.db, async (trx) => {
 				const now = services.clock.now();
-				const revoked = required(await createTokenStore(trx).revoke(id, now), tokenNotFound);
-				await recordAudit(trx, now, by, {
+				const revoked = await createTokenStore(trx).revoke(id, now);
+				required(revoked[0], tokenNotFound);
+				const entries = revoked.map(({id: entityId, name, organizationId}) => ({
 					action: 'REVOKE',
 					entityType: 'OperatorToken',
-					entityId: id,
-					organizationId: revoked.organizationId,
-					details: {name: revoked.name},
-				});
+					entityId,
+					organizationId,
+					details: {name},
+				}));
+				await recordAudit(trx, now, by, ...entries);
 				return {id, deleted: true};
 			}),
 	}),

@@ -33,8 +33,8 @@ const ofToken = async ({background, clock, db}: Deps, token: string): Promise<Op
 		background.run('record the use of a token', store.noteUse(holder.id, day));
 	}
 
-	const {id, name, scopes, organization} = holder;
-	return {actor: {...adminBearer, id, name}, grant: {scopes, organization}};
+	const {id, name, scopes, organization, expiresAt} = holder;
+	return {actor: {...adminBearer, id, name}, grant: {scopes, organization, expiresAt, tokenId: id}};
 };
 
 /**

@@ -12,6 +12,8 @@ import {createProviderKeys} from './provider-keys.ts';
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Tolerated difference between a provider's clock and ours, in seconds. */
 const TOLERANCE = 60;
+/** A provider may let its tokens end at a time that no Date has. */
+const LAST_TIME = Date.UTC(9999, 0);
 
 /** A claim by its name, or by a path with dots: `realm_access.roles`. Names with dots come first. */
 const claimOf = (claims: Record<string, unknown>, name: string): unknown => {
@@ -151,6 +153,8 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 						grant: {
 							scopes: expandScopes(rule.scopes, organization !== null),
 							organization: organization === null ? null : {id: organization.id, orgKey: organization.orgKey},
+							expiresAt: new Date(Math.min(Number(claims.exp) * 1000, LAST_TIME)),
+							tokenId: null,
 						},
 					};
 				}

@@ -4,7 +4,7 @@ import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
-import {tokenNameTaken} from '../../platform/errors.ts';
+import {invalidAdminToken, tokenNameTaken} from '../../platform/errors.ts';
 
 /** A token as the API shows it. */
 export type OperatorToken = {
@@ -31,6 +31,7 @@ type TokenHolder = {
 	name: string;
 	scopes: Scope[];
 	organization: {id: string; orgKey: string} | null;
+	expiresAt: Date | null;
 	lastUsedOn: string | null;
 };
 
@@ -38,19 +39,30 @@ type TokenHolder = {
 const byHash: Prepared = {
 	name: 'find an operator token',
 	text: `SELECT operator_tokens.id, operator_tokens.name, scopes, CAST(last_used_on AS text) AS "lastUsedOn",
+			expires_at AS "expiresAt",
 			CASE WHEN organization_id IS NOT NULL THEN json_build_object('id', organization_id, 'orgKey', org_key) END AS organization
 		FROM operator_tokens LEFT JOIN organizations ON organizations.id = organization_id
 		WHERE token_hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 };
 
+/** The number must only differ from our other advisory locks. */
+const TOKENS_LOCK = 7_201_008;
+
+/** Makes what is made and what is revoked wait for each other: no token is made by one whose revocation would miss it. */
+const holdTokens = (trx: Db) => trx.raw('SELECT pg_advisory_xact_lock(?)', [TOKENS_LOCK]);
+
+type NewToken = Omit<OperatorToken, 'id' | 'lastUsedOn'> & {tokenHash: Buffer; madeBy: string | null};
+
 export const createTokenStore = (db: Db) => ({
-	/** @throws 409 for a name in use. */
-	insert: async ({
-		tokenHash,
-		...token
-	}: Omit<OperatorToken, 'id' | 'lastUsedOn'> & {tokenHash: Buffer}): Promise<OperatorToken> => {
+	/** In a transaction. @throws 401 if the token that makes it was revoked meanwhile, 409 for a name in use. */
+	insert: async ({tokenHash, madeBy, ...token}: NewToken): Promise<OperatorToken> => {
+		await holdTokens(db);
+		if (madeBy !== null && !(await db('operator_tokens').where({id: madeBy}).whereNull('revoked_at').first('id'))) {
+			throw invalidAdminToken();
+		}
+
 		const rows: OperatorToken[] = await db('operator_tokens')
-			.insert({...toColumns(token), id: randomUUID(), token_hash: tokenHash})
+			.insert({...toColumns(token), id: randomUUID(), token_hash: tokenHash, made_by: madeBy})
 			.returning(selected(db))
 			.catch((error: unknown) => {
 				throw translateViolation(error, {operator_tokens_name_key: () => tokenNameTaken(token.name)});
@@ -70,13 +82,18 @@ export const createTokenStore = (db: Db) => ({
 		await db('operator_tokens').where({id}).update({last_used_on: day});
 	},
 
-	/** The token that ends; null if there was none. */
-	revoke: async (id: string, now: Date): Promise<OperatorToken | null> => {
-		const rows: OperatorToken[] = await db('operator_tokens')
-			.where({id})
-			.whereNull('revoked_at')
-			.update({revoked_at: now})
-			.returning(selected(db));
-		return rows[0] ?? null;
+	/** In a transaction. @returns the token and all that it made, directly or through others; empty if there was none. */
+	revoke: async (id: string, now: Date): Promise<Array<Pick<OperatorToken, 'id' | 'name' | 'organizationId'>>> => {
+		await holdTokens(db);
+		const {rows} = await db.raw(
+			`WITH RECURSIVE ended AS (
+				SELECT id FROM operator_tokens WHERE id = :id AND revoked_at IS NULL
+				UNION SELECT made.id FROM operator_tokens AS made JOIN ended ON made.made_by = ended.id
+			)
+			UPDATE operator_tokens SET revoked_at = :now WHERE id IN (SELECT id FROM ended) AND revoked_at IS NULL
+			RETURNING id, name, organization_id AS "organizationId"`,
+			{id, now},
+		);
+		return rows;
 	},
 });

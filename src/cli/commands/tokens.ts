@@ -45,7 +45,7 @@ export const tokenCommands: CommandGroup = {
 					.argParser(collect)
 					.makeOptionMandatory(),
 				new Option('--org <org>', 'id or orgKey of the only organization that it reaches (default: all)'),
-				new Option('--expires <time>', 'such as 12h or 90d (default: never)'),
+				new Option('--expires <time>', 'such as 12h or 90d (default and maximum: the end of the token that makes it)'),
 			],
 			body: ({name, scope, org, expires}: NewOptions) => ({
 				name,
@@ -68,12 +68,12 @@ export const tokenCommands: CommandGroup = {
 		}),
 		command({
 			usage: 'revoke <name>',
-			summary: 'Revoke a token by its name or id: from its next request on it is refused',
+			summary: 'Revoke a token by its name or id, and those it made: from their next request on they are refused',
 			examples: ['revoke ci --yes'],
 			options: [yesOption()],
 			run: async (context, named: string) => {
 				const client = context.connection.admin();
-				await requireConsent(context, async () => `Revoke the token ${named}?`);
+				await requireConsent(context, async () => `Revoke the token ${named}, and those it made?`);
 				const all = await allAt<Row>(client, '/admin/tokens');
 				const found = all.find(({id, name}) => id === named || name === named);
 				if (found === undefined) {

@@ -57,7 +57,16 @@ export const expandScopes = (names: readonly string[], isBound: boolean): Scope[
 export const includesScope = (scopes: readonly string[], wanted: Scope): boolean =>
 	scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'));
 
-/** What an operator's credential may do: null scopes are all, null organization is every one. */
-export type OperatorGrant = {scopes: readonly Scope[] | null; organization: {id: string; orgKey: string} | null};
+/** What an operator's credential may do. */
+export type OperatorGrant = {
+	/** Null: all. */
+	scopes: readonly Scope[] | null;
+	/** The only one; null: every one. */
+	organization: {id: string; orgKey: string} | null;
+	/** Null: never. */
+	expiresAt: Date | null;
+	/** Null for a credential that is no token of ours. */
+	tokenId: string | null;
+};
 
-export const everything: OperatorGrant = {scopes: null, organization: null};
+export const everything: OperatorGrant = {scopes: null, organization: null, expiresAt: null, tokenId: null};

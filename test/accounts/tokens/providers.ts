@@ -66,6 +66,15 @@ test.serial('pipelines and people of any provider get what the first matching ru
 		t.deepEqual(body?.scopes ?? answer.body.scopes, answer.body.scopes);
 	}
 
+	const body = {name: 'made by a pipeline', scopes: ['orgs:read'], expires: '90d'};
+	const made = await withKey(service, await provider.token({sub: 'ci'})).post('/admin/tokens', body);
+	t.is(made.body.expiresAt, new Date(clock.now().getTime() + 300_000).toISOString());
+	const late = await withKey(service, await provider.token({sub: 'ci', exp: 1e300})).post('/admin/tokens', {
+		...body,
+		name: 'made by a token of long life',
+		expires: undefined,
+	});
+	t.is(late.body.expiresAt, '9999-01-01T00:00:00.000Z');
 	const acme = await organization(service);
 	await service.services.db('organizations').where({id: acme.id}).update({org_key: 'Zz99'});
 	const elsewhere = withKey(service, await provider.token({sub: 'ci elsewhere'}));
@@ -77,10 +86,10 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	);
 	t.is((await elsewhere.post(`/admin/organizations/${acme.id}/suspend`)).status, 403);
 	const pipeline = withKey(service, await provider.token({sub, repository_owner_id: '42'}));
-	const made = await pipeline.post(`/admin/organizations/${acme.id}/links`, {path: '/sale'});
-	t.is(made.status, 201);
+	const release = await pipeline.post(`/admin/organizations/${acme.id}/links`, {path: '/sale'});
+	t.is(release.status, 201);
 	const {body: audit} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
-	t.is(audit.data.find(({entityId}: {entityId: string}) => entityId === made.body.id).actor.name, sub);
+	t.is(audit.data.find(({entityId}: {entityId: string}) => entityId === release.body.id).actor.name, sub);
 });
 
 test.serial('hostile tokens: none is accepted, and none is our fault', async (t) => {

@@ -33,4 +33,33 @@ for (let part = 1; part <= PARTS; part += 1) {
 		await Promise.all(Array.from({length: LANES}, (_, number) => lane(number)));
 		t.is(stale, 0);
 	});
+
+	test.serial(`a token that is being revoked leaves none behind in another process (${part})`, async (t) => {
+		const {one, other} = pair;
+		let [left, made] = [0, 0];
+		const scopes = ['system:write'];
+		const lane = async (number: number) => {
+			for (let round = 0; round < ROUNDS / 2; round += 1) {
+				const name = `maker ${part} ${number} ${round}`;
+				const {body: maker} = await admin(one).post('/admin/tokens', {name, scopes});
+				const making = [1, 2, 3].map((of) =>
+					withKey(other, maker.token).post('/admin/tokens', {name: `${name} ${of}`, scopes}),
+				);
+				if (round % 2 === 0) {
+					await making[0];
+				}
+
+				await admin(one).delete(`/admin/tokens/${maker.id}`);
+				const answers = await Promise.all(making);
+				for (const {status, body} of answers.filter((answer) => answer.status !== 401)) {
+					t.is(status, 201);
+					made += 1;
+					left += (await withKey(other, body.token).get('/admin/tokens')).status === 401 ? 0 : 1;
+				}
+			}
+		};
+		await Promise.all(Array.from({length: LANES}, (_, number) => lane(number)));
+		t.is(left, 0);
+		t.true(made >= (LANES * ROUNDS) / 4);
+	});
 }

@@ -8,10 +8,10 @@ import {serviceOf} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
 
-type Made = {id: string; token: string; scopes: string[]};
+type Made = {id: string; token: string; scopes: string[]; expiresAt: string | null};
 
-const tokenOf = async (body: object): Promise<Made> => {
-	const {status, body: made, text} = await admin(service).post('/admin/tokens', {name: crypto.randomUUID(), ...body});
+const tokenOf = async (body: object, maker = admin(service)): Promise<Made> => {
+	const {status, body: made, text} = await maker.post('/admin/tokens', {name: crypto.randomUUID(), ...body});
 	if (status !== 201) {
 		throw new Error(`a token got ${status}: ${text}`);
 	}
@@ -201,6 +201,36 @@ test('what a token does is in the audit log by its name, and no token makes one 
 	t.deepEqual((await pipeline.get('/admin/whoami')).body.scopes, ['links:write', 'system:write']);
 	t.is((await admin(service).get('/admin/whoami')).body.scopes, null);
 	t.deepEqual((await tokenOf({scopes: ['viewer', 'links:write']})).scopes, [...presets.viewer, 'links:write']);
+});
+
+test('no token outlives the one that makes it, and a revocation ends all that came of it, with a record for each', async (t) => {
+	const system = {scopes: ['system:write', 'orgs:read']};
+	const by = (maker: Made, expires?: string): Promise<Made> =>
+		tokenOf({...system, expires}, withKey(service, maker.token));
+	const short = await tokenOf({...system, expires: '2h'});
+	const inHours = (hours: number) => new Date(service.clock.now().getTime() + hours * 3_600_000).toISOString();
+	const [endless, long, first] = [await by(short), await by(short, '90d'), await by(short, '1h')];
+	t.deepEqual(
+		[short, endless, long, first, await by(first), await by(endless, '3h')].map(({expiresAt}) => expiresAt),
+		[inHours(2), inHours(2), inHours(2), inHours(1), inHours(1), inHours(2)],
+	);
+	const root = await tokenOf(system);
+	t.is(root.expiresAt, null);
+	const child = await by(root);
+	t.is(child.expiresAt, null);
+	const family = [root, child, await by(child, '1h'), await by(await by(child), '2h')];
+	const other = await tokenOf(system);
+	const statuses = (tokens: Made[]) =>
+		Promise.all(tokens.map(async ({token}) => (await withKey(service, token).get('/admin/organizations')).status));
+	t.deepEqual(await statuses([...family, other]), [200, 200, 200, 200, 200]);
+	t.is((await admin(service).delete(`/admin/tokens/${root.id}`)).status, 200);
+	t.deepEqual(await statuses([...family, other]), [401, 401, 401, 401, 200]);
+	const records = await service.services.db('audit_log').where({action: 'REVOKE'}).pluck('entity_id');
+	t.deepEqual(
+		family.map(({id}) => records.filter((one) => one === id).length),
+		[1, 1, 1, 1],
+	);
+	t.is((await admin(service).delete(`/admin/tokens/${child.id}`)).status, 404);
 });
 
 test('oplink tokens creates, lists and revokes, and commands take such a token', async (t) => {
