@@ -78,35 +78,42 @@ const shapeFaults = (content: unknown): string[] => {
 	return [...content.flatMap(providerFaults), ...twice.map((issuer) => `names ${String(issuer)} twice`)];
 };
 
-/** Claims of which the issuers that everybody shares let one owner alone be named. */
-const SHARED: Array<{issuer: RegExp; owned: readonly string[]; subject: RegExp; what: string}> = [
+/** A value that names an owner by itself, and one of a path, of which the owner is whole. */
+const WHOLE = /[^*]$/;
+const PATH = /^[^*/]+\//;
+
+/** Claims by which a rule for an issuer that everybody shares names one owner, each with what its values must be. */
+const SHARED: Array<{issuer: RegExp; owned: Readonly<Record<string, RegExp>>; what: string}> = [
 	{
 		issuer: /^https:\/\/token\.actions\.githubusercontent\.com\/?$/,
-		owned: ['repository_owner_id', 'repository_owner', 'repository', 'repository_id'],
-		subject: /^repo:[^*/]+\//,
+		owned: {
+			repository_owner_id: WHOLE,
+			repository_owner: WHOLE,
+			repository: PATH,
+			repository_id: WHOLE,
+			sub: /^repo:[^*/]+\//,
+		},
 		what: 'repository_owner_id',
 	},
 	{
 		issuer: /^https:\/\/gitlab\.com\/?$/,
-		owned: ['namespace_id', 'namespace_path', 'project_id', 'project_path'],
-		subject: /^project_path:[^*/]+\//,
+		owned: {
+			namespace_id: WHOLE,
+			namespace_path: WHOLE,
+			project_id: WHOLE,
+			project_path: PATH,
+			sub: /^project_path:[^*/]+\//,
+		},
 		what: 'namespace_id',
 	},
 	{
 		issuer: /^https:\/\/accounts\.google\.com\/?$/,
-		owned: ['hd', 'email', 'sub'],
-		subject: /./,
+		owned: {hd: WHOLE, email: WHOLE, sub: WHOLE},
 		what: 'hd or email',
 	},
 ];
 
 const valuesOf = (wanted: string | string[]): string[] => [wanted].flat();
-
-/** Whether the values leave nothing to everybody: none is a bare `*`, and of a path the owner is whole. */
-const namesOwner = (claim: string, wanted: string | string[]): boolean =>
-	valuesOf(wanted).every((value) =>
-		/^(?:repository|project_path)$/.test(claim) ? /^[^*/]+\//.test(value) : !value.endsWith('*'),
-	);
 
 /** A sentence for a rule that would admit everybody; null for others. */
 const faultOf = ({issuer}: OperatorProvider, {claims}: OperatorRule): string | null => {
@@ -116,10 +123,13 @@ const faultOf = ({issuer}: OperatorProvider, {claims}: OperatorRule): string | n
 	}
 
 	const shared = SHARED.find((one) => one.issuer.test(issuer));
+	// One value of a list that everybody has is enough to let everybody in.
 	const isOwned =
 		shared === undefined ||
-		entries.some(([claim, wanted]) => shared.owned.includes(claim) && namesOwner(claim, wanted)) ||
-		valuesOf(claims['sub'] ?? []).some((value) => value !== '*' && shared.subject.test(value));
+		Object.entries(shared.owned).some(
+			([claim, form]) =>
+				Object.hasOwn(claims, claim) && valuesOf(claims[claim] ?? []).every((value) => form.test(value)),
+		);
 	return isOwned ? null : `admits everybody: all users of ${issuer} share it. Add the claim ${shared.what}`;
 };
 

@@ -172,9 +172,11 @@ test.serial('a rotated key is taken at once, others ask once in 30 s, and an out
 	t.is(await statusBy(), 200);
 });
 
-const viewer = (claims: object) => ({rules: [{claims, scopes: ['viewer']}]});
+const rulesOf = (claims: object[]) => ({rules: claims.map((one) => ({claims: one, scopes: ['viewer']}))});
+const viewer = (claims: object) => rulesOf([claims]);
 const GITHUB = {issuer: 'https://token.actions.githubusercontent.com'};
 const GITLAB = {issuer: 'https://gitlab.com'};
+const GOOGLE = {issuer: 'https://accounts.google.com'};
 for (const [what, given, sentence] of [
 	['no claims', viewer({}), /claims/],
 	['any value', viewer({sub: '*'}), /admits everybody/],
@@ -182,6 +184,15 @@ for (const [what, given, sentence] of [
 	['a pattern over owners', {...GITHUB, ...viewer({repository: '*'})}, /admits everybody/],
 	['a subject of all', {...GITHUB, ...viewer({sub: 'repo:*'})}, /repository_owner_id/],
 	['a pattern in the owner', {...GITHUB, ...viewer({repository_owner: 'ac*'})}, /repository_owner_id/],
+	['all subjects in a list', {...GITHUB, ...viewer({sub: ['repo:acme/app:*', 'repo:*']})}, /repository_owner_id/],
+	['any subject in a list', {...GITHUB, ...viewer({sub: ['repo:acme/app:*', '*'], ref: 'a'})}, /repository_owner_id/],
+	['any owner in a list', {...GITHUB, ...viewer({repository: ['acme/*', '*/app']})}, /repository_owner_id/],
+	['claims that only look owned', {...GITHUB, ...viewer({constructor: 'a', toString: 'b'})}, /repository_owner_id/],
+	['all projects in a list', {...GITLAB, ...viewer({sub: ['project_path:acme/*', 'project_path:a*']})}, /namespace_id/],
+	['any project path in a list', {...GITLAB, ...viewer({project_path: ['acme/*', 'ac*']})}, /namespace_id/],
+	['many subjects of Google', {...GOOGLE, ...viewer({sub: '1*'})}, /hd or email/],
+	['many subjects of Google in a list', {...GOOGLE, ...viewer({sub: ['1234', '1*']})}, /hd or email/],
+	['any address of Google in a list', {...GOOGLE, ...viewer({email: ['ann@acme.example', 'a*']})}, /hd or email/],
 	['any project of gitlab.com', {...GITLAB, ...viewer({ref_protected: 'true'})}, /namespace_id/],
 	['an unknown scope', {rules: [{claims: {sub: 'a'}, scopes: ['links']}]}, /scopes/],
 	[
@@ -203,14 +214,23 @@ for (const [what, given, sentence] of [
 }
 
 test('rules that name an owner are taken', async (t) => {
-	const owned = [
-		{repository_owner_id: '42'},
-		{repository: 'acme/*'},
-		{sub: 'repo:acme/app:*'},
-		{repository_owner: 'acme', ref: 'refs/heads/main'},
-	].map((claims) => ({claims, scopes: ['links:write']}));
-	const config = await withFile([{...GITHUB, audience: 'oplink', rules: owned}], (file) =>
-		loadConfig({OPERATOR_OIDC_FILE: file}),
+	const byIssuer = [
+		{
+			...GITHUB,
+			claims: [
+				{repository_owner_id: '42'},
+				{repository: 'acme/*'},
+				{sub: ['repo:acme/app:*', 'repo:acme/site:ref:refs/heads/main']},
+				{repository_owner: 'acme', ref: ['refs/heads/main', '*']},
+			],
+		},
+		{...GITLAB, claims: [{namespace_id: ['42', '43']}, {project_path: 'acme/*', sub: '*'}]},
+		{...GOOGLE, claims: [{sub: ['1234', '5678']}, {hd: 'acme.example', sub: '1*'}, {email: 'ann@acme.example'}]},
+	];
+	const content = byIssuer.map(({issuer, claims}) => ({issuer, audience: 'oplink', ...rulesOf(claims)}));
+	const config = await withFile(content, (file) => loadConfig({OPERATOR_OIDC_FILE: file}));
+	t.deepEqual(
+		config.operatorProviders.map(({rules: taken}) => taken.length),
+		[4, 2, 3],
 	);
-	t.is(config.operatorProviders[0]?.rules.length, 4);
 });
