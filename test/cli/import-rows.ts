@@ -174,6 +174,15 @@ test('a row that is nested too deep to be written fails alone', async (t) => {
 	t.deepEqual(await errorsOf(cells), [undefined, 'params is not a JSON object']);
 });
 
+test('a row with a number that would become null fails alone', async (t) => {
+	const lines = ndjsonRows(inPieces('{"path":"/a"}\n{"path":"/b","matchWindowHours":1e309}\n{"x":[{"y":-1e400}]}\n'));
+	const huge = 'has a number that is too large';
+	t.deepEqual(
+		(await collect(lines)).map(({error}) => error),
+		[undefined, huge, huge],
+	);
+});
+
 test('a malformed element, or one that is not an object, fails alone', async (t) => {
 	const text = '[1,{"path":"/a"},{"path" "/b"},{"path":"/c"}{"path":"/d"},[2],{"path":"/e"},]';
 	t.deepEqual(

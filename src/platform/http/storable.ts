@@ -9,9 +9,16 @@ export const isTooDeep = (value: unknown, levels = MAX_DEPTH): boolean =>
 	value !== null &&
 	(levels === 0 || Object.values(value).some((item) => isTooDeep(item, levels - 1)));
 
+/** Whether a JSON value has a number that JavaScript reads as infinite. Writing it as JSON would make it null. */
+export const hasInfinity = (value: unknown): boolean =>
+	typeof value === 'object' && value !== null
+		? Object.values(value).some(hasInfinity)
+		: value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+
 /** What is wrong at a place within a value, and which place it is. */
 type Fault = {path: string[]; rule: string};
 
+const TOO_LARGE = 'must be a number between -1.7976931348623157e308 and 1.7976931348623157e308';
 const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`;
 
 const ruleOf = (text: string): string | null => {
@@ -30,7 +37,7 @@ const firstFault = (value: unknown, levels = MAX_DEPTH): Fault | null => {
 	}
 
 	if (value === null || typeof value !== 'object') {
-		return null;
+		return hasInfinity(value) ? {path: [], rule: TOO_LARGE} : null;
 	}
 
 	if (levels === 0) {
@@ -59,7 +66,7 @@ const firstFault = (value: unknown, levels = MAX_DEPTH): Fault | null => {
 /**
  * The first fault, at any depth, that prevents storing the value: a string (key or value) with a null character, which
  * PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb; the key `__proto__`, which
- * would set an object's prototype and vanish; too many levels.
+ * would set an object's prototype and vanish; an infinite number, which would become null; too many levels.
  */
 export const unstorable = (value: unknown): FieldFault[] => {
 	const fault = firstFault(value);

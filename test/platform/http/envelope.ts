@@ -125,6 +125,39 @@ test('a string with a null character or half a surrogate pair is 400', async (t)
 	}
 });
 
+test('a number that JavaScript reads as infinite is 400 wherever it stands in a body, and names its field', async (t) => {
+	const acme = await organization(service);
+	const event = '{"deviceId":"device-0001","eventName":"purchase","properties":';
+	const rule = 'must be a number between -1.7976931348623157e308 and 1.7976931348623157e308';
+	for (const [answer, field] of [
+		[await acme.client.post('/sdk/events', `${event}{"price":1e309}}`), 'properties.price'],
+		[await acme.client.post('/sdk/events', `${event}{"items":[1,{"price":-1E+400}]}}`), 'properties.items.1.price'],
+		[await acme.client.post('/sdk/events', `${event}{"price":${'9'.repeat(310)}}}`), 'properties.price'],
+		[await acme.client.post('/sdk/identity', `{"deviceId":"device-0001","traits":{"age":1e999}}`), 'traits.age'],
+		[await acme.server.post('/links', '{"path":"/x","matchWindowHours":1e309}'), 'matchWindowHours'],
+		[await acme.server.patch(`/links/${crypto.randomUUID()}`, '{"params":{"x":1e309}}'), 'params.x'],
+		[await admin(service).post(organizationsPath, '{"name":1e309}'), 'name'],
+		[await anonymous(service).post('/match', '{"screen":{"width":1e309}}'), 'screen.width'],
+	] as const) {
+		t.is(answer.status, 400, field);
+		t.deepEqual(answer.body.details, [{field, message: `${field} ${rule}`}]);
+	}
+
+	const rows = '{"path":"/a","matchWindowHours":1e309}\n{"path":"/b"}\n';
+	const imported = await admin(service).post(`/admin/organizations/${acme.id}/links/import`, rows, {
+		'Content-Type': 'application/x-ndjson',
+	});
+	const [failed, created] = imported.text
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line));
+	t.like(failed, {line: 1, status: 'failed'});
+	t.like(created, {line: 2, status: 'created'});
+	const largest = `{"price":${Number.MAX_VALUE},"least":-1e-400}`;
+	await acme.client.post('/sdk/session', {deviceId: 'device-0001', platform: 'ios'});
+	t.is((await acme.client.post('/sdk/events', `${event}${largest}}`)).status, 200);
+});
+
 test('a body of 20,000 levels is 400, with a credential and without', async (t) => {
 	const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 	for (const answer of [

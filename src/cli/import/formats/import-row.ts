@@ -1,4 +1,4 @@
-import {isTooDeep} from '../../../platform/http/storable.ts';
+import {hasInfinity, isTooDeep} from '../../../platform/http/storable.ts';
 
 /** How to join failed rows into a file that can be imported again. */
 export type Wrapping = {open: string; between: string; close: string};
@@ -63,6 +63,10 @@ export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRo
 		// Writing it would exhaust the stack; the server refuses fewer levels.
 		if (isTooDeep(row)) {
 			return {...place, raw, wrapping, error: 'is nested too deep'};
+		}
+
+		if (hasInfinity(row)) {
+			return {...place, raw, wrapping, error: 'has a number that is too large'};
 		}
 
 		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is not a JSON object'};
