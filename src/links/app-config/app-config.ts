@@ -66,7 +66,7 @@ const upperCase = (text: string): string => text.toUpperCase();
 const scheme = textThat(
 	(text) => text.length <= 255 && isCustomScheme(text),
 	"must be the scheme of an app's own URLs, such as acmeshop, without ://",
-	{maxLength: 255, pattern: '^[A-Za-z][A-Za-z0-9+.-]*$', not: {enum: deniedSchemes}},
+	{maxLength: 255, pattern: '^[A-Za-z][A-Za-z0-9+.-]*$', not: {pattern: deniedSchemes}},
 );
 
 // The rules of these fields: contract/resolution 10.

@@ -1,6 +1,6 @@
 import {readConfigFile} from '../../platform/package-root.ts';
 import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
-import {deniedSchemes} from '../app-config/denied-schemes.ts';
+import {isDeniedScheme} from '../app-config/denied-schemes.ts';
 
 type Pairs = Array<[name: string, value: string]>;
 
@@ -45,7 +45,7 @@ export const tappedUrl = (url: string, params: Readonly<Record<string, string>>)
 
 /** True for a URI scheme that an app may claim. */
 export const isCustomScheme = (scheme: string): boolean =>
-	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !deniedSchemes.includes(scheme.toLowerCase());
+	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !isDeniedScheme(scheme);
 
 /** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
 const destination = (path: string, params: Readonly<Record<string, string>>): string => {

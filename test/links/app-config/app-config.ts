@@ -121,6 +121,9 @@ test('ten distinct fingerprints are allowed, duplicates removed; eleven are refu
 
 const schemes = [
 	...['itms-services', 'ms-msdt', 'search-ms', 'Tel', 'market', 'javascript', 'https', 'DATA', 'intent'],
+	...['x-apple-helpbasic', 'X-Apple.SystemPreferences', 'help', 'x-help-script', 'applescript', 'x-man-page'],
+	...['ms-device-enrollment', 'ms-quick-assist', 'ms-cxh-full', 'chrome-untrusted', 'x-safari-https', 'opera-http'],
+	...['itms-vpp', 'macappstores', 'marketplace-kit', 'apple-magnifier', 'FIDO', 'otpauth-migration', 'wtai', 'upi'],
 	...['acme://', '1acme', 'ac me', ''],
 ];
 
