@@ -9,6 +9,8 @@ export type RecordedAnswer = {
 	/** `X-Error-Code`. */
 	errorCode: string | null;
 	type: string | null;
+	/** `Content-Security-Policy`. */
+	policy: string | null;
 	/** The body of an answer that is JSON. */
 	text: string | null;
 };
@@ -53,6 +55,7 @@ export const recordAnswer = (
 		status: answer.status,
 		errorCode: answer.headers['x-error-code']?.toString() ?? null,
 		type,
+		policy: answer.headers['content-security-policy']?.toString() ?? null,
 		text: type === 'application/json' ? answer.text : null,
 	};
 	lines.push(`${JSON.stringify(recorded)}\n`);

@@ -51,7 +51,14 @@ test.after.always(async () => {
 const CPU_MS = 50;
 const CPU_BYTES = 16 * 1024;
 
-type Heard = {status: number; type: string | null; text: string; requestId: string | null; errorCode: string | null};
+type Heard = {
+	status: number;
+	type: string | null;
+	policy: string | null;
+	text: string;
+	requestId: string | null;
+	errorCode: string | null;
+};
 
 const agent = new Agent({keepAlive: true, maxSockets: 4});
 test.after.always(() => agent.destroy());
@@ -94,6 +101,7 @@ const ask = (made: Request, world: World): Promise<Heard> =>
 			const heard = (text: string): Heard => ({
 				status: response.statusCode ?? 0,
 				type,
+				policy: response.headers['content-security-policy']?.toString() ?? null,
 				text,
 				requestId: response.headers['x-request-id']?.toString() ?? null,
 				errorCode: response.headers['x-error-code']?.toString() ?? null,
@@ -130,7 +138,11 @@ const allowance = (made: Request): number => CPU_MS * Math.max(1, sizeOf(made) /
 const EXPECTED = /^(?:The DNS lookup of .* failed|Payment gateway not configured)$/s;
 
 /** What is wrong with an answer; null where nothing is. */
-const faultOf = (made: Request, world: World, {status, type, text, requestId, errorCode}: Heard): string | null => {
+const faultOf = (
+	made: Request,
+	world: World,
+	{status, type, policy, text, requestId, errorCode}: Heard,
+): string | null => {
 	if (requestId === null) {
 		// What Node's parser refuses has no envelope (contract/requests 1).
 		return status === 400 || status === 431 ? null : 'no X-Request-Id';
@@ -145,7 +157,15 @@ const faultOf = (made: Request, world: World, {status, type, text, requestId, er
 	}
 
 	const body = type === 'application/json' && made.method !== 'HEAD' ? text : null;
-	return checkAnswer({method: made.method, path: filled(made.path, world), status, errorCode, type, text: body});
+	return checkAnswer({
+		method: made.method,
+		path: filled(made.path, world),
+		status,
+		errorCode,
+		type,
+		policy,
+		text: body,
+	});
 };
 
 const heapUsed = (): number => {

@@ -123,7 +123,8 @@ test('the page is cached for a minute, by User-Agent, and not indexed', (t) => {
 		'Cache-Control': 'public, max-age=60',
 		Vary: 'User-Agent',
 		'X-Robots-Tag': 'noindex, nofollow',
-		'Content-Security-Policy': "default-src 'none'; img-src https:",
+		'Content-Security-Policy':
+			"default-src 'none'; img-src https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	});
 });
 

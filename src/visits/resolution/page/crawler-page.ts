@@ -57,5 +57,6 @@ export const crawlerPageHeaders: readonly string[] = Object.entries({
 	'Cache-Control': 'public, max-age=60',
 	Vary: 'User-Agent',
 	'X-Robots-Tag': 'noindex, nofollow',
-	'Content-Security-Policy': "default-src 'none'; img-src https:",
+	'Content-Security-Policy':
+		"default-src 'none'; img-src https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }).flat();
