@@ -96,8 +96,8 @@ CREATE TABLE identity_events (
 	outcome text NOT NULL CONSTRAINT identity_events_outcome_check CHECK (outcome IN ('APPLIED', 'IGNORED', 'FAILED')),
 	-- one sentence: why it changed nothing, or what kept it from being applied
 	reason text NOT NULL,
-	-- what the event is about, as received
-	payload json NOT NULL,
+	-- the text that was signed; null: of a type that changes nothing here
+	payload text,
 	deliveries integer NOT NULL DEFAULT 1,
 	received_at timestamptz NOT NULL,
 	processed_at timestamptz NOT NULL

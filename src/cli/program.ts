@@ -139,6 +139,8 @@ const WITHOUT_SERVER = new Set([
 	'profiles',
 	'serve',
 	'migrate',
+	'backup',
+	'restore',
 	'config',
 	'completion',
 	'app',

@@ -1,12 +1,13 @@
 import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
-import {lstat, readdir, readFile, rm, stat, symlink} from 'node:fs/promises';
+import {lstat, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {gunzipSync} from 'node:zlib';
 import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../src/platform/db/db.ts';
+import {packageVersion} from '../../src/platform/package-root.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {network, visit} from '../visits/match/_phones.ts';
@@ -14,7 +15,7 @@ import {backedUp, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
-import {ends, runCli, runOnScreen} from './_run-cli.ts';
+import {createSink, ends, runCli, runOnScreen} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const given = backedUp(test);
@@ -127,6 +128,54 @@ test('on a terminal --force says whose data goes, and an empty database is resto
 
 	const down = ends(t, await ask(['migrate', 'down'], 'n\r'), 1);
 	t.regex(down.asked, new RegExp(`Roll back \\d+_\\w+ in ${place} `));
+});
+
+test('backup check reads a backup without any database, also one called check', async (t) => {
+	const folder = await folderOf(t);
+	const env = {DATABASE_URL: 'nonsense', DATA_DIR: path.join(folder, 'data')};
+	await writeFile(path.join(folder, 'check'), given.backup);
+	const check = (line: string) => runCli(line, {env, io: {cwd: folder}});
+	const {madeAt, rows, tables, ...rest} = JSON.parse(ends(t, await check('backup check ./check --json'), 0).stdout);
+	const program = packageVersion();
+	t.deepEqual(rest, {ok: true, file: './check', program, bytes: given.backup.length});
+	ends(t, await check('backup check check'), 0, {
+		stdout: `check: ${rows} rows of ${tables} tables, made on ${madeAt} by oplink ${program}; only a restore checks constraints\n`,
+	});
+	t.deepEqual(await readdir(folder), ['check']);
+});
+
+test('a backup whose bytes change on their way out is a failure', async (t) => {
+	const stdout = createSink();
+	const spoil = stdout.stream.write.bind(stdout.stream);
+	stdout.stream.write = ((chunk: Buffer, ...rest: never[]) => {
+		chunk[chunk.length - 6] = (chunk[chunk.length - 6] ?? 0) ^ 255;
+		return spoil(chunk, ...rest);
+	}) as typeof spoil;
+	const {stream} = stdout;
+	const made = await runCli('backup -', {env: {DATABASE_URL: given.service.databaseUrl}, io: {stdout: stream}});
+	ends(t, made, 1, {stderr: /^Error: The backup is damaged or was altered/});
+});
+
+test('a file that is missing is named as such, before a database is asked or made', async (t) => {
+	const cwd = await folderOf(t);
+	const {env} = await setUp(t);
+	for (const line of [
+		'restore missing.backup',
+		'restore missing.backup --force --yes',
+		'backup check missing.backup',
+	]) {
+		for (const own of [
+			env,
+			{DATABASE_URL: 'postgres://nobody@database.example/none'},
+			{DATA_DIR: path.join(cwd, 'data')},
+		]) {
+			ends(t, await runCli(line, {env: own, io: {cwd}}), 1, {
+				stderr: `Error: ${path.join(cwd, 'missing.backup')} does not exist\nNext: Correct FILE\n`,
+			});
+		}
+	}
+
+	t.deepEqual(await readdir(cwd), []);
 });
 
 test('tables of somebody else in the schema are neither in a backup nor in the way of a restore', async (t) => {

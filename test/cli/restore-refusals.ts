@@ -1,11 +1,13 @@
 import {createHash, randomUUID} from 'node:crypto';
+import {Readable} from 'node:stream';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
 import {createArchiveWriter} from '../../src/operations/backup/write-archive.ts';
+import {isDeep} from '../helpers/deep.ts';
 import {startedFor} from '../helpers/started.ts';
 import {backedUp, startTarget} from './_backup.ts';
 import {contents} from './_contents.ts';
-import {ends} from './_run-cli.ts';
+import {ends, runCli} from './_run-cli.ts';
 
 const given = backedUp(test);
 
@@ -36,7 +38,7 @@ const forged =
 			}
 		}
 
-		return gzipSync(text + archive.end().text);
+		return gzipSync(text + archive.end());
 	};
 
 const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
@@ -78,19 +80,28 @@ for (const [what, spoil, message] of [
 		),
 		'the time of clicks',
 	],
-	['with a click without a time', forged('clicks', () => ['{"occurred_at": "infinity"}']), 'a row is invalid'],
 	[
-		'with a line that is longer than any',
-		forged('links', () => [`{"id": "${'x'.repeat(2 ** 24 + 2 ** 18)}"}`]),
-		'line \\d+ is invalid',
+		'with a click without a time',
+		forged('clicks', ([click = '{}']) => [JSON.stringify({...JSON.parse(click), occurred_at: 'infinity'})]),
+		'a row of the table clicks is invalid',
 	],
 	[
-		'that is far larger than it looks',
-		forged('settings', () =>
-			Array.from({length: 90}, (_, index) => `{"name": "${index}", "value": "${'x'.repeat(1e6)}"}`),
-		),
-		'compression ratio is higher',
+		'with a row that lacks a column',
+		forged('links', ([link = '{}']) => [link.replace(/"id":"[^"]+",/, '')]),
+		'(row 1 of the table links|a row) is invalid',
 	],
+	['with another file behind it', (whole: Buffer) => Buffer.concat([whole, gzipSync('{}')]), 'line \\d+ is invalid'],
+	['with text behind it', (whole: Buffer) => Buffer.concat([whole, Buffer.from('{}')]), 'damaged'],
+	['with zeros behind it', (whole: Buffer) => Buffer.concat([whole, Buffer.alloc(9)]), 'what follows its end'],
+	...(isDeep
+		? [
+				[
+					'with a line that is longer than any',
+					forged('links', () => [`{"id": "${'x'.repeat(2 ** 27 + 2 ** 18)}"}`]),
+					'line \\d+ is invalid',
+				] as const,
+			]
+		: []),
 	[
 		'with a table twice',
 		edited((text) => text.replace(/(\["table","clicks".*\n)/, `$1${noRows}\n$1`)),
@@ -102,11 +113,12 @@ for (const [what, spoil, message] of [
 		'line 1 is invalid',
 	],
 ] as const) {
-	test.serial(`a backup ${what} is refused, and nothing is changed`, async (t) => {
-		ends(t, await target.restore(spoil(given.backup)), 1, {
-			stdout: '',
-			stderr: [new RegExp(`^Error: .*(${message})`), /Nothing was changed/],
-		});
+	test.serial(`a backup ${what} is refused by backup check and by restore, and nothing is changed`, async (t) => {
+		const spoiled = spoil(given.backup);
+		const stderr = new RegExp(`^Error: .*(${message})`);
+		ends(t, await target.restore(spoiled), 1, {stdout: '', stderr: [stderr, /Nothing was changed/]});
 		t.is(await contents(target.db), target.before);
+		const env = {DATABASE_URL: 'postgres://nobody@database.example/none'};
+		ends(t, await runCli('backup check -', {env, stdin: Readable.from([spoiled])}), 1, {stdout: '', stderr});
 	});
 }

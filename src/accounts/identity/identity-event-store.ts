@@ -2,7 +2,8 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
-import type {Delivery} from './webhook-signature.ts';
+import {fieldsOf} from '../../platform/http/untrusted-json.ts';
+import type {Delivery, ProviderEvent} from './webhook-signature.ts';
 
 export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 
@@ -25,28 +26,35 @@ const columns: Columns<IdentityEventJson> = columnsOf(
 	'id, event_key, type, outcome, reason, deliveries, received_at, processed_at',
 );
 
-type Row = IdentityEventJson & {payload: unknown};
+type Row = IdentityEventJson & {payload: string | null};
 
-export type IdentityEvent = IdentityVerdict & {id: string; delivery: Delivery; json: IdentityEventJson};
+export type IdentityEvent = IdentityVerdict & {id: string; event: ProviderEvent; json: IdentityEventJson};
 
 const toEvent = ({payload, ...json}: Row): IdentityEvent => ({
 	id: json.id,
 	outcome: json.outcome,
 	reason: json.reason,
-	delivery: {id: json.eventKey, type: json.type, data: payload, at: null},
+	event: {
+		id: json.eventKey,
+		type: json.type,
+		data: payload === null ? null : fieldsOf(JSON.parse(payload))['data'],
+	},
 	json,
 });
 
 /** The statements on the identity provider's events. They are the operator's, so no organization is named. */
 export const createIdentityEventStore = (db: Db) => ({
-	/** Notes a verified delivery, or counts another one of an event that is known. FAILED until it is settled. */
-	note: async ({id: eventKey, type, data}: Delivery, now: Date): Promise<IdentityEvent> => {
+	/**
+	 * Notes a verified delivery, or counts another one of an event that is known. FAILED until it is settled.
+	 * @param text as it was signed; null: not to be kept.
+	 */
+	note: async ({id: eventKey, type}: Delivery, text: string | null, now: Date): Promise<IdentityEvent> => {
 		const {rows} = await db.raw<{rows: Row[]}>(
 			`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
-			VALUES (:id, :eventKey, :type, 'FAILED', 'It was not applied to its end', CAST(:payload AS json), :now, :now)
+			VALUES (:id, :eventKey, :type, 'FAILED', 'It was not applied to its end', CAST(:text AS text), :now, :now)
 			ON CONFLICT (event_key) DO UPDATE SET deliveries = identity_events.deliveries + 1
 			RETURNING ${columns.sql('identity_events')}, payload`,
-			{id: randomUUID(), eventKey, type: type.replaceAll('\0', ''), payload: JSON.stringify(data ?? null), now},
+			{id: randomUUID(), eventKey, type: type.replaceAll('\0', ''), text, now},
 		);
 		return toEvent(onlyRow(rows));
 	},

@@ -16,7 +16,7 @@ import {
 	readUser,
 } from './provider-payloads.ts';
 import {resolveRole, stampRole} from './resolve-role.ts';
-import type {Delivery} from './webhook-signature.ts';
+import type {ProviderEvent} from './webhook-signature.ts';
 
 type Context = {services: FetchDeps; by: Caller; id: string};
 
@@ -98,7 +98,7 @@ export const isHandled = (type: string): boolean => handlers.has(type);
 export const applyDelivery = async (
 	services: FetchDeps,
 	by: Caller,
-	{id, type, data}: Delivery,
+	{id, type, data}: ProviderEvent,
 ): Promise<IdentityVerdict> => {
 	const handle = handlers.get(type);
 	if (handle === undefined) {

@@ -5,6 +5,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import type {FetchDeps} from './fetch-on-demand.ts';
 import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
 import {applyDelivery, isHandled} from './provider-events.ts';
+import type {Delivery} from './webhook-signature.ts';
 
 /** Why it could not be applied, without details that belong only in the log. */
 const reasonOf = (error: unknown): string =>
@@ -14,11 +15,11 @@ const reasonOf = (error: unknown): string =>
 			? 'The database could not be reached'
 			: 'Processing failed; see the log of the server';
 
-const applyAndSettle = async (services: FetchDeps, by: Caller, {id, delivery}: IdentityEvent): Promise<void> => {
+const applyAndSettle = async (services: FetchDeps, by: Caller, {id, event}: IdentityEvent): Promise<void> => {
 	const {db, clock, log} = services;
 	const store = createIdentityEventStore(db);
 	try {
-		await store.settle(id, await applyDelivery(services, by, delivery), clock.now());
+		await store.settle(id, await applyDelivery(services, by, event), clock.now());
 	} catch (error) {
 		// If this fails too, the record already says FAILED.
 		await store
@@ -33,13 +34,9 @@ const applyAndSettle = async (services: FetchDeps, by: Caller, {id, delivery}: I
  * that change nothing only the type is stored.
  * @throws any error that prevents it now; the provider then delivers it again.
  */
-export const receiveDelivery = async (
-	services: FetchDeps,
-	by: Caller,
-	delivery: IdentityEvent['delivery'],
-): Promise<void> => {
-	const noted = isHandled(delivery.type) ? delivery : {...delivery, data: null};
-	const event = await createIdentityEventStore(services.db).note(noted, services.clock.now());
+export const receiveDelivery = async (services: FetchDeps, by: Caller, delivery: Delivery): Promise<void> => {
+	const text = isHandled(delivery.type) ? delivery.text : null;
+	const event = await createIdentityEventStore(services.db).note(delivery, text, services.clock.now());
 	if (event.outcome === 'FAILED') {
 		await applyAndSettle(services, by, event);
 	}
@@ -56,7 +53,7 @@ export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: strin
  */
 export const replayIdentityEvent = async (services: FetchDeps, by: Caller, id: string): Promise<IdentityEvent> => {
 	const event = await requireIdentityEvent(services, id);
-	await createDeliveryStore(services.db).forget(event.delivery.id);
+	await createDeliveryStore(services.db).forget(event.event.id);
 	await applyAndSettle(services, by, event);
 	return requireIdentityEvent(services, id);
 };

@@ -8,11 +8,11 @@ import {timeIn} from './provider-payloads.ts';
 
 const require = createRequire(import.meta.url);
 
-/**
- * A delivery with a verified signature. `id` is the same for all attempts. `at`: the time of the event, if the provider
- * sends it.
- */
-export type Delivery = {id: string; type: string; data: unknown; at: Date | null};
+/** What an event says. `id` is the same for all attempts. */
+export type ProviderEvent = {id: string; type: string; data: unknown};
+
+/** A delivery with a verified signature: its text, and the time of the event, if the provider sends it. */
+export type Delivery = ProviderEvent & {text: string; at: Date | null};
 
 /** Far longer than any delivery id; it must fit into an index. */
 const LONGEST_ID = 255;
@@ -66,14 +66,15 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 };
 
 const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
-	const body: unknown = JSON.parse(rawBody.toString());
-	// It is stored, and serializing anything deeper would overflow the stack.
+	const text = rawBody.toString();
+	const body: unknown = JSON.parse(text);
+	// Reading anything deeper could overflow the stack.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();
 	}
 
 	const {type, data, timestamp} = (body ?? {}) as Record<string, unknown>;
-	return {type: typeof type === 'string' ? type : '', data, at: timeIn(timestamp)};
+	return {type: typeof type === 'string' ? type : '', data, text, at: timeIn(timestamp)};
 };
 
 /**

@@ -1,8 +1,7 @@
-import {createReadStream} from 'node:fs';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {createGunzip, createGzip} from 'node:zlib';
+import {createGzip} from 'node:zlib';
 import {Option} from 'commander';
 import type {BackupTotals} from '../../operations/backup/archive-format.ts';
 import type {Holding} from '../../operations/backup/backup-tables.ts';
@@ -14,7 +13,6 @@ import {inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {linesOf} from '../import/formats/lines.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
 import {clickHouseOf, withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
@@ -33,10 +31,12 @@ const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null>
 	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };
 
-/** Writes a backup's compressed text to a sink, with backpressure. */
+/** Writes a backup's compressed text to a sink, with backpressure, and reads back what it has written. */
 const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
-	const [{backupText}, {createClock}] = await Promise.all([
+	const [{backupText}, {readBack}, {archiveLines}, {createClock}] = await Promise.all([
 		import('../../operations/backup/write-backup.ts'),
+		import('../../operations/backup/check-backup.ts'),
+		import('../backup-archive.ts'),
 		import('../../platform/clock.ts'),
 	]);
 	const done: {totals?: BackupTotals; failure?: unknown} = {};
@@ -44,22 +44,25 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 		program: packageVersion(),
 		now: createClock(0).now(),
 		clicksElsewhere: () => clicksOf(db, io),
-		onEnd: (totals) => {
-			done.totals = totals;
-		},
 	});
-	const take = async (chunks: AsyncIterable<Uint8Array>) => {
+	const written = async function* (chunks: AsyncIterable<Uint8Array>) {
 		for await (const chunk of chunks) {
 			await sink(chunk).catch((error: unknown) => {
 				done.failure = error;
 				throw error;
 			});
+			yield chunk;
 		}
 	};
-	await pipeline(Readable.from(text), createGzip(), take, {signal: io.interruption}).catch((error: unknown) => {
-		// Where the sink fails at its first chunk, the stream that it leaves behind reports an abort instead.
-		throw done.failure ?? error;
-	});
+	const check = async (chunks: AsyncIterable<Uint8Array>) => {
+		done.totals = await readBack(archiveLines(chunks, io.interruption));
+	};
+	await pipeline(Readable.from(text), createGzip(), written, check, {signal: io.interruption}).catch(
+		(error: unknown) => {
+			// Where the sink fails at its first chunk, the stream that it leaves behind reports an abort instead.
+			throw done.failure ?? error;
+		},
+	);
 	if (done.totals === undefined) {
 		throw new Error('a backup ended without its last line');
 	}
@@ -78,10 +81,31 @@ const toStdout =
 		}
 	};
 
+const checkCommand = command({
+	usage: 'check <file>',
+	summary: 'Read a backup whole, without a database; only a restore checks constraints',
+	examples: ['backup check oplink-2026-11-21.backup', 'backup check - < oplink.backup'],
+	run: async ({io, show}, file: string) => {
+		const [{archiveLines, openBackup}, {checkBackup}] = await Promise.all([
+			import('../backup-archive.ts'),
+			import('../../operations/backup/check-backup.ts'),
+		]);
+		const {chunks, close} = await openBackup(io, file);
+		const read = {bytes: 0};
+		const checked = await checkBackup(archiveLines(chunks, io.interruption, read)).finally(close);
+		const {program, madeAt, rows, tables} = checked;
+		await show.answer(
+			{ok: true, file, program, madeAt, rows, tables, ...read},
+			() => `${file}: ${countText(checked)}, made on ${madeAt} by oplink ${program}; only a restore checks constraints`,
+		);
+	},
+});
+
 export const backupCommand = command({
 	usage: 'backup <file>',
 	summary: 'Write a consistent snapshot of the database to a file; the server can keep running',
 	options: [new Option('--yes', 'overwrite an existing file without asking')],
+	subcommands: [checkCommand],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
 	run: async (context, file: string) => {
 		const {io, show} = context;
@@ -112,66 +136,17 @@ export const backupCommand = command({
 	},
 });
 
-/** zlib's errors in terms of a backup. */
-const restoreError = async (error: unknown): Promise<unknown> => {
-	const {altered, notABackup, truncated} = await import('../../operations/backup/archive-format.ts');
-	const {code, message, name} = error as {code?: string; message?: string; name?: string};
-	const translated =
-		code === 'Z_BUF_ERROR'
-			? truncated()
-			: code === 'Z_DATA_ERROR'
-				? message === 'incorrect header check'
-					? notABackup()
-					: altered('its contents')
-				: error;
+const restoreError = (error: unknown): unknown => {
+	const {message, name} = error as Error;
 	if (name === 'NotEmptyError') {
 		return new OperatorError(
-			String(message),
+			message,
 			exitCodes.conflict,
 			'Restore into a new database, or replace all data with --force',
 		);
 	}
 
-	return (translated as Error).name === 'BackupError'
-		? new OperatorError(`${(translated as Error).message}. Nothing was changed`, exitCodes.failed)
-		: translated;
-};
-
-const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Restored> => {
-	const [{restoreBackup}, {altered, MAX_LINE, mostUnzipped, tooLarge}] = await Promise.all([
-		import('../../operations/backup/restore-backup.ts'),
-		import('../../operations/backup/archive-format.ts'),
-	]);
-	const source = file === '-' ? (io.stdin as Readable) : createReadStream(path.resolve(io.cwd, file));
-	// Input errors are thrown by the reader, which may start later.
-	const unzipped = createGunzip().on('error', () => {});
-	const size = {zipped: 0, unzipped: 0};
-	const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
-		for await (const chunk of chunks) {
-			size.zipped += chunk.length;
-			yield chunk;
-		}
-	};
-	const bounded = async function* () {
-		for await (const chunk of unzipped as AsyncIterable<Uint8Array>) {
-			size.unzipped += chunk.length;
-			if (size.unzipped > mostUnzipped(size.zipped)) {
-				throw tooLarge();
-			}
-
-			yield chunk;
-		}
-	};
-	const feeding = pipeline(source, counted, unzipped, {signal: io.interruption});
-	const lines = linesOf(bounded(), {characters: MAX_LINE, fault: (line) => altered(`line ${line}`)});
-	const restoring = restoreBackup(db, lines, {force, signal: io.interruption}).finally(() => unzipped.destroy());
-	// Always wait for the restore: once committed it is done, whatever happens to the rest of the input.
-	const [restored] = await Promise.allSettled([restoring, feeding]);
-	if (restored.status === 'rejected') {
-		throw await restoreError(restored.reason);
-	}
-
-	return restored.value;
+	return name === 'BackupError' ? inputError(`${message}. Nothing was changed`) : error;
 };
 
 const replacementQuestion = (place: string, {organizations, links, clicks}: Holding): string =>
@@ -189,16 +164,25 @@ export const restoreCommand = command({
 			requireAnswerer(context);
 		}
 
-		const work = async (db: Db, place: string) => {
-			const {readHolding} = await import('../../operations/backup/backup-tables.ts');
+		const [{archiveLines, openBackup}, {readHolding}, {restoreBackup}] = await Promise.all([
+			import('../backup-archive.ts'),
+			import('../../operations/backup/backup-tables.ts'),
+			import('../../operations/backup/restore-backup.ts'),
+		]);
+		// A missing file is reported before a database is made for it.
+		const {chunks, close} = await openBackup(io, file);
+		const work = async (db: Db, place: string): Promise<Restored> => {
 			const holding = force && !yes ? await readHolding(db) : null;
 			if (holding !== null) {
 				await requireConsent(context, replacementQuestion(place, holding));
 			}
 
-			return restore(db, io, file, force);
+			const {interruption: signal} = io;
+			return restoreBackup(db, archiveLines(chunks, signal), {force, signal}).catch((error: unknown) => {
+				throw restoreError(error);
+			});
 		};
-		const restored = await withDatabase(context, work, {exclusive: true});
+		const restored = await withDatabase(context, work, {exclusive: true}).finally(close);
 		await show.answer(
 			restored,
 			(done) => `${countText(done)} restored from a backup of ${done.madeAt}, made by oplink ${done.program}`,

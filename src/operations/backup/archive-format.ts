@@ -9,14 +9,8 @@
  */
 export const FORMAT = 1;
 
-/** Longest line, in characters. Rows are far shorter, as their data came in request bodies. */
-export const MAX_LINE = 2 ** 24;
-
-/**
- * Largest uncompressed backup relative to the file. Rows contain ids, which hardly compress, so real backups stay far
- * below. Without a bound a small file could occupy the database for long.
- */
-export const mostUnzipped = (zipped: number): number => 2 ** 26 + zipped * 200;
+/** Longest line, in characters: two values of 10 MB, of which each byte takes seven. */
+export const MAX_LINE = 2 ** 27;
 
 /** Months with clicks, each with its own table: 20 years. */
 export const MAX_MONTHS = 240;
@@ -32,9 +26,19 @@ export class BackupError extends Error {
 export const nothingToBackUp = () => new BackupError('There is nothing to back up: the database has no tables yet');
 export const notABackup = () => new BackupError('This file is not an Oplink backup');
 export const truncated = () => new BackupError('The backup is incomplete: it ends early');
-export const tooLarge = () =>
-	new BackupError(`The backup was refused: its compression ratio is higher than any that Oplink writes`);
 export const altered = (where: string) => new BackupError(`The backup is damaged or was altered: ${where} is invalid`);
+export const otherTables = (name: string) =>
+	new BackupError(`The backup does not fit: table '${name}' has other columns here, or is missing`);
+const newerBackup = (program: string) =>
+	new BackupError(`A newer version (${program}) made the backup, with tables unknown to this version: update first`);
+
+/** @param known names of this version's migrations, oldest first. @throws BackupError for the backup of a newer one. */
+export const requireKnown = ({program, migrations}: BackupHead, known: readonly string[]): void => {
+	if (migrations.some((name, index) => name !== known[index])) {
+		throw newerBackup(program);
+	}
+};
+
 export const foreignFormat = (format: unknown) =>
 	new BackupError(
 		`The backup is of format ${format}, but this version of Oplink reads format ${FORMAT}: use a newer version`,

@@ -1,15 +1,19 @@
 import type {Db} from '../../platform/db/db.ts';
-import {migratedTables} from '../../platform/db/migrate.ts';
+import {migratedTables, type Table} from '../../platform/db/migrate.ts';
 import {clickHouseTables} from '../../visits/clicks/clickhouse/storage-location.ts';
 
-export type BackupTable = {name: string; columns: string[]};
+/** A table with the types of its columns. */
+export type BackupTable = Table & {types: string[]};
 type ForeignKey = {table: string; name: string; definition: string};
 
 /**
  * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which
  * are files of this machine; and what is noted about clicks that are in ClickHouse, whose rows are in the backup.
  */
-const NOT_DATA = ['migrations', 'leases', 'click_journals', ...clickHouseTables];
+const NOT_DATA: readonly string[] = ['migrations', 'leases', 'click_journals', ...clickHouseTables];
+
+/** Whether a backup has the rows of a table. */
+export const isData = ({name}: Table): boolean => !NOT_DATA.includes(name);
 
 /**
  * All tables of the installation with their columns, partitioned ones as one, by name. Tables that somebody else made in
@@ -17,12 +21,13 @@ const NOT_DATA = ['migrations', 'leases', 'click_journals', ...clickHouseTables]
  */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {
 	const {rows} = await db.raw<{rows: BackupTable[]}>(
-		`SELECT pg_class.relname AS name, array_agg(CAST(attname AS text) ORDER BY attnum) AS columns
+		`SELECT pg_class.relname AS name, array_agg(CAST(attname AS text) ORDER BY attnum) AS columns,
+			array_agg(format_type(atttypid, atttypmod) ORDER BY attnum) AS types
 		FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
 		WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p') AND NOT relispartition
 			AND relname <> ALL(:left) AND (CAST(:own AS text[]) IS NULL OR relname = ANY(:own))
 		GROUP BY 1 ORDER BY 1`,
-		{left: NOT_DATA, own: await migratedTables(db)},
+		{left: [...NOT_DATA], own: await migratedTables(db)},
 	);
 	return rows;
 };
@@ -99,11 +104,31 @@ export const addForeignKeys = async (trx: Db, keys: readonly ForeignKey[]): Prom
 	}
 };
 
-/** Inserts rows, each a JSON object of the columns. PostgreSQL parses the values that it has written. */
-export const insertRows = async (trx: Db, {name, columns}: BackupTable, rows: readonly string[]): Promise<void> => {
-	const list = columns.map(() => '??').join(', ');
+/**
+ * JSON is stored in a backup as its text: a value of type `json` may have parts that PostgreSQL reads back as nothing else
+ * (U+0000, half a surrogate pair), and its `null` would become NULL.
+ */
+const isJson = (type: string): boolean => type === 'json' || type === 'jsonb';
+
+/** Selects the rows of a table as JSON objects of their columns, each without a line break. */
+export const rowsAsJson = ({name, columns, types}: BackupTable): {sql: string; bindings: string[]} => {
+	const values = types.map((type) => (isJson(type) ? 'CAST(?? AS text) AS ??' : '??'));
+	return {
+		sql: `SELECT CAST(row_to_json(one) AS text) AS line FROM (SELECT ${values.join(', ')} FROM ??) AS one`,
+		bindings: [...columns.flatMap((column, at) => (isJson(types[at] ?? '') ? [column, column] : [column])), name],
+	};
+};
+
+/** Inserts rows of `rowsAsJson`. PostgreSQL parses the values that it has written. */
+export const insertRows = async (
+	trx: Db,
+	{name, columns, types}: BackupTable,
+	rows: readonly string[],
+): Promise<void> => {
+	const values = types.map((type) => (isJson(type) ? `CAST(?? AS ${type})` : '??'));
+	const read = types.map((type) => (isJson(type) ? '?? text' : `?? ${type}`));
 	await trx.raw(
-		`INSERT INTO ?? (${list}) SELECT ${list} FROM json_populate_recordset(CAST(NULL AS ??), CAST(? AS json))`,
-		[name, ...columns, ...columns, name, `[${rows.join(',')}]`],
+		`INSERT INTO ?? (${columns.map(() => '??')}) SELECT ${values} FROM json_to_recordset(CAST(? AS json)) AS one (${read})`,
+		[name, ...columns, ...columns, `[${rows.join(',')}]`, ...columns],
 	);
 };

@@ -1,24 +1,12 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
-import {migrateDown, migrateUp, migrationStatus} from '../../platform/db/migrate.ts';
+import {knownMigrations, migrateDown, migrateUp} from '../../platform/db/migrate.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
 import {notePlace} from '../../visits/clicks/clickhouse/storage-location.ts';
 import {restartRollups} from '../../visits/clicks/rollups/rollup-store.ts';
-import {altered, BackupError, type BackupHead, type BackupTotals, MAX_MONTHS} from './archive-format.ts';
-import {
-	addForeignKeys,
-	type BackupTable,
-	dropForeignKeys,
-	emptyTables,
-	insertRows,
-	listFilled,
-	listTables,
-} from './backup-tables.ts';
-import {type ArchivePart, readArchive} from './read-archive.ts';
-
-const newerBackup = ({program}: BackupHead) =>
-	new BackupError(`A newer version (${program}) made the backup, with tables unknown to this version: update first`);
-const otherTables = (name: string) =>
-	new BackupError(`The backup does not fit: table '${name}' has other columns here, or is missing`);
+import {altered, type BackupHead, type BackupTotals, requireKnown} from './archive-format.ts';
+import {addForeignKeys, dropForeignKeys, emptyTables, insertRows, listFilled, listTables} from './backup-tables.ts';
+import {readArchive} from './read-archive.ts';
+import {createMonths, readHead, readTables} from './read-tables.ts';
 
 /**
  * Values that PostgreSQL cannot parse (classes 22, 54) or that violate constraints (23) were altered, and so was
@@ -47,13 +35,9 @@ export type Restored = BackupTotals & Pick<BackupHead, 'program' | 'madeAt'> & {
 
 /** Empty tables in the state of the backup's migrations. */
 const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void> => {
-	const {migrations} = head;
+	const known = await knownMigrations();
+	requireKnown(head, known);
 	await migrateUp(trx);
-	const known = (await migrationStatus(trx)).map(({name}) => name);
-	if (migrations.some((name, index) => name !== known[index])) {
-		throw newerBackup(head);
-	}
-
 	const tables = await listTables(trx);
 	const filled = await listFilled(trx, tables);
 	if (filled.length > 0 && !force) {
@@ -61,75 +45,22 @@ const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void>
 	}
 
 	await emptyTables(trx, tables);
-	for (const _ of known.slice(migrations.length)) {
+	for (const _ of known.slice(head.migrations.length)) {
 		await migrateDown(trx);
 	}
 };
 
-/** Our table for the backup's, with the columns in its order. */
-const fitting = (tables: ReadonlyMap<string, BackupTable>, {name, columns}: BackupTable): BackupTable => {
-	const own = tables.get(name);
-	if (own === undefined || own.columns.toSorted().join() !== columns.toSorted().join()) {
-		throw otherTables(name);
-	}
-
-	return own;
-};
-
-/** The first days of the months of `clicks` rows. */
-const monthsOf = (rows: readonly string[]): string[] => {
-	const months = rows.map((row) => {
-		const {occurred_at: at} = JSON.parse(row) as {occurred_at?: unknown};
-		const [month] = (typeof at === 'string' && /^\d{4}-(?:0[1-9]|1[0-2])(?=-)/.exec(at)) || [];
-		if (month === undefined) {
-			throw altered('a row');
-		}
-
-		return month;
-	});
-	return [...new Set(months)].map((month) => `${month}-01`);
-};
-
-type Parts = AsyncIterator<ArchivePart, undefined>;
-
 /** Loads all tables. @returns the backup's trailer. */
-const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
-	const tables = new Map((await listTables(trx)).map((table) => [table.name, table]));
-	const missing = new Set(tables.keys());
+const load = async (trx: Db, parts: ReturnType<typeof readArchive>): Promise<BackupTotals> => {
 	const partitions = createClickPartitions(trx);
-	const months = new Set<string>();
-	let table: BackupTable | null = null;
-	for (let next = await parts.next(); !next.done; next = await parts.next()) {
-		const part = next.value;
-		if (part.kind === 'table') {
-			table = fitting(tables, part);
-			if (!missing.delete(table.name)) {
-				throw altered(`the table ${table.name}`);
-			}
-		} else if (part.kind === 'rows' && table !== null) {
-			for (const month of table.name === 'clicks' ? monthsOf(part.rows) : []) {
-				months.add(month);
-				if (months.size > MAX_MONTHS) {
-					throw altered('the time of clicks');
-				}
-
-				await partitions.ensure(new Date(month));
-			}
-
-			await insertRows(trx, table, part.rows);
-		} else if (part.kind === 'end') {
-			const [lost] = missing;
-			if (lost !== undefined) {
-				throw otherTables(lost);
-			}
-
-			// Also verifies what follows the end.
-			await parts.next();
-			return part.totals;
+	const newMonths = createMonths();
+	return readTables(parts, await listTables(trx), async (table, rows) => {
+		for (const month of table.name === 'clicks' ? newMonths(rows) : []) {
+			await partitions.ensure(new Date(month));
 		}
-	}
 
-	throw altered('its end');
+		await insertRows(trx, table, rows);
+	});
 };
 
 /**
@@ -141,12 +72,7 @@ const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
 export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, signal}: Options): Promise<Restored> =>
 	inTransaction(db, async (trx) => {
 		const parts = readArchive(lines);
-		const first = await parts.next();
-		if (first.done || first.value.kind !== 'head') {
-			throw altered('its beginning');
-		}
-
-		const {head} = first.value;
+		const head = await readHead(parts);
 		await prepare(trx, head, force);
 		const keys = await dropForeignKeys(trx);
 		const totals = await load(trx, parts);

@@ -31,9 +31,9 @@ export const createArchiveWriter = () => {
 			totals.rows += table.rows;
 			return line(['end of table', table.name, {rows: table.rows, sha256: table.hash.digest('hex')}]);
 		},
-		end: (): {text: string; totals: BackupTotals} => {
-			const all = {...totals, sha256: whole.digest('hex')};
-			return {text: `${JSON.stringify(['end of backup', all])}\n`, totals: all};
+		end: (): string => {
+			const all: BackupTotals = {...totals, sha256: whole.digest('hex')};
+			return `${JSON.stringify(['end of backup', all])}\n`;
 		},
 	};
 };

@@ -1,12 +1,11 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
-import {type BackupTotals, nothingToBackUp} from './archive-format.ts';
-import {listTables} from './backup-tables.ts';
+import {nothingToBackUp} from './archive-format.ts';
+import {listTables, rowsAsJson} from './backup-tables.ts';
 import {createArchiveWriter} from './write-archive.ts';
 
 const BATCH = 1000;
 
-/** Rows as JSON, one per line; PostgreSQL's line breaks occur only between values. */
 const readRows = async (trx: Db): Promise<string[]> => {
 	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${BATCH} FROM backup`);
 	return rows.map(({line}) => line);
@@ -17,14 +16,10 @@ type Facts = {
 	now: Date;
 	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. Asked once the database is known to have tables. */
 	clicksElsewhere: () => Promise<AsyncIterable<string[]> | null>;
-	onEnd: (totals: BackupTotals) => void;
 };
 
-/**
- * The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write.
- * @param onEnd receives the counts at the end.
- */
-export async function* backupText(db: Db, {program, now, clicksElsewhere, onEnd}: Facts): AsyncGenerator<string> {
+/** The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write. */
+export async function* backupText(db: Db, {program, now, clicksElsewhere}: Facts): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();
@@ -44,7 +39,8 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere, onEnd}
 			postgres: versions[0]?.version ?? '',
 			migrations: applied.map(({name}) => name),
 		});
-		for (const {name, columns} of await listTables(trx)) {
+		for (const table of await listTables(trx)) {
+			const {name, columns} = table;
 			yield archive.table(name, columns);
 			if (name === 'clicks' && clicks !== null) {
 				for await (const rows of clicks) {
@@ -55,11 +51,8 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere, onEnd}
 				continue;
 			}
 
-			await trx.raw(
-				`DECLARE backup NO SCROLL CURSOR FOR
-				SELECT replace(CAST(row_to_json(one) AS text), chr(10), ' ') AS line FROM ?? AS one`,
-				[name],
-			);
+			const {sql, bindings} = rowsAsJson(table);
+			await trx.raw(`DECLARE backup NO SCROLL CURSOR FOR ${sql}`, bindings);
 			for (let rows = await readRows(trx); rows.length > 0; rows = await readRows(trx)) {
 				yield archive.rows(rows);
 			}
@@ -68,9 +61,7 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere, onEnd}
 			yield archive.endOfTable();
 		}
 
-		const {text, totals} = archive.end();
-		yield text;
-		onEnd(totals);
+		yield archive.end();
 	} finally {
 		await trx.rollback();
 	}

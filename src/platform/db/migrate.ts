@@ -23,7 +23,7 @@ const readSections = async (name: string): Promise<{up: string; down: string}> =
 };
 
 /** Names of this version's migrations, oldest first. */
-const knownNames = async (): Promise<string[]> =>
+export const knownMigrations = async (): Promise<string[]> =>
 	(await readdir(folder)).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
 
 type AppliedRow = {name: string; migration_time: Date};
@@ -48,7 +48,7 @@ const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 
 /** Every known or applied migration in order, with the time it was applied. */
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
-	const [names, rows] = await Promise.all([knownNames(), appliedRows(db)]);
+	const [names, rows] = await Promise.all([knownMigrations(), appliedRows(db)]);
 	const applied = new Map(rows.map((row) => [row.name, row.migration_time]));
 	return [...new Set([...names, ...applied.keys()])].map((name) => ({
 		name,
@@ -139,13 +139,22 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 		return newest.name;
 	});
 
-/** The tables that migrations make; null for the database of a newer version, which may have more. */
+/** A table and its columns, in their order. */
+export type Table = {name: string; columns: string[]};
+
+/** The tables that migrations of this version make: each column is the first word of a line with one tab. */
+export const tablesOf = async (migrations: readonly string[]): Promise<Table[]> => {
+	const sections = await Promise.all(migrations.map(readSections));
+	return sections.flatMap(({up}) =>
+		[...up.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(([, name = '', body = '']) => ({
+			name,
+			columns: [...body.matchAll(/^\t([a-z_]\w*) /gm)].map(([, column = '']) => column),
+		})),
+	);
+};
+
+/** The tables that migrations have made; null for the database of a newer version, which may have more. */
 export const migratedTables = async (db: Db): Promise<string[] | null> => {
 	const states = await migrationStatus(db);
-	if (states.some(({known}) => !known)) {
-		return null;
-	}
-
-	const sections = await Promise.all(states.map(({name}) => readSections(name)));
-	return sections.flatMap(({up}) => [...up.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table));
+	return states.every(({known}) => known) ? (await tablesOf(states.map(({name}) => name))).map(({name}) => name) : null;
 };

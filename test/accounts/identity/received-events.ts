@@ -1,7 +1,7 @@
 import test from 'ava';
 import {forgetDeliveries} from '../../../src/accounts/identity/forget-deliveries.ts';
 import {runCli} from '../../cli/_run-cli.ts';
-import {admin} from '../../helpers/callers.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {portalOf} from '../../helpers/portal.ts';
 import {address, mirrored, mirroredUser, orders, taken} from './_mirror.ts';
@@ -55,7 +55,7 @@ test.serial(
 			['email.created', {data: {otp_code: '424242'}}, 'Events of this type change nothing here', null],
 			['user.deleted', {id: 'user_1'}, 'Events of this type change nothing here', null],
 			['', {}, 'Events of this type change nothing here', null],
-			['user.updated', {}, 'The event refers to unknown ids', {}],
+			['user.updated', {}, 'The event refers to unknown ids', portal.provider.event('user.updated', {}).body],
 		] as const) {
 			const event = portal.provider.event(type, data);
 			taken(t, await portal.provider.deliver(portal, event));
@@ -63,6 +63,28 @@ test.serial(
 			t.like(found, {type, outcome: 'IGNORED', reason});
 			t.deepEqual(await portal.services.db('identity_events').where({id}).pluck('payload'), [payload]);
 		}
+	},
+);
+
+test.serial(
+	'an event is stored as the text that was signed, whatever it contains, and is replayed from it',
+	async (t) => {
+		const data =
+			'{"id": "user_cut", "first_name": "\\ud83d", "n": 12345678901234567890, "unsafe_metadata": {"a\\u0000b": 1e400}}';
+		for (const [id, body] of Object.entries({
+			msg_zero: `{"type": "user.created", "data": ${data}}`,
+			msg_null: ' {"type": "user.created", "data": null}\n',
+		})) {
+			const headers = {...portal.provider.sign({id, body})};
+			t.is((await anonymous(portal).post('/webhooks/idp', body, headers)).status, 200);
+			const [event] = await kept({id});
+			t.deepEqual(await portal.services.db('identity_events').where({id: event.id}).pluck('payload'), [body]);
+			const {status, body: replayed} = await admin(portal).post(`${EVENTS}/${event.id}/replay`);
+			t.is(status, 200);
+			t.is(replayed.outcome, event.outcome);
+		}
+
+		t.is((await mirroredUser(portal, {id: 'user_cut'}))?.name, '\ufffd');
 	},
 );
 

@@ -45,8 +45,8 @@ const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind
 	throw invalidWebhookSignature();
 };
 
-const eventOf = ({cards}: Paymob, type: Kind, body: unknown): IncomingEvent | null => {
-	const payload = JSON.stringify(body);
+/** @param payload the text that `body` was read from. */
+const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): IncomingEvent | null => {
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(body);
 		return transaction === null
@@ -150,7 +150,8 @@ export const recordPaymobEvent = async (
  * came over our own connection, so it needs no HMAC.
  */
 export const receiveAnswer = async (paymob: Paymob, kind: 'TRANSACTION' | 'TOKEN', obj: unknown): Promise<void> => {
-	const event = eventOf(paymob, kind, {type: kind, obj});
+	const body = {type: kind, obj};
+	const event = eventOf(paymob, kind, body, JSON.stringify(body));
 	if (event !== null) {
 		await recordPaymobEvent(paymob, event);
 	}
@@ -168,7 +169,8 @@ export const receivePaymobCallback = async (
 	{background, metrics}: {background: Background; metrics: Metrics},
 	{rawBody, query}: Pick<GatewayRequest, 'rawBody' | 'query'>,
 ): Promise<void> => {
-	const body = parseJson(rawBody.toString('utf8'));
+	const text = rawBody.toString('utf8');
+	const body = parseJson(text);
 	// Only some fields are signed: anybody could add values too deep to store to a genuine callback.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();
@@ -176,7 +178,7 @@ export const receivePaymobCallback = async (
 
 	const kind = verifiedKind(paymob.config.hmacSecret, body, query['hmac']);
 	metrics.webhook('gateway_b', createdAt(body));
-	const event = eventOf(paymob, kind, body);
+	const event = eventOf(paymob, kind, body, text);
 	if (event === null) {
 		paymob.log.warn({kind}, 'invalid callback from Paymob');
 		return;
