@@ -7,6 +7,11 @@ export type DatabaseFault = {fault: string; remedy: string; variable?: DatabaseV
 /** The error of a driver, a socket or PostgreSQL. */
 type Failure = {code?: unknown; message: string};
 
+const SOCKET_CALLS: readonly unknown[] = ['getaddrinfo', 'connect', 'read', 'write', 'shutdown'];
+
+/** Whether an error is one of a file or of another name server, whose codes sockets have as well. */
+export const isForeignCall = (error: Error): boolean => 'syscall' in error && !SOCKET_CALLS.includes(error.syscall);
+
 /**
  * A problem's SQLSTATE or system code, or else the message of a pooler or the driver, which have no code. `passes`:
  * waiting may help, such as when the database starts later than Oplink.
@@ -169,7 +174,7 @@ const known: readonly Known[] = [
 ];
 
 const knownFor = (error: unknown): {known: Known; message: string} | null => {
-	if (!(error instanceof Error)) {
+	if (!(error instanceof Error) || isForeignCall(error)) {
 		return null;
 	}
 

@@ -2,6 +2,7 @@ import knex, {type Knex} from 'knex';
 import pg from 'pg';
 import {driverUrl} from '../config/database-url.ts';
 import {type Connections, createConnections} from './connections.ts';
+import {isForeignCall} from './database-faults.ts';
 import {setUpSession} from './session.ts';
 
 /** A pool or a transaction. Stores accept either, so the same statements run inside and outside of transactions. */
@@ -186,12 +187,9 @@ export const isConnectionFault = (error: unknown): boolean => {
 		return false;
 	}
 
-	const {code, syscall} = error as {code?: unknown; syscall?: unknown};
-	if (
-		typeof code === 'string' &&
-		(UNAVAILABLE_STATES.test(code) || (CONNECTION_CODES.has(code) && syscall !== 'open'))
-	) {
-		return true;
+	const {code} = error as {code?: unknown};
+	if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || CONNECTION_CODES.has(code))) {
+		return !isForeignCall(error);
 	}
 
 	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';

@@ -1,8 +1,9 @@
+import {mkdir, readFile, stat} from 'node:fs/promises';
 import test from 'ava';
 import {reportError} from '../../../src/cli/report-error.ts';
 import {needed} from '../../../src/platform/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {createDb, isConnectionFault} from '../../../src/platform/db/db.ts';
 import {asOperatorError} from '../../../src/platform/db/open-database.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {oplink} from '../../helpers/process.ts';
@@ -26,6 +27,24 @@ test.serial.before(async () => {
 	await server.run('GRANT ALL ON SCHEMA public TO app', 'owned');
 	await server.run('CREATE TABLE migrations (id int, name text, migration_time timestamptz)', 'owned');
 	await server.run('CREATE TABLE organizations (id int)', 'taken');
+});
+
+test('what a file or a name server refuses is no fault of the database', async (t) => {
+	const txt = Object.assign(new Error('queryTxt ENOTFOUND a.example'), {code: 'ENOTFOUND', syscall: 'queryTxt'});
+	const refusals = await Promise.allSettled([
+		readFile('/nowhere/x'),
+		stat('/nowhere'),
+		mkdir('/proc/x'),
+		Promise.reject(txt),
+	]);
+	for (const {reason} of refusals as PromiseRejectedResult[]) {
+		t.is(explainDatabaseError(reason), null, reason.message);
+		t.false(isConnectionFault(reason), reason.message);
+	}
+
+	const refused = await t.throwsAsync(createDb('postgres:///x?host=/nowhere').raw('SELECT 1'));
+	t.regex(explainDatabaseError(refused)?.fault ?? '', /^the socket cannot be opened \(connect ENOENT/);
+	t.true(isConnectionFault(refused));
 });
 
 /** For a busy machine. */
