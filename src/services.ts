@@ -25,6 +25,7 @@ import {createWindows} from './platform/limits/windows.ts';
 import {createMetrics} from './platform/metrics/metrics.ts';
 import {watchEventLoop} from './platform/metrics/process-metrics.ts';
 import type {Figures} from './platform/metrics/snapshot.ts';
+import {createRelayRanges} from './platform/relay-ranges.ts';
 import {createTurns} from './platform/semaphore.ts';
 import {within} from './platform/within.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
@@ -35,7 +36,6 @@ import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clic
 import type {Flush} from './visits/clicks/journal/click-journal.ts';
 import {createClickJournal} from './visits/clicks/journal/click-journal.ts';
 import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
-import {createRelayRanges} from './visits/clicks/relay-ranges.ts';
 import {createClickStream} from './visits/clicks/stream/click-stream.ts';
 import {createFollowUps} from './visits/match/follow-ups.ts';
 import {createMatchPeppers} from './visits/match/match-peppers.ts';

@@ -1,16 +1,70 @@
 import {readFileSync, statSync} from 'node:fs';
-import {readFile, stat} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {LRUCache} from 'lru-cache';
 import {type CountryResponse, Reader} from 'mmdb-lib';
 import type {Logger} from 'pino';
+import {fieldsOf} from './http/untrusted-json.ts';
 import {plainIp} from './plain-ip.ts';
+import {createRereadFile, stampOf} from './reread-file.ts';
 
 /** Decoded entries, by where they are in the file: a country has few. */
 const KNOWN_ENTRIES = 2000;
 
-/** @throws for a file in another format. */
-const readerOf = (file: Buffer): Reader<CountryResponse> =>
-	new Reader(file, {cache: new LRUCache<string | number, object>({max: KNOWN_ENTRIES})});
+const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Z]{2}$/.test(value);
+
+/** The country of an entry: of MaxMind's and DB-IP's forms, then of IPinfo's, whose `country` is a code or a name. */
+const codeIn = (entry: unknown): string | null => {
+	const {country, country_code, registered_country} = fieldsOf(entry);
+	const codes = [fieldsOf(country)['iso_code'], country_code, country, fieldsOf(registered_country)['iso_code']];
+	return codes.find(isCode) ?? null;
+};
+
+type Countries = Reader<CountryResponse>;
+
+/** Where addresses are tried, and how many networks from each place on: enough to find the only one of a file. */
+const PLACES = 16n;
+const FAMILIES = [
+	{version: 4, first: 0n, bits: 32, networks: 64},
+	// 2000::/3, which is all that is assigned
+	{version: 6, first: 1n << 125n, bits: 125, networks: 128},
+] as const;
+
+const addressOf = (value: bigint, version: 4 | 6): string =>
+	version === 4
+		? [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
+		: value
+				.toString(16)
+				.padStart(32, '0')
+				.replace(/(.{4})(?=.)/g, '$1:');
+
+/** Some entries from everywhere in the file. */
+function* someEntries(reader: Countries): Generator<unknown> {
+	for (const {version, first, bits, networks} of FAMILIES.filter(({version}) => version <= reader.metadata.ipVersion)) {
+		const end = first + (1n << BigInt(bits));
+		for (let place = 0n; place < PLACES; place += 1n) {
+			let at = first + ((end - first) / PLACES) * place;
+			for (let left = networks as number; left > 0 && at < end; left -= 1) {
+				const [entry, length] = reader.getWithPrefixLength(addressOf(at, version));
+				yield entry;
+				const rest = BigInt((version === 4 ? 32 : 128) - length);
+				at = ((at >> rest) + 1n) << rest;
+			}
+		}
+	}
+}
+
+/** @throws for a file in another format, a damaged one, and one without countries. */
+const readerOf = (file: Buffer): Countries => {
+	const reader: Countries = new Reader(file, {cache: new LRUCache<string | number, object>({max: KNOWN_ENTRIES})});
+	// All of them, so that a damaged one is found.
+	if ([...someEntries(reader)].every((entry) => codeIn(entry) === null)) {
+		throw new Error(
+			`its entries (${reader.metadata.databaseType}) have neither country.iso_code nor country_code: use a file of countries`,
+		);
+	}
+
+	return reader;
+};
 
 /** Why a file cannot be used, or null. */
 export const geoipFault = (file: string): string | null => {
@@ -25,46 +79,47 @@ export const geoipFault = (file: string): string | null => {
 /**
  * The countries of addresses, from an MMDB file (GEOIP_FILE). It is read before the first page, and again when it has
  * changed. The address is looked up and not stored.
- * @param file null: no country is known. @throws if it cannot be read.
+ * @param file null: no country is known. @throws if it cannot be used.
  */
 export const createCountries = (file: string | null, log: Pick<Logger, 'info' | 'warn'>) => {
-	let reader: Reader<CountryResponse> | null = null;
-	let readAt: number | null = null;
-
-	const use = (bytes: Buffer, mtimeMs: number): void => {
-		// A broken file is not read again before it changes.
-		readAt = mtimeMs;
-		reader = readerOf(bytes);
+	let damaged: Countries | null = null;
+	const use = (bytes: Buffer): Countries => {
+		const reader = readerOf(bytes);
 		const {buildEpoch, databaseType} = reader.metadata;
 		log.info({built: buildEpoch, type: databaseType}, 'read the countries of GEOIP_FILE');
+		return reader;
 	};
-
-	if (file !== null) {
-		use(readFileSync(file), statSync(file).mtimeMs);
-	}
+	const readFirst = (name: string) => {
+		const stamp = stampOf(statSync(name));
+		return {contents: use(readFileSync(name)), stamp};
+	};
+	const load = async (name: string) => use(await readFile(name));
+	const current =
+		file === null ? null : createRereadFile({variable: 'GEOIP_FILE', file, load, log, first: readFirst(file)});
 
 	return {
 		/** ISO 3166. @param ip the caller's address as `clientIp` gives it. */
 		of: (ip: string): string | null => {
-			const entry = reader?.get(plainIp(ip)) ?? null;
-			return entry?.country?.iso_code ?? entry?.registered_country?.iso_code ?? null;
-		},
-		/** When the file was built; null without one. */
-		built: (): Date | null => reader?.metadata.buildEpoch ?? null,
-		/** Reads the file if it has changed since; the countries stay if it cannot be used. */
-		refresh: async (): Promise<void> => {
-			if (file === null) {
-				return;
+			const reader = current?.contents() ?? null;
+			if (reader === null) {
+				return null;
 			}
 
 			try {
-				const {mtimeMs} = await stat(file);
-				if (mtimeMs !== readAt) {
-					use(await readFile(file), mtimeMs);
-				}
+				return codeIn(reader.get(plainIp(ip)));
 			} catch (error) {
-				log.warn({err: error}, 'GEOIP_FILE could not be read; the countries of before stay in use');
+				// The visit is answered, and counted without a country.
+				if (damaged !== reader) {
+					log.warn({err: error}, 'GEOIP_FILE is damaged: replace it');
+					damaged = reader;
+				}
+
+				return null;
 			}
 		},
+		/** When the file was built; null without one. */
+		built: (): Date | null => current?.contents()?.metadata.buildEpoch ?? null,
+		/** Reads the file if it has changed since. */
+		refresh: async (): Promise<void> => current?.refresh(),
 	};
 };

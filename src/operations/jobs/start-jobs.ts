@@ -36,7 +36,6 @@ export const startJobs = (services: Services): (() => void) => {
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
 		background.run('forget webhooks', metrics.job('forget_webhooks', forgetWebhookDeliveries(db, now)));
 		background.run('forget refusals', metrics.job('forget_refusals', forgetRefusals(db, now)));
-		background.run('read RELAY_RANGES_FILE', relayRanges.refresh());
 		clicks.expectDrop();
 	};
 	/** Runs of a job that waits for a gateway do not overlap. */
@@ -61,6 +60,7 @@ export const startJobs = (services: Services): (() => void) => {
 		background.run('build the association files', associationCache.shared());
 		background.run('run scheduled billing tasks', bill());
 		background.run('read GEOIP_FILE', countries.refresh());
+		background.run('read RELAY_RANGES_FILE', relayRanges.refresh());
 	};
 	hourly();
 	minutely();

@@ -1,6 +1,8 @@
-import {closeSync, openSync, readFileSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
+import {isIP} from 'node:net';
 import path from 'node:path';
 import {geoipFault} from '../countries.ts';
+import {relayRangesFault} from '../relay-ranges.ts';
 import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
@@ -66,8 +68,14 @@ type Rule = (values: Values, plans: Plans) => string | false | null;
 
 const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
 
+/** A name that ends in a number is an address with a fault. */
+const isHost = (host: string): boolean =>
+	isIP(host) !== 0 || (/^[\w-]+(?:\.[\w-]+)*\.?$/.test(host) && !/(?:^|\.)\d+\.?$/.test(host));
+
 /** Violations end the start. Each begins with the name of the variable. */
 const requirements: readonly Rule[] = [
+	({host}) =>
+		!isHost(host) && 'HOST must be an address or a host name of this machine, without scheme, port or brackets',
 	// Creating a folder there never ends.
 	({dataDir}) =>
 		/^\/(?:proc|sys)(?:\/|$)/.test(path.resolve(dataDir)) &&
@@ -137,16 +145,14 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		values.operatorOidcFile === null ? null : readOperatorProviders(values.operatorOidcFile, isProduction(values));
 	faults.push(...(operators?.faults ?? []).map((fault) => `OPERATOR_OIDC_FILE ${fault}`));
 
-	if (values.relayRangesFile !== null) {
-		try {
-			closeSync(openSync(values.relayRangesFile, 'r'));
-		} catch (error) {
-			faults.push(`RELAY_RANGES_FILE could not be read: ${(error as Error).message}`);
-		}
+	const files: Array<[name: string, file: string | null, faultOf: (file: string) => string | null]> = [
+		['RELAY_RANGES_FILE', values.relayRangesFile, relayRangesFault],
+		['GEOIP_FILE', values.geoipFile, geoipFault],
+	];
+	for (const [name, file, faultOf] of files) {
+		const fault = file === null ? null : faultOf(file);
+		faults.push(...(fault === null ? [] : [`${name} could not be used: ${fault}`]));
 	}
-
-	const geoip = values.geoipFile === null ? null : geoipFault(values.geoipFile);
-	faults.push(...(geoip === null ? [] : [`GEOIP_FILE could not be read: ${geoip}`]));
 
 	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
 	// An invalid variable counts as unset for the rules, without being reported as missing.

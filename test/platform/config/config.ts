@@ -106,6 +106,7 @@ test('REDIS_URL may be a server, with TLS, a Cluster or Sentinels', (t) => {
 
 test('all faults are reported together', (t) => {
 	const env = {
+		HOST: 'http://localhost',
 		PORT: '70000',
 		DATABASE_URL: 'mysql://x',
 		REDIS_URL: 'http://x',
@@ -123,6 +124,28 @@ test('all faults are reported together', (t) => {
 	};
 	const named = faultsOf(t, env).map((fault) => fault.split(' ')[0]);
 	t.deepEqual(named.toSorted(), Object.keys(env).toSorted());
+});
+
+test('HOST is an address or a name', (t) => {
+	for (const host of ['0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'my_host-1', 'a.example.']) {
+		t.is(loadConfig({HOST: host}).host, host);
+	}
+
+	for (const host of [
+		'[::]',
+		'localhost:3000',
+		'http://x',
+		'*',
+		'a b',
+		'300.1.1.1',
+		'1.2.3',
+		'1.2.3.4/8',
+		'::g',
+		'a..b',
+		'/tmp/x',
+	]) {
+		t.regex(faultsOf(t, {HOST: host}).join(), /^HOST must be an address or a host name of this machine/, host);
+	}
 });
 
 test('production needs an admin token and refuses a moved clock', (t) => {

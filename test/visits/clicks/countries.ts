@@ -1,9 +1,11 @@
+import {randomBytes} from 'node:crypto';
 import {rename, stat, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {checkCountries} from '../../../src/operations/doctor/countries.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {createCountries} from '../../../src/platform/countries.ts';
+import {anonymous} from '../../helpers/callers.ts';
 import {mmdbOf} from '../../helpers/mmdb.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
@@ -14,9 +16,14 @@ const networks = [
 	['198.51.100.0/25', {registered_country: {iso_code: 'EG'}}],
 	['198.51.100.128/25', {continent: {code: 'AF'}}],
 	['2001:db8:1::/48', {country: {iso_code: 'NP'}}],
+	// IPinfo's forms, and what is no code
+	['192.88.99.0/26', {country: 'JP', country_name: 'Japan'}],
+	['192.88.99.64/26', {country: 'Germany', country_code: 'DE', asn: 'AS64500'}],
+	['192.88.99.128/26', {country: 'Germany'}],
+	['192.88.99.192/26', {country: {iso_code: 'de'}, country_code: 'DEU'}],
 ] as const;
 
-const fileOf = async (t: Parameters<typeof dataDirectory>[0], bytes = mmdbOf(networks)): Promise<string> => {
+const fileOf = async (t: ExecutionContext, bytes = mmdbOf(networks)): Promise<string> => {
 	const file = path.join(await dataDirectory(t), 'countries.mmdb');
 	await writeFile(file, bytes);
 	return file;
@@ -32,6 +39,11 @@ test('an address has the country of its network, registered or not', async (t) =
 		['2001:db8:1:2::3', 'NP'],
 		['2001:db8:2::3', null],
 		['192.0.2.1', null],
+		['192.88.99.1', 'JP'],
+		['192.88.99.65', 'DE'],
+		['192.88.99.129', null],
+		['192.88.99.193', null],
+		['unknown', null],
 	] as const) {
 		t.is(countries.of(ip), country, ip);
 	}
@@ -73,6 +85,51 @@ test('a new file is read once it is there, a broken one leaves the countries of 
 	t.is(countries.of('203.0.113.7'), 'DE');
 });
 
+const of = (code: string) => ({country: {iso_code: code}});
+const addressOf = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
+
+/** Countries of which one address, behind more networks than are tried, has a damaged entry. */
+const damaged = (): Buffer => {
+	const place = 0xcb007107;
+	const beside = Array.from({length: 31}, (_, bit) => bit)
+		.filter((bit) => bit !== 27)
+		.map((bit) => [`${addressOf((place ^ (1 << bit)) >>> 0)}/${32 - bit}`, of('DE')] as const);
+	const before = Array.from(
+		{length: 128},
+		(_, index) => [`${addressOf(0xc0000000 + index * 2 ** 20)}/12`, of('FR')] as const,
+	);
+	const bytes = mmdbOf([...before, ...beside, [`${addressOf(place)}/32`, of('QQ')]]);
+	// In place of the code a pointer that leads out of the file.
+	bytes.writeUInt8(0b00111000, bytes.lastIndexOf('BQQ'));
+	return bytes;
+};
+
+test('a tap whose entry in GEOIP_FILE is damaged is answered and counted without a country, which is said once', async (t) => {
+	const file = await fileOf(t);
+	const service = await ownService(t, {GEOIP_FILE: file, TRUSTED_PROXIES: '127.0.0.1'});
+	const {acme, ...sale} = await linked(service);
+	await writeFile(file, damaged());
+	await service.services.countries.refresh();
+	t.is(service.services.countries.of('203.0.113.8'), 'DE');
+	await visit(service, sale, '203.0.113.7');
+	const forwarded = {'X-Forwarded-For': '203.0.113.7'};
+	t.is((await anonymous(service).get(`${new URL(sale.url).pathname}/data`, forwarded)).status, 200);
+	await visit(service, sale, '203.0.113.8');
+	t.deepEqual((await statsOf(service, acme, 'by=country')).breakdowns.country, [
+		{key: null, count: 2},
+		{key: 'DE', count: 1},
+	]);
+});
+
+test('a tap that cannot be recorded is answered', async (t) => {
+	const service = await ownService(t, {});
+	const {acme, ...sale} = await linked(service);
+	Object.assign(service.services.countries, {of: () => decodeURI('%')});
+	await visit(service, sale, '203.0.113.7');
+	t.is((await anonymous(service).get(`${new URL(sale.url).pathname}/data`)).status, 200);
+	t.is((await statsOf(service, acme, 'by=country')).totals.clicks, 0);
+});
+
 test('the doctor warns of an old file', (t) => {
 	const now = new Date('2026-03-10T12:00:00.000Z');
 	t.deepEqual(checkCountries(null, now), []);
@@ -81,8 +138,37 @@ test('the doctor warns of an old file', (t) => {
 	t.like(checkCountries(new Date('2025-12-01'), now)[0], old);
 });
 
-test('a GEOIP_FILE that is none is a fault of the configuration', async (t) => {
-	for (const GEOIP_FILE of [await fileOf(t, Buffer.from('<html>')), '/nowhere/countries.mmdb']) {
-		t.throws(() => loadConfig({GEOIP_FILE}), {message: /^GEOIP_FILE could not be read: /m});
+test('a GEOIP_FILE or RELAY_RANGES_FILE that cannot be used is a fault of the configuration, which names it', async (t) => {
+	const nested = mmdbOf(networks);
+	const bad: Array<[name: string, file: string]> = [];
+	for (const bytes of [
+		Buffer.from('<!doctype html>\n<title>Not found</title>\n'),
+		Buffer.alloc(0),
+		randomBytes(5000),
+		nested.subarray(0, 400),
+		Buffer.concat([Buffer.alloc(400, 0xee), nested.subarray(400)]),
+		mmdbOf([['203.0.113.0/24', {autonomous_system_number: 64500}]]),
+		mmdbOf([['2001:db8::/48', {country: 'Germany'}]]),
+	]) {
+		const file = await fileOf(t, bytes);
+		bad.push(['GEOIP_FILE', file], ['RELAY_RANGES_FILE', file]);
+	}
+
+	for (const [name, file] of [
+		...bad,
+		['GEOIP_FILE', '/'],
+		['RELAY_RANGES_FILE', '/'],
+		['GEOIP_FILE', '/nowhere'],
+	] as const) {
+		t.throws(() => loadConfig({[name]: file}), {message: new RegExp(`^${name} could not be used: .+$`)}, file);
+	}
+
+	for (const one of [
+		['203.0.113.0/24', of('DE')],
+		['2001:db8:1::/48', {country_code: 'DE'}],
+		['0.0.0.0/0', of('DE')],
+	] as const) {
+		const GEOIP_FILE = await fileOf(t, mmdbOf([one]));
+		t.notThrows(() => loadConfig({GEOIP_FILE}), one[0]);
 	}
 });

@@ -3,7 +3,8 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import {createRelayRanges} from '../../../src/visits/clicks/relay-ranges.ts';
+import {loadConfig} from '../../../src/platform/config/config.ts';
+import {createRelayRanges} from '../../../src/platform/relay-ranges.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -161,20 +162,24 @@ const range = fc.oneof(
 
 test('an address is one of the relay exactly where a range of the file has it', async (t) => {
 	await fc.assert(
-		fc.asyncProperty(fc.array(range, {maxLength: 20}), fc.array(fc.oneof(ipv4, ipv6)), async (ranges, addresses) => {
-			const file = await fileOf(t, ranges.map((one) => `${one},US,US-CA,Cupertino,\r\n`).join(''));
-			const relay = createRelayRanges(file, {info: () => {}, warn: () => t.fail()});
-			await relay.refresh();
-			for (const ip of addresses) {
-				const address = ipaddr.parse(ip);
-				const isListed = ranges.some((one) => {
-					const [of, bits] = ipaddr.parseCIDR(one);
-					return of.kind() === address.kind() && address.match(of, bits);
-				});
-				t.is(relay.has(ip), isListed, `${ip} in ${ranges.join(' ')}`);
-				t.is(relay.has(ip.includes(':') ? ip : `::ffff:${ip}`), isListed);
-			}
-		}),
+		fc.asyncProperty(
+			fc.array(range, {minLength: 1, maxLength: 20}),
+			fc.array(fc.oneof(ipv4, ipv6)),
+			async (ranges, addresses) => {
+				const file = await fileOf(t, ranges.map((one) => `${one},US,US-CA,Cupertino,\r\n`).join(''));
+				const relay = createRelayRanges(file, {info: () => {}, warn: () => t.fail()});
+				await relay.refresh();
+				for (const ip of addresses) {
+					const address = ipaddr.parse(ip);
+					const isListed = ranges.some((one) => {
+						const [of, bits] = ipaddr.parseCIDR(one);
+						return of.kind() === address.kind() && address.match(of, bits);
+					});
+					t.is(relay.has(ip), isListed, `${ip} in ${ranges.join(' ')}`);
+					t.is(relay.has(ip.includes(':') ? ip : `::ffff:${ip}`), isListed);
+				}
+			},
+		),
 		{numRuns: 60},
 	);
 });
@@ -193,11 +198,23 @@ test('bad lines are counted and logged once, and the others count', async (t) =>
 	t.false(['198.51.101.0', '2001:db9::1', '192.0.2.8', '1.2.3.4'].some(relay.has));
 });
 
-test('a file that has changed is read again, and one that is gone leaves the ranges', async (t) => {
+test('the first range counts behind a byte order mark, and lines may end as on Windows', async (t) => {
+	const text = '\ufeff192.0.2.32/27,US,US-CA,Los Angeles,\r\n2001:DB8:88::/64,DE,DE-BE,Berlin,\r\n';
+	const file = await fileOf(t, text);
+	const relay = createRelayRanges(file, {info: () => {}, warn: () => t.fail()});
+	await relay.refresh();
+	t.deepEqual(['192.0.2.33', '2001:db8:88::1'].map(relay.has), [true, true]);
+	t.is(loadConfig({RELAY_RANGES_FILE: await fileOf(t, text.split('\r')[0] ?? '')}).warnings.length, 0);
+});
+
+test('a file that has changed is read again; one that is gone, empty or another file leaves the ranges, said once', async (t) => {
 	const file = await fileOf(t, '198.51.100.0/24,GB,\n');
-	const said: unknown[][] = [];
-	const log = {info: (...words: unknown[]) => said.push(words), warn: () => t.fail()};
-	const relay = createRelayRanges(file, log as never);
+	const said: unknown[] = [];
+	const warned: Array<{err: Error}> = [];
+	const relay = createRelayRanges(file, {
+		info: (...words: unknown[]) => said.push(words),
+		warn: (fields: {err: Error}) => warned.push(fields),
+	} as never);
 	t.false(relay.has('198.51.100.1'));
 	await relay.refresh();
 	await relay.refresh();
@@ -206,7 +223,15 @@ test('a file that has changed is read again, and one that is gone leaves the ran
 	await utimes(file, 1, 1);
 	await relay.refresh();
 	t.deepEqual(['198.51.100.1', '192.0.2.1', '::ffff:c000:201'].map(relay.has), [false, true, true]);
-	await rm(file);
-	await t.throwsAsync(relay.refresh(), {code: 'ENOENT'});
-	t.true(relay.has('192.0.2.1'));
+	for (const bad of ['', '<!doctype html><html>\n<p>Not found</p>\n</html>\n', null]) {
+		await (bad === null ? rm(file) : writeFile(file, bad));
+		await relay.refresh();
+		await relay.refresh();
+		t.true(relay.has('192.0.2.1'));
+	}
+
+	t.deepEqual(
+		warned.map(({err}) => err.message.slice(0, 6)),
+		['none o', 'ENOENT'],
+	);
 });

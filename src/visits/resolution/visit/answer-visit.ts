@@ -15,7 +15,7 @@ import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
-type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'metrics'>;
+type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'log' | 'metrics'>;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
 
 /** A request for a live link, as `hot-path.ts` and the routes pass it on. */

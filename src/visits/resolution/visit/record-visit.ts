@@ -94,25 +94,33 @@ type Visited = {
 	at: Date;
 };
 
-/** Records a visit. @returns whether it was stored. */
+/**
+ * Records a visit. Whatever keeps it from being recorded, it is answered.
+ * @returns whether it was stored.
+ */
 export const recordVisit = async (
-	services: Pick<Services, 'clickJournal' | 'clientIp' | 'countries' | 'metrics'>,
+	services: Pick<Services, 'clickJournal' | 'clientIp' | 'countries' | 'log' | 'metrics'>,
 	request: VisitRequest,
 	{row, query, visitor, match, at}: Visited,
 ): Promise<boolean> => {
-	const context = contextOf(visitor, countryOf(services, request));
-	const click = {
-		organizationId: row.organization_id,
-		linkId: row.id,
-		context,
-		campaign: campaignOfVisit(row, query),
-		referrerHost: referrerHost(request.headers.referer),
-		match,
-	};
-	const isKept = await new Promise<boolean>((resolve) => services.clickJournal.record(click, at, resolve));
-	if (isKept) {
-		services.metrics.click(context.botClass === null ? 'person' : 'crawler');
-	}
+	try {
+		const context = contextOf(visitor, countryOf(services, request));
+		const click = {
+			organizationId: row.organization_id,
+			linkId: row.id,
+			context,
+			campaign: campaignOfVisit(row, query),
+			referrerHost: referrerHost(request.headers.referer),
+			match,
+		};
+		const isKept = await new Promise<boolean>((resolve) => services.clickJournal.record(click, at, resolve));
+		if (isKept) {
+			services.metrics.click(context.botClass === null ? 'person' : 'crawler');
+		}
 
-	return isKept;
+		return isKept;
+	} catch (error) {
+		services.log.error({err: error}, 'a visit could not be recorded');
+		return false;
+	}
 };

@@ -1,9 +1,9 @@
-import {createReadStream} from 'node:fs';
-import {stat} from 'node:fs/promises';
+import {createReadStream, readFileSync} from 'node:fs';
 import {isIP} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {plainIp} from '../../platform/plain-ip.ts';
+import {plainIp} from './plain-ip.ts';
+import {createRereadFile} from './reread-file.ts';
 
 /** How many of the ascending numbers are less than `value`; at most that if `orEqual`. */
 const countBelow = <N extends number | bigint>(numbers: ArrayLike<N>, value: N, orEqual: boolean): number => {
@@ -89,6 +89,32 @@ const collectPrefixes = () => {
 	};
 };
 
+/** The prefix of a line. */
+const prefixIn = (line: string): string => line.slice(0, Math.max(0, line.indexOf(','))) || line.trim();
+
+const NO_RANGES = 'none of its lines begins with a range of addresses';
+
+/** A byte order mark, byte by byte. */
+const BOM = /^\u00ef\u00bb\u00bf/;
+
+/** Why a file cannot be used, or null. It reads on until the first range. */
+export const relayRangesFault = (file: string): string | null => {
+	try {
+		const text = readFileSync(file, 'latin1').replace(BOM, '');
+		const prefixes = collectPrefixes();
+		for (let from = 0, to = 0; from < text.length; from = to + 1) {
+			to = (text.indexOf('\n', from) + 1 || text.length + 1) - 1;
+			if (prefixes.add(prefixIn(text.slice(from, to)))) {
+				return null;
+			}
+		}
+
+		return NO_RANGES;
+	} catch (error) {
+		return (error as Error).message;
+	}
+};
+
 /** Read at once, before others have their turn: a few hundred lines, a millisecond or two. */
 const TURN_BYTES = 16 * 1024;
 
@@ -98,37 +124,40 @@ const TURN_BYTES = 16 * 1024;
  * @param file null: no address is one of the relay.
  */
 export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' | 'warn'>) => {
-	let ranges: {ipv4: Ranges<number>; ipv6: Ranges<bigint>} | null = null;
-	let readAt: number | null = null;
-
-	const read = async (name: string): Promise<void> => {
+	const load = async (name: string) => {
 		const prefixes = collectPrefixes();
 		let bad = 0;
 		const take = (line: string): void => {
-			const prefix = line.slice(0, Math.max(0, line.indexOf(','))) || line.trim();
+			const prefix = prefixIn(line);
 			bad += prefix === '' || prefixes.add(prefix) ? 0 : 1;
 		};
-		let rest = '';
+		let rest: string | null = null;
 		for await (const chunk of createReadStream(name, {encoding: 'latin1', highWaterMark: TURN_BYTES})) {
-			const lines = `${rest}${chunk}`.split('\n');
+			const lines: string[] = (rest === null ? String(chunk).replace(BOM, '') : `${rest}${chunk}`).split('\n');
 			rest = lines.pop() ?? '';
 			lines.forEach(take);
 		}
 
-		take(rest);
-		ranges = await prefixes.sorted();
-		log.info(
-			{ranges: ranges.ipv4.firsts.length + ranges.ipv6.firsts.length},
-			'read the ranges of iCloud Private Relay',
-		);
+		take(rest ?? '');
+		const ranges = await prefixes.sorted();
+		const count = ranges.ipv4.firsts.length + ranges.ipv6.firsts.length;
+		if (count === 0) {
+			throw new Error(NO_RANGES);
+		}
+
+		log.info({ranges: count}, 'read the ranges of iCloud Private Relay');
 		if (bad > 0) {
 			log.warn({lines: bad}, 'RELAY_RANGES_FILE has lines without a valid prefix; they are ignored');
 		}
+
+		return ranges;
 	};
+	const current = file === null ? null : createRereadFile({variable: 'RELAY_RANGES_FILE', file, load, log});
 
 	return {
 		/** @param ip the caller's address as `clientIp` gives it. Until the file is read, none is known. */
 		has: (ip: string): boolean => {
+			const ranges = current?.contents() ?? null;
 			if (ranges === null) {
 				return false;
 			}
@@ -136,13 +165,7 @@ export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' 
 			const plain = plainIp(ip);
 			return plain.includes(':') ? isIn(ranges.ipv6, ipv6Number(plain)) : isIn(ranges.ipv4, ipv4Number(plain));
 		},
-		/** Reads the file if it has changed since. @throws if it cannot be read; then the ranges stay. */
-		refresh: async (): Promise<void> => {
-			const mtimeMs = file === null ? null : (await stat(file)).mtimeMs;
-			if (file !== null && mtimeMs !== readAt) {
-				await read(file);
-				readAt = mtimeMs;
-			}
-		},
+		/** Reads the file if it has changed since. */
+		refresh: async (): Promise<void> => current?.refresh(),
 	};
 };

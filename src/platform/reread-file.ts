@@ -1,0 +1,60 @@
+import type {Stats} from 'node:fs';
+import {stat} from 'node:fs/promises';
+import type {Logger} from 'pino';
+
+/** Differs between two contents of a file. */
+export const stampOf = ({ino, mtimeMs, size}: Stats): string => `${ino} ${mtimeMs} ${size}`;
+
+type Options<T extends object> = {
+	/** The variable that names the file. */
+	variable: string;
+	file: string;
+	/** @throws for a file that cannot be used. */
+	load: (file: string) => Promise<T>;
+	log: Pick<Logger, 'warn'>;
+	/** What was read already. */
+	first?: {contents: T; stamp: string};
+};
+
+/**
+ * The contents of a file that is read again when it has changed. While it cannot be used, its former contents stay in use,
+ * which is logged once for each of its states.
+ */
+export const createRereadFile = <T extends object>({variable, file, load, log, first}: Options<T>) => {
+	let contents: T | null = first?.contents ?? null;
+	let seen = first?.stamp ?? null;
+	let fault: string | null = null;
+
+	/** One that changes while it is read, such as a copy that is not complete, is read again the next time. */
+	const read = async (): Promise<void> => {
+		const stamp = stampOf(await stat(file));
+		if (stamp === seen) {
+			return;
+		}
+
+		const loaded: T = await load(file).finally(async () => {
+			seen = stampOf(await stat(file)) === stamp ? stamp : null;
+		});
+		if (seen !== null) {
+			contents = loaded;
+			fault = null;
+		}
+	};
+
+	return {
+		/** Null before it is first read. */
+		contents: (): T | null => contents,
+		refresh: async (): Promise<void> => {
+			try {
+				await read();
+			} catch (error) {
+				const {message} = error as Error;
+				if (message !== fault) {
+					log.warn({err: error}, `${variable} could not be used; its former contents stay in use`);
+				}
+
+				fault = message;
+			}
+		},
+	};
+};
