@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {type Config, ConfigError} from '../platform/config/config.ts';
 
@@ -20,7 +20,6 @@ export const readAdminToken = async ({
 	}
 
 	const file = adminTokenFile(dataDir);
-	await mkdir(dataDir, {recursive: true});
 	await writeFile(file, `${randomBytes(32).toString('base64url')}\n`, {mode: 0o600, flag: 'wx'}).catch(
 		(error: unknown) => {
 			if ((error as {code?: string}).code !== 'EEXIST') {

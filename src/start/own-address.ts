@@ -1,5 +1,5 @@
-import {readFileSync, rmSync} from 'node:fs';
-import {mkdir, writeFile} from 'node:fs/promises';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {connect} from 'node:net';
 import path from 'node:path';
 
 /** In DATA_DIR, beside the generated admin token: where its server listens, for the CLI on this machine. */
@@ -11,22 +11,56 @@ const LOOPBACKS = [
 	['//[::]:', '//[::1]:'],
 ] as const;
 
-/** Removes what this process left, unless another server has left its own address there. */
-const remove = (file: string, line: string): void => {
+/** The addresses of servers with this DATA_DIR, the newest first; none if the file is gone, or DATA_DIR is. */
+const readAddresses = (file: string): string[] => {
 	try {
-		if (readFileSync(file, 'utf8') === line) {
-			rmSync(file);
-		}
+		return readFileSync(file, 'utf8')
+			.split('\n')
+			.filter((line) => URL.canParse(line));
 	} catch {
-		// It is gone, or DATA_DIR is: nobody finds an address there.
+		return [];
 	}
 };
 
-/** Leaves the URL of a listener in its DATA_DIR, until the process ends: also by a second signal. */
+const writeAddresses = (file: string, addresses: readonly string[]): void => {
+	if (addresses.length === 0) {
+		rmSync(file, {force: true});
+	} else {
+		writeFileSync(file, addresses.map((one) => `${one}\n`).join(''), {mode: 0o644});
+	}
+};
+
+/** How long a server of this machine may take to accept a connection. */
+const CONNECT_MS = 1000;
+
+/** Whether a server listens there; one that was killed has left its address. */
+const isServed = async (address: string): Promise<boolean> => {
+	const {hostname, port} = new URL(address);
+	const socket = connect({host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), timeout: CONNECT_MS});
+	try {
+		return await new Promise((resolve) => {
+			socket.once('connect', () => resolve(true));
+			socket.once('timeout', () => resolve(false));
+			socket.once('error', () => resolve(false));
+		});
+	} finally {
+		socket.destroy();
+	}
+};
+
+/**
+ * Leaves the URL of a listener in its DATA_DIR, above those of other servers there, until the process ends: also by a
+ * second signal.
+ */
 export const leaveAddress = async (dataDir: string, listener: string): Promise<void> => {
 	const file = path.join(dataDir, ADDRESS_FILE);
-	const line = `${LOOPBACKS.reduce((url, [all, one]) => url.replace(all, one), listener)}\n`;
-	await mkdir(dataDir, {recursive: true});
-	await writeFile(file, line);
-	process.once('exit', () => remove(file, line));
+	const own = LOOPBACKS.reduce((url, [all, one]) => url.replace(all, one), listener);
+	const without = (addresses: readonly string[]) => addresses.filter((one) => one !== own);
+	const others: string[] = [];
+	for (const one of without(readAddresses(file))) {
+		others.push(...((await isServed(one)) ? [one] : []));
+	}
+
+	writeAddresses(file, [own, ...others]);
+	process.once('exit', () => writeAddresses(file, without(readAddresses(file))));
 };

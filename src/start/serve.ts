@@ -7,6 +7,7 @@ import {createClock} from '../platform/clock.ts';
 import {type Config, loadConfig} from '../platform/config/config.ts';
 import {connectionsOf, type Db} from '../platform/db/db.ts';
 import {type OpenDatabase, openDatabase} from '../platform/db/open-database.ts';
+import {makeDataDir} from '../platform/embedded/location.ts';
 import {type Entrance, handedOver} from '../platform/http/entrance.ts';
 import {listenerUrl, requireFreePort} from '../platform/http/port.ts';
 import {createWindows} from '../platform/limits/windows.ts';
@@ -200,6 +201,7 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
 	// A token that cannot be written is reported before a database is created.
+	await makeDataDir(config.dataDir);
 	await readAdminToken(config);
 	const database = await openUnlessStopped(config, log, signal);
 	return ended(await (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database}));

@@ -49,10 +49,14 @@ export const usableToken = (token: string): string => {
 export const isLoopback = (url: string): boolean =>
 	/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(new URL(url).hostname);
 
-/** A line that the server on this machine left in its DATA_DIR; an unreadable one counts as absent. */
+/** The first line that servers on this machine left in a file of their DATA_DIR; an unreadable one counts as absent. */
 const leftInDataDir = ({env, cwd}: Io, name: string): string | null => {
 	try {
-		return readFileSync(path.resolve(cwd, dataDirOf(env), name), 'utf8').trim() || null;
+		return (
+			readFileSync(path.resolve(cwd, dataDirOf(env), name), 'utf8')
+				.trim()
+				.split('\n', 1)[0] || null
+		);
 	} catch {
 		return null;
 	}

@@ -1,4 +1,5 @@
 import {createServer, type Server} from 'node:net';
+import {ConfigError} from '../config/config.ts';
 
 /** The address that a server listens on. */
 export type ListenAddress = {host: string; port: number};
@@ -19,14 +20,17 @@ export const listenAt = (server: Server, {host, port}: ListenAddress): Promise<n
 	});
 
 /**
- * Ends a start whose port is in use before it changes anything: the port itself is bound late, when requests can be
- * answered.
- * @throws as `listenAt`.
+ * Ends a start whose port is in use, or whose host does not exist, before it changes anything: the port itself is bound
+ * late, when requests can be answered.
+ * @throws ConfigError for a name without an address; else as `listenAt`.
  */
-export const requireFreePort = async ({host, port}: ListenAddress): Promise<void> => {
-	if (port !== 0) {
-		const probe = createServer();
-		await listenAt(probe, {host, port});
-		await new Promise((resolve) => probe.close(resolve));
-	}
+export const requireFreePort = async (address: ListenAddress): Promise<void> => {
+	const probe = createServer();
+	await listenAt(probe, address).catch((error: unknown) => {
+		const {syscall, message} = error as NodeJS.ErrnoException;
+		throw syscall === 'getaddrinfo'
+			? new ConfigError([`HOST has no address (${message}): set it to an address of this machine, or to 0.0.0.0`])
+			: error;
+	});
+	await new Promise((resolve) => probe.close(resolve));
 };

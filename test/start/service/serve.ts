@@ -4,7 +4,9 @@ import {type IncomingMessage, request} from 'node:http';
 import {createServer} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {chooseServer} from '../../../src/cli/server/chosen-server.ts';
 import {send} from '../../helpers/callers.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {listening} from '../../visits/clicks/_process.ts';
 
@@ -111,4 +113,40 @@ test('a port in use ends the start before the database is touched', async (t) =>
 	t.is(await ended, 1);
 	t.regex(stderr(), /EADDRINUSE|in use/);
 	await t.throwsAsync(stat(path.join(env.DATA_DIR, 'postgres')), {code: 'ENOENT'});
+});
+
+test('a HOST that has no address ends the start with 78 and its name', async (t) => {
+	const {ended, stderr} = oplink(t, ['serve'], {PORT: '0', HOST: 'nothing.invalid', DATA_DIR: await dataDirectory(t)});
+	t.is(await ended, 78);
+	t.regex(stderr(), /^HOST has no address \(getaddrinfo \w+ nothing\.invalid\): set it to/m);
+});
+
+test('DATA_DIR is private whatever the umask is, and has the address of each of its servers, the newest first', async (t) => {
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	const DATA_DIR = path.join(await dataDirectory(t), 'new', 'data');
+	const env = {PORT: '0', DATA_DIR, DATABASE_URL: database.url};
+	const addresses = () => readFile(path.join(DATA_DIR, 'address'), 'utf8');
+	const served = async () => {
+		const program = oplink(t, ['serve'], env, '000');
+		const [, url = ''] = await program.printed(ready);
+		return {...program, line: `${url.replace('localhost', '127.0.0.1')}\n`};
+	};
+	const first = await served();
+	t.is((await stat(DATA_DIR)).mode & 0o777, process.getuid?.() === 0 ? 0o711 : 0o700);
+	t.is((await stat(path.join(DATA_DIR, 'address'))).mode & 0o022, 0);
+	const second = await served();
+	t.is(await addresses(), `${second.line}${first.line}`);
+	t.is(chooseServer({}, {env: {DATA_DIR}, cwd: '/'} as never).baseUrl, second.line.trim());
+	second.child.kill('SIGTERM');
+	t.is(await second.ended, 0);
+	t.is(await addresses(), first.line);
+
+	first.child.kill('SIGKILL');
+	await first.ended;
+	const third = await served();
+	t.is(await addresses(), third.line);
+	third.child.kill('SIGTERM');
+	t.is(await third.ended, 0);
+	await t.throwsAsync(addresses, {code: 'ENOENT'});
 });
