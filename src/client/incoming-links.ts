@@ -1,4 +1,5 @@
 import {queryText} from './api-caller.ts';
+import {appPathOf} from './app-path.ts';
 import {guardedLog} from './guarded-log.ts';
 import type {LinkData} from './link-shapes.ts';
 import type {Device, MatchTokens} from './sdk-shapes.ts';
@@ -42,9 +43,9 @@ const isStart = (url: string | null): boolean =>
 
 /** The screen's path with the params as its query, as the page's own link into the app has them. */
 const targetOf = ({path, params}: LinkData): string => {
-	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path) ?? [];
-	const query = queryText(params);
-	return `/${encodeURI(place)}${place.includes('?') ? query.replace('?', '&') : query}${encodeURI(fragment)}`;
+	const {route, query, fragment} = appPathOf(path);
+	const more = queryText(params);
+	return `/${route}${query}${query === '' ? more : more.replace('?', '&')}${fragment}`;
 };
 
 /**

@@ -1,3 +1,4 @@
+import {appUrl} from './app-path.ts';
 import {createIncomingLinks, type IncomingOptions} from './incoming-links.ts';
 import {sleep as sleepByTimer} from './timer.ts';
 
@@ -33,7 +34,7 @@ const SYSTEM_SECONDS = 1;
 export const createLinking = ({Linking, scheme, ...options}: LinkingOptions): {linking: Linking; ready: () => void} => {
 	const {sleep = sleepByTimer} = options;
 	const links = createIncomingLinks(options);
-	const addressOf = (target: string): string => (target.startsWith('/') ? `${scheme}:/${target}` : target);
+	const addressOf = (target: string): string => (target.startsWith('/') ? appUrl(scheme, target.slice(1)) : target);
 	Linking.addEventListener('url', ({url}) => {
 		links.arrive(url);
 	});

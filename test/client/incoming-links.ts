@@ -5,8 +5,10 @@ import {createLinking} from '../../src/client/react-navigation.ts';
 
 const HELLO: LinkData = {linkId: 'link-1', path: '/hello', params: {from: 'demo'}};
 const SALE: LinkData = {linkId: 'link-2', path: '/sale?a=1#top', params: {b: 'x&y'}};
+const ALICE: LinkData = {linkId: 'link-3', path: '/@alice/12:30?q=1%2B1 é', params: {b: '2'}};
 const HELLO_URL = 'https://go.acme.test/hello';
 const SALE_URL = 'https://go.acme.test/sale';
+const ALICE_URL = 'https://go.acme.test/alice';
 
 /** A promise that the test settles. */
 const open = <T>() => {
@@ -29,6 +31,8 @@ const phone = (initialUrl: string | null = null) => {
 	const answers = new Map<string, Promise<LinkData | null>>([
 		[HELLO_URL, Promise.resolve(HELLO)],
 		[SALE_URL, Promise.resolve(SALE)],
+		[ALICE_URL, Promise.resolve(ALICE)],
+		['https://go.acme.test/whole', Promise.resolve({...ALICE, path: `https://acme.test${ALICE.path}`})],
 		['https://go.acme.test/gone', Promise.reject(new Error('410'))],
 	]);
 	answers.get('https://go.acme.test/gone')?.catch(() => {});
@@ -257,4 +261,14 @@ test('Expo Router gets paths: cold, warm, deferred and held, each once', async (
 	t.is(await cold.redirectSystemPath({path: HELLO_URL, initial: true}), '/hello?from=demo');
 	const none = createNativeIntent({...phone().options, open: (path) => opened.push(path)});
 	t.is(await none.redirectSystemPath({path: 'https://go.acme.test/gone', initial: true}), '/');
+});
+
+test('a path reaches the router with its escapes, and an address of the app’s scheme with its first segment', async (t) => {
+	const target = '/@alice/12:30?q=1%2B1%20%C3%A9&b=2';
+	for (const url of [ALICE_URL, 'https://go.acme.test/whole']) {
+		const app = await shown(phone(url));
+		t.is(await app.first, `acmeshop:/${target.replace('@', '%40')}`);
+		const native = createNativeIntent({...phone().options, open: () => t.fail()});
+		t.is(await native.redirectSystemPath({path: url, initial: true}), target);
+	}
 });

@@ -1,3 +1,4 @@
+import {appPathOf, appUrl} from '../../client/app-path.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
 import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
 import {isDeniedScheme} from '../app-config/denied-schemes.ts';
@@ -49,10 +50,12 @@ export const isCustomScheme = (scheme: string): boolean =>
 
 /** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
 const destination = (path: string, params: Readonly<Record<string, string>>): string => {
-	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path.toWellFormed()) ?? [];
-	const query = queryText(params);
-	const separator = query === '' ? '' : place.includes('?') ? '&' : '?';
-	return encodeURI(place) + separator + query + encodeURI(fragment);
+	const {route, query, fragment} = appPathOf(path.toWellFormed());
+	const more = queryText(params);
+	const separator = more === '' ? '' : query === '' ? '?' : '&';
+	// Browsers take `.` and `..` out of all segments but the first, which is a host to them.
+	const place = new URL(`app:/${route}`).pathname.replace(/^\/+/, '');
+	return place + query + separator + more + fragment;
 };
 
 /** `scheme://path?params`, or null for a scheme that no app may claim. */
@@ -64,7 +67,7 @@ export const customSchemeUrl = ({
 	scheme: string;
 	path: string;
 	params: Readonly<Record<string, string>>;
-}): string | null => (isCustomScheme(scheme) ? `${scheme}://${destination(path, params)}` : null);
+}): string | null => (isCustomScheme(scheme) ? appUrl(scheme, destination(path, params)) : null);
 
 /** The app's page in the App Store of the reader's country; null for an invalid App Store id. */
 export const appStoreUrl = (id: string): string | null =>
@@ -81,8 +84,8 @@ export const playStoreUrl = (packageName: string, token: string | null): string 
 		: null;
 
 /**
- * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback` if the
- * app is missing. Null for an invalid package name (contract/resolution 17).
+ * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback`, if there
+ * is one, where the app is missing. Null for an invalid package name (contract/resolution 17).
  */
 export const intentUrl = ({
 	target,
@@ -91,14 +94,15 @@ export const intentUrl = ({
 }: {
 	target: string;
 	packageName: string;
-	fallback: string;
+	fallback: string | null;
 }): string | null => {
 	const [, scheme, rest] = /^([^:]+):\/\/(.*)$/s.exec(target) ?? [];
 	if (scheme === undefined || rest === undefined || !isPackageName(packageName)) {
 		return null;
 	}
 
-	// The intent begins at the only `#`: another one in the target would let a link's path set intent fields.
-	const data = rest.replaceAll('#', '%23');
-	return `intent://${data}#Intent;scheme=${scheme};package=${packageName};S.browser_fallback_url=${encodeURIComponent(fallback)};end`;
+	// The fields begin at the only `#Intent;`: another one in the target would let a link's path set them.
+	const data = rest.replaceAll(/#(?=Intent;)/gi, '%23');
+	const otherwise = fallback === null ? '' : `S.browser_fallback_url=${encodeURIComponent(fallback)};`;
+	return `intent://${data}#Intent;scheme=${scheme};package=${packageName};${otherwise}end`;
 };

@@ -1,0 +1,16 @@
+/** The schemes, and the web host, in front of a path that is a whole URL. */
+const ORIGIN = /^(?:(?!https?:)[a-z][a-z\d+.-]*:\/\/)*(?:https?:\/\/[^/?#]*)?/i;
+
+/** Encodes what no URL may hold. Valid escapes stay, because encoding them again would change what the app reads. */
+const urlText = (text: string): string => encodeURI(text).replace(/%25(?=[\da-f]{2})/gi, '%');
+
+/** The part of a link's path that its app gets, as URL text without leading slashes (contract/links 1). */
+export const appPathOf = (path: string): {route: string; query: string; fragment: string} => {
+	const [, route = '', query = '', fragment = ''] =
+		/^\/*([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(path.replace(ORIGIN, '')) ?? [];
+	return {route: urlText(route), query: urlText(query), fragment: urlText(fragment)};
+};
+
+/** A URL of an app's own scheme. `text` begins with the route, whose first segment is a host: `@` and `:` would split it. */
+export const appUrl = (scheme: string, text: string): string =>
+	`${scheme}://${text.replace(/^[^/?#]*/, (host) => host.replaceAll('@', '%40').replaceAll(':', '%3A'))}`;
