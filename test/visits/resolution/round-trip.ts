@@ -92,3 +92,28 @@ test('a path is answered as stored, and the page opens the app with its escapes,
 		}
 	}
 });
+
+test('Firefox on Android gets no fallback to Play in its intent, and still one to a website', async (t) => {
+	const acme = await organization(service);
+	const firefox = 'Mozilla/5.0 (Android 14; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0';
+	const [play, website] = ['https://play.google.com/store/apps/details?id=com.acme.shop', 'https://shop.example.com/'];
+	const [plain, own] = [
+		await link(acme, {deferredDeepLinking: false}),
+		await link(acme, {deferredDeepLinking: false, destinations: {android: website}}),
+	];
+	for (const [userAgent, {url}, fallback] of [
+		[userAgents.android, plain, play],
+		[firefox, plain, null],
+		[firefox, own, website],
+		[userAgents.android, own, website],
+	] as const) {
+		for (const query of ['', '?ref=42']) {
+			const {answer} = await visit(service, {url}, network()(1), {userAgent, query});
+			const hrefs = anchorsOf(answer.text).map(({href}) => href);
+			const [, found = null] = /;S\.browser_fallback_url=([^;]*);end$/.exec(hrefs[0] ?? '') ?? [];
+			t.is(found && decodeURIComponent(found), fallback, `${userAgent} ${url}${query}`);
+			t.regex(hrefs[0] ?? '', /^intent:.*;package=com\.acme\.shop;.*end$/);
+			t.true(hrefs.includes(play));
+		}
+	}
+});

@@ -51,10 +51,15 @@ const action = (
 ): Action[] => (href === null ? [] : [{label, weight, href, copies}]);
 
 /**
- * The visitor as offers need it. `isIpad`: of an iOS class, where the link leads iPads elsewhere than phones. `wayOut`: as
+ * The visitor as offers need it. `isIpad`: of an iOS class, where the link leads iPads elsewhere than phones.
+ * `isAndroidFirefox`: a browser that follows the fallback of an intent even where the app is installed. `wayOut`: as
  * `wayOutOf`.
  */
-export type PageVisitor = Pick<Visitor, 'class'> & {isIpad?: boolean; wayOut?: string | null};
+export type PageVisitor = Pick<Visitor, 'class'> & {
+	isIpad?: boolean;
+	isAndroidFirefox?: boolean;
+	wayOut?: string | null;
+};
 
 /** Where the visitor's platform leads people without the app; undefined for the link's default. */
 const placeOf = ({destinations}: LinkView, {class: name, isIpad}: PageVisitor): string | undefined => {
@@ -95,7 +100,7 @@ const targetsOf = (link: LinkView, visitor: PageVisitor): Targets => {
 				: intentUrl({
 						target: open(android.scheme) ?? sharedUrl(link),
 						packageName: android.packageName,
-						fallback: destination ?? play,
+						fallback: destination ?? (visitor.isAndroidFirefox ? null : play),
 					}),
 		website: destination ?? websiteOf(link, link.fallbackUrl),
 	};

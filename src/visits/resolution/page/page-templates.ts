@@ -23,6 +23,8 @@ type PageKind = {
 	wayOut: string | null;
 	/** Whether the page is one for iPads: only where the link leads them elsewhere than phones. */
 	isIpad: boolean;
+	/** As in `PageVisitor`. */
+	isAndroidFirefox: boolean;
 	/** The query of the visit; null if there is none. */
 	query: LinkView['query'];
 };
@@ -120,7 +122,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 				return drawOnce(row, kind);
 			}
 
-			const key = `${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}${Number(kind.isIpad)}${kind.wayOut ?? ''}`;
+			const key = `${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}${Number(kind.isIpad)}${Number(kind.isAndroidFirefox)}${kind.wayOut ?? ''}`;
 			// A row evicted from the link cache stays alive here.
 			const pages = kept.get(row) ?? {templates: new Map(), bytes: BYTES_PER_LINK + rowBytes(row)};
 			const found = pages.templates.get(key);

@@ -89,6 +89,7 @@ const answerPage = async (
 			hasQrCode: showsQrCode(visitor),
 			wayOut: wayOutOf(visitor),
 			isIpad: row.destinations?.ipad !== undefined && visitor.os === 'iPadOS',
+			isAndroidFirefox: visitor.class === 'android-browser' && visitor.browser === 'Firefox',
 			query: tapQuery,
 		});
 	const template = await templateOf(isDeferred);
