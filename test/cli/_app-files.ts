@@ -19,7 +19,7 @@ const domain = (hostname: string, more: object = {}) => ({
 /** An app's folder, and a server with an organization `Ab12`, its apps, the shared domain, and one of its own. */
 export const appProject = async (
 	t: ExecutionContext,
-	{appConfig = exampleAppConfig as object, shared = 'go.example.com'} = {},
+	{appConfig = exampleAppConfig as object, shared = 'go.example.com', more = [] as string[]} = {},
 ) => {
 	const [folder, {env, cli}] = await Promise.all([
 		folderOf(t),
@@ -30,6 +30,7 @@ export const appProject = async (
 				body: pageOf([
 					domain('go.acme.example', {isDefault: true}),
 					domain('new.acme.example', {status: 'PENDING'}),
+					...more.map((name) => domain(name)),
 					domain(shared, {verification: null}),
 				]),
 			},

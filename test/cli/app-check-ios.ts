@@ -13,7 +13,49 @@ ${domains.map((text) => `<string>${text}</string>`).join('\n')}
 </array></dict></plist>`;
 
 for (const [title, domains, more, expected] of [
-	['a wildcard', ['applinks:*.acme.example', 'applinks:go.example.com', 'webcredentials:acme.example'], '', []],
+	[
+		'a wildcard',
+		['applinks:*.acme.example', 'applinks:go.example.com', 'applinks:acme.example'],
+		'',
+		[
+			'fail ios.host applinks:*.acme.example does not open links on go.acme.example: iOS takes the file of acme.example for it (ios:4)',
+		],
+	],
+	[
+		'hosts that the build fills in',
+		['applinks:$(SUB).acme.example', 'applinks:$(SHARED_HOST)', 'applinks:$(SUB).other.example'],
+		'',
+		[
+			'warn ios.host applinks:go.acme.example may be applinks:$(SUB).acme.example, which the build fills in (ios:4)',
+			'warn ios.host applinks:go.example.com may be applinks:$(SHARED_HOST), which the build fills in (ios:5)',
+		],
+	],
+	[
+		'hosts that the build makes others',
+		['applinks:$(SUB).acme.other', 'applinks:go.example.com'],
+		'',
+		['fail ios.host the associated domains lack applinks:go.acme.example (ios:4)'],
+	],
+	[
+		'the App ID prefix of an old app, and its team',
+		['applinks:go.acme.example', 'applinks:go.example.com'],
+		'<key>application-identifier</key><string>ABCDE12345.com.acme.shop.ios</string><key>com.apple.developer.team-identifier</key><string>NEWTEAM123</string>',
+		[],
+	],
+	[
+		'another team and no app id',
+		['applinks:go.acme.example', 'applinks:go.example.com'],
+		'<key>com.apple.developer.team-identifier</key><string>NEWTEAM123</string>',
+		['warn ios.teamId the team id is NEWTEAM123, but ABCDE12345 is configured (ios:3)'],
+	],
+	[
+		'a literal bundle id of another app behind a prefix that the build fills in',
+		['applinks:go.acme.example', 'applinks:go.example.com'],
+		'<key>application-identifier</key><string>$(AppIdentifierPrefix)com.acme.other</string>',
+		[
+			'fail ios.appId the app id is $(AppIdentifierPrefix)com.acme.other, but ABCDE12345.com.acme.shop.ios is configured (ios:3)',
+		],
+	],
 	[
 		'a left-over developer mode',
 		['applinks:go.acme.example', 'applinks:go.example.com', 'applinks:go.acme.example?mode=developer'],

@@ -50,7 +50,6 @@ for (const [from, to, expected] of [
 		'android:autoVerify="false"',
 		'fail android.filter the filter for go.acme.example lacks autoVerify, so Android opens the browser (android:4)',
 	],
-	['android:host="go.acme.example"', 'android:host="*.acme.example"', undefined],
 	[
 		'"/Ab12/"',
 		'"/Zz99/"',

@@ -4,18 +4,31 @@ import {FileFault, type Located, type Place} from './source-position.ts';
 /** A restriction of a filter to paths: `path`, `pathPrefix`, `pathPattern` or another attribute, and its value. */
 export type PathRule = {kind: string; text: string; place: Place};
 
+/** A host of a filter. With a port it is another one: links have none. */
+export type HostRule = Located & {port: Located | null};
+
 /**
  * An intent filter. Android combines the attributes of all its data elements: each scheme with each host and each path.
  */
 export type Filter = {
 	place: Place;
-	autoVerify: boolean;
-	isExported: boolean;
-	actions: string[];
-	categories: string[];
+	/** Booleans as they are written; empty if they are absent. Those of `enabled` are of the activity and the application. */
+	autoVerify: Located[];
+	exported: Located[];
+	enabled: Located[];
+	/** What a caller needs to open the activity. */
+	permissions: Located[];
+	actions: Located[];
+	categories: Located[];
 	schemes: Located[];
-	hosts: Located[];
+	hosts: HostRule[];
 	paths: PathRule[];
+	/** Types of content, which no link has. */
+	types: Located[];
+	/** Values that no system reads as they were meant. */
+	spoilt: Array<Located & {name: string; what: string}>;
+	/** A group of path rules, which are not compared. */
+	group: Place | null;
 };
 
 /** What an Android app declares about links. */
@@ -31,35 +44,76 @@ export type AndroidApp = {
 	flutterLinks: Located | null;
 };
 
+type Attributes = Element['attributes'];
+
 const PATHS = ['path', 'pathPrefix', 'pathPattern', 'pathSuffix', 'pathAdvancedPattern'];
 
+/** What the data elements of a filter say together. */
+export const dataOf = (
+	data: readonly Attributes[],
+): Pick<Filter, 'schemes' | 'hosts' | 'paths' | 'types' | 'spoilt'> => {
+	const valuesOf = (name: string): Located[] => data.flatMap((attributes) => attributes.get(`android:${name}`) ?? []);
+	return {
+		schemes: valuesOf('scheme'),
+		hosts: data.flatMap((attributes) => {
+			const host = attributes.get('android:host');
+			return host === undefined ? [] : [{...host, port: attributes.get('android:port') ?? null}];
+		}),
+		paths: PATHS.flatMap((kind) => valuesOf(kind).map((rule) => ({kind, ...rule}))),
+		types: valuesOf('mimeType'),
+		spoilt: ['scheme', 'host'].flatMap((name) =>
+			valuesOf(name).flatMap((value) => (value.text.trim() === '' ? [{...value, name, what: 'blank'}] : [])),
+		),
+	};
+};
+
+/** The name of an attribute without the prefix that a file has for Android's namespace. */
+const localName = (name: string): string => name.trim().replace(/^.*:/, '');
+
+/** The element as the merged manifest has it: without what its `tools:node` and `tools:remove` take out. */
+const merged = (element: Element): Element => {
+	const removed = (element.attributes.get('tools:remove')?.text ?? '').split(',').map(localName);
+	return {
+		...element,
+		attributes: new Map([...element.attributes].filter(([name]) => !removed.includes(localName(name)))),
+		children: element.children.flatMap((child) =>
+			/^remove(?:All)?$/.test(child.attributes.get('tools:node')?.text ?? '') ? [] : [merged(child)],
+		),
+	};
+};
+
 /** The app of a manifest, source or merged. */
-export const androidAppOf = (manifest: Element): AndroidApp => {
-	if (manifest.name !== 'manifest') {
+export const androidAppOf = (file: Element): AndroidApp => {
+	if (file.name !== 'manifest') {
 		throw new FileFault(
-			`it is not an Android manifest: it begins with ${manifest.name}`,
-			manifest.place,
+			`it is not an Android manifest: it begins with ${file.name}`,
+			file.place,
 			'Give an AndroidManifest.xml',
 		);
 	}
 
-	const namesOf = (element: Element, child: string): string[] =>
-		element.children.flatMap(({name, attributes}) =>
-			name === child ? (attributes.get('android:name')?.text ?? []) : [],
-		);
-	const filterOf = (element: Element, activity: Element): Filter => {
-		const data = element.children.filter(({name}) => name === 'data');
-		const valuesOf = (name: string): Located[] =>
-			data.flatMap(({attributes}) => attributes.get(`android:${name}`) ?? []);
+	const manifest = merged(file);
+	const childrenOf = ({children}: Element, ...names: string[]): Element[] =>
+		children.filter(({name}) => names.includes(name));
+	const written = ({attributes}: Element, name: string): Located[] => {
+		const value = attributes.get(`android:${name}`);
+		// The build reads both spellings.
+		return value === undefined ? [] : [/^true$/i.test(value.text) ? {...value, text: 'true'} : value];
+	};
+	const namesOf = (element: Element, child: string): Located[] =>
+		childrenOf(element, child).flatMap((one) => written(one, 'name'));
+	const filterOf = (element: Element, activity: Element, application: Element): Filter => {
+		const [permission] = [...written(activity, 'permission'), ...written(application, 'permission')];
 		return {
 			place: element.place,
-			autoVerify: element.attributes.get('android:autoVerify')?.text === 'true',
-			isExported: activity.attributes.get('android:exported')?.text === 'true',
+			autoVerify: written(element, 'autoVerify'),
+			exported: written(activity, 'exported'),
+			enabled: [activity, application].flatMap((one) => written(one, 'enabled')),
+			permissions: permission === undefined || permission.text === '' ? [] : [permission],
 			actions: namesOf(element, 'action'),
 			categories: namesOf(element, 'category'),
-			schemes: valuesOf('scheme'),
-			hosts: valuesOf('host'),
-			paths: PATHS.flatMap((kind) => valuesOf(kind).map((rule) => ({kind, ...rule}))),
+			...dataOf(childrenOf(element, 'data').map(({attributes}) => attributes)),
+			group: childrenOf(element, 'uri-relative-filter-group')[0]?.place ?? null,
 		};
 	};
 
@@ -74,8 +128,10 @@ export const androidAppOf = (manifest: Element): AndroidApp => {
 		place: manifest.place,
 		kit: 'android',
 		packageName: manifest.attributes.get('package') ?? null,
-		filters: elementsOf(manifest, 'activity', 'activity-alias').flatMap((activity) =>
-			elementsOf(activity, 'intent-filter').map((filter) => filterOf(filter, activity)),
+		filters: childrenOf(manifest, 'application').flatMap((application) =>
+			childrenOf(application, 'activity', 'activity-alias').flatMap((activity) =>
+				childrenOf(activity, 'intent-filter').map((filter) => filterOf(filter, activity, application)),
+			),
 		),
 		isFlutter: metaData.has('flutterEmbedding') || flutterLinks !== null,
 		flutterLinks,

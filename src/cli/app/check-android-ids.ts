@@ -2,7 +2,7 @@ import type {AndroidConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp} from './android-app.ts';
 import {configHint} from './expected-app.ts';
-import {isPlaceholder, placeText} from './source-position.ts';
+import {mayBecome, placeText} from './source-position.ts';
 
 const {ok, fail} = findingsOf('Android');
 
@@ -22,7 +22,7 @@ export const packageFinding = (
 		);
 	}
 
-	if (packageName === null || isPlaceholder(packageName.text)) {
+	if (packageName === null || android.some((app) => mayBecome(packageName.text, app.packageName))) {
 		return ok('android.package', `${placeText(place)} does not name the package; a merged manifest does`);
 	}
 

@@ -1,128 +1,106 @@
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
-import type {AndroidApp, Filter, PathRule} from './android-app.ts';
+import type {AndroidApp, Filter, HostRule} from './android-app.ts';
 import {packageFinding} from './check-android-ids.ts';
+import {pathFinding} from './check-paths.ts';
 import {configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
-import {isPlaceholder, type Place, placeText} from './source-position.ts';
+import {bestOf, type Fault, schemeFaults, webFaults} from './filter-faults.ts';
+import {filledInHint, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
-const {ok, warn, fail} = findingsOf('Android');
+const findings = findingsOf('Android');
+const {ok, warn, fail} = findings;
 
-const VIEW = 'android.intent.action.VIEW';
-const CATEGORIES = ['android.intent.category.DEFAULT', 'android.intent.category.BROWSABLE'];
-
-type Fault = {message: string; next: string};
-
-/** Whether a host of a filter, which may begin with `*.`, is or includes a host. */
-const includesHost = (pattern: string, host: string): boolean => {
-	const lower = pattern.toLowerCase();
-	return lower.startsWith('*') ? host.endsWith(lower.slice(1)) : lower === host;
-};
-
-/** The faults of a filter that any link needs to open the app. */
-const structureFaults = ({actions, categories, isExported}: Filter): Fault[] => [
-	...(actions.includes(VIEW) ? [] : [{message: `lacks the action ${VIEW}`, next: `Add the action ${VIEW}`}]),
-	...CATEGORIES.filter((category) => !categories.includes(category)).map((category) => ({
-		message: `lacks the category ${category}`,
-		next: `Add the category ${category}`,
-	})),
-	...(isExported
-		? []
-		: [{message: 'is in an activity that is not exported', next: 'Set android:exported="true" on the activity'}]),
-];
-
-/** The faults of a filter that only verified https links have. */
-const webFaults = (filter: Filter): Fault[] => [
-	...structureFaults(filter),
-	...(filter.schemes.some(({text}) => text === 'https')
-		? []
-		: [{message: 'lacks the scheme https', next: 'Set its scheme to https'}]),
-	...(filter.autoVerify
-		? []
-		: [{message: 'lacks autoVerify, so Android opens the browser', next: 'Set its autoVerify to true'}]),
-];
-
-/** Whether a rule lets paths below `prefix` through, and no others. */
-const isWithin = ({kind, text}: PathRule, prefix: string): boolean =>
-	kind === 'pathPrefix' ? text.startsWith(prefix.slice(0, -1)) : kind !== 'pathSuffix' && text.startsWith(prefix);
-
-/** Whether a rule lets every path below `prefix` through. */
-const coversAll = ({kind, text}: PathRule, prefix: string): boolean =>
-	kind === 'pathPrefix'
-		? prefix.startsWith(text)
-		: kind !== 'path' && kind !== 'pathSuffix' && [`${prefix}.*`, '.*', '/.*'].includes(text);
-
-/** The finding for the paths of a host's filter, which is otherwise right. */
-const pathFinding = ({place, paths}: Filter, host: Host, orgKey: string, kit: AndroidApp['kit']): Finding => {
-	const prefix = host.isShared ? `/${orgKey}/` : '/';
-	const ofPlugin = kit === 'expo' ? `Write ${host.name}/${orgKey} in links of the plugin, or set` : 'Set';
-	const narrow = `${ofPlugin} pathPrefix ${prefix} in a filter for ${host.name} alone`;
-	const wide = paths.find((rule) => coversAll(rule, prefix) && !isWithin(rule, prefix));
-	const covering = paths.find((rule) => coversAll(rule, prefix));
-	const at = placeText(wide?.place ?? covering?.place ?? paths[0]?.place ?? place);
-	if (host.isShared && (paths.length === 0 || wide !== undefined)) {
-		return fail('android.path', `the app also opens other organizations' links on ${host.name} (${at})`, narrow);
+/** Why Android does not open links on a host by a filter's host that was meant for it; null: it does. Undefined: another host. */
+const misfit = ({text, port}: HostRule, name: string, served: readonly string[]): string | null | undefined => {
+	const lower = text.trim().toLowerCase();
+	const parent = lower.slice(2);
+	if (lower.startsWith('*') ? !name.endsWith(lower.slice(1)) : lower !== name) {
+		return undefined;
 	}
 
-	if (paths.length > 0 && covering === undefined) {
-		const message = `links below ${prefix} on ${host.name} do not open the app: its filter has ${paths[0]?.kind} ${paths[0]?.text} (${at})`;
-		return host.isShared
-			? fail('android.path', message, narrow)
-			: warn(
-					'android.path',
-					message,
-					'Give the host a filter of its own without paths, if all its links are for the app',
-				);
+	if (text !== lower) {
+		return 'hosts are compared letter by letter, in small letters';
 	}
 
-	return ok('android.host', `links on ${host.name} open the app (${placeText(place)})`);
+	if (port !== null) {
+		return `it has the port ${port.text}, and links have none`;
+	}
+
+	if (!text.startsWith('*')) {
+		return null;
+	}
+
+	return text.startsWith('*.') && served.includes(parent)
+		? null
+		: `Android verifies ${text.startsWith('*.') ? parent : 'nothing'} for it`;
 };
+
+const isOn = ({text}: Located): boolean => text !== 'false';
 
 /** The place to look at if a host is in no filter: a filter for web links without a known host, or the file. */
-const suspectPlace = ({filters, place}: AndroidApp, {hosts}: ExpectedApp): Place => {
+const suspectPlace = ({filters, place}: AndroidApp, {hosts, served}: ExpectedApp): Place => {
 	const suspect = filters.find(
 		(filter) =>
-			(filter.autoVerify || filter.schemes.some(({text}) => text === 'https')) &&
-			!filter.hosts.some(({text}) => hosts.some(({name}) => includesHost(text, name))),
+			(filter.autoVerify.some(isOn) || filter.schemes.some(({text}) => text === 'https')) &&
+			!filter.hosts.some((rule) => hosts.some(({name}) => misfit(rule, name, served) !== undefined)),
 	);
 	return suspect?.hosts[0]?.place ?? suspect?.place ?? place;
 };
 
-const hostFindings = (app: AndroidApp, expected: ExpectedApp, host: Host): Finding[] => {
-	const candidates = app.filters.filter(({hosts}) => hosts.some(({text}) => includesHost(text, host.name)));
-	const [best] = candidates
-		.map((filter) => ({filter, faults: webFaults(filter)}))
-		.toSorted((a, b) => a.faults.length - b.faults.length);
-	if (best !== undefined) {
-		return best.faults.length === 0
-			? [pathFinding(best.filter, host, expected.orgKey, app.kit), ...mixedSchemes(best.filter)]
-			: best.faults.map(({message, next}) =>
-					fail('android.filter', `the filter for ${host.name} ${message} (${placeText(best.filter.place)})`, next),
-				);
+/** The finding for a host that is in no filter as Android compares it. */
+const missingHost = (app: AndroidApp, expected: ExpectedApp, {name}: Host): Finding => {
+	const rules = app.filters.flatMap(({hosts}) => hosts);
+	const filledIn = rules.find(({text}) => mayBecome(text, name));
+	if (filledIn !== undefined) {
+		return warn(
+			'android.host',
+			`${name} may be the host ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
+			filledInHint(filledIn.text),
+		);
 	}
 
-	const filledIn = app.filters.flatMap(({hosts}) => hosts).find(({text}) => isPlaceholder(text));
-	return filledIn === undefined
-		? [
-				fail(
-					'android.host',
-					`no filter has the host ${host.name} (${placeText(suspectPlace(app, expected))})`,
-					kitHint(expected.orgKey, app.kit),
-				),
-			]
-		: [
-				warn(
-					'android.host',
-					`${host.name} may be the host ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
-					filledIn.text.startsWith('@')
-						? 'Write the host itself: resources are not read here'
-						: 'Check the merged manifest',
-				),
-			];
+	const [meant] = rules.flatMap((rule) => {
+		const reason = misfit(rule, name, expected.served);
+		return reason == null ? [] : [{...rule, reason}];
+	});
+	return meant === undefined
+		? fail(
+				'android.host',
+				`no filter has the host ${name} (${placeText(suspectPlace(app, expected))})`,
+				kitHint(expected.orgKey, app.kit),
+			)
+		: fail(
+				'android.host',
+				`the host ${meant.text} does not open links on ${name}: ${meant.reason} (${placeText(meant.place)})`,
+				`Write the host ${name}, without a port`,
+			);
+};
+
+const faultFinding = (check: string, what: string, {status, message, next}: Fault, {place}: {place: Place}): Finding =>
+	findings[status](check, `the filter for ${what} ${message} (${placeText(place)})`, next);
+
+const hostFindings = (app: AndroidApp, expected: ExpectedApp, host: Host): Finding[] => {
+	const candidates = app.filters.filter(({hosts}) =>
+		hosts.some((rule) => misfit(rule, host.name, expected.served) === null),
+	);
+	const {filters, faults} = bestOf(candidates, webFaults);
+	const [best] = filters;
+	if (best === undefined) {
+		return [missingHost(app, expected, host)];
+	}
+
+	const found = faults.map((fault) => faultFinding('android.filter', host.name, fault, best));
+	if (found.some(({status}) => status === 'fail')) {
+		return found;
+	}
+
+	const ofPaths = pathFinding(filters, host, {orgKey: expected.orgKey, kit: app.kit});
+	return [...found, ...(found.length > 0 && ofPaths.status === 'ok' ? [] : [ofPaths]), ...mixedSchemes(best)];
 };
 
 /** Before Android 12 a filter with another scheme is not verified at all. */
 const mixedSchemes = ({schemes}: Filter): Finding[] =>
 	schemes
-		.filter(({text}) => text !== 'https' && text !== 'http')
+		.filter(({text}) => !['https', 'http'].some((scheme) => text === scheme || mayBecome(text, scheme)))
 		.map(({text, place}) =>
 			warn(
 				'android.filter',
@@ -131,35 +109,34 @@ const mixedSchemes = ({schemes}: Filter): Finding[] =>
 			),
 		);
 
-/**
- * The faults of a filter for an app's own scheme. Its links are `scheme://` and the path of a link, so that their host is
- * whatever the path begins with.
- */
-const schemeFaults = (filter: Filter): Fault[] => [
-	...structureFaults(filter),
-	...filter.hosts.slice(0, 1).map(({text}) => ({
-		message: `also has the host ${text}, so that it opens no others`,
-		next: 'Give the scheme a filter of its own, without a host: Android combines schemes and hosts of one filter',
-	})),
-];
-
 const schemeFinding = ({filters, place, kit}: AndroidApp, scheme: string, orgKey: string): Finding => {
-	const [best] = filters
-		.filter(({schemes}) => schemes.some(({text}) => text === scheme))
-		.map((filter) => ({filter, faults: schemeFaults(filter)}))
-		.toSorted((a, b) => a.faults.length - b.faults.length);
+	const own = filters.filter(({schemes}) => schemes.some(({text}) => text === scheme));
+	const {
+		filters: [best],
+		faults,
+	} = bestOf(own, schemeFaults);
+	const fault = faults.find(({status}) => status === 'fail') ?? faults[0];
 	if (best === undefined) {
+		const filledIn = filters.flatMap(({schemes}) => schemes).find(({text}) => mayBecome(text, scheme));
+		if (filledIn !== undefined) {
+			return warn(
+				'android.scheme',
+				`${scheme} may be the scheme ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
+				filledInHint(filledIn.text),
+			);
+		}
+
 		// A filter without data is where the scheme was.
-		const empty = filters.find((filter) => !filter.autoVerify && filter.actions.includes(VIEW) && !filter.hosts.length);
+		const empty = filters.find(
+			({autoVerify, actions, hosts}) => !autoVerify.some(isOn) && actions.length > 0 && hosts.length === 0,
+		);
 		const at = placeText(empty?.schemes[0]?.place ?? empty?.place ?? place);
 		return fail('android.scheme', `no filter has the scheme ${scheme} (${at})`, kitHint(orgKey, kit));
 	}
 
-	const [fault] = best.faults;
-	const at = placeText(best.filter.place);
 	return fault === undefined
-		? ok('android.scheme', `${scheme}:// opens the app (${at})`)
-		: fail('android.scheme', `the filter for ${scheme}:// ${fault.message} (${at})`, fault.next);
+		? ok('android.scheme', `${scheme}:// opens the app (${placeText(best.place)})`)
+		: faultFinding('android.scheme', `${scheme}://`, fault, best);
 };
 
 /** Findings for an Android app. */

@@ -13,7 +13,17 @@ import {entitlementsOf, infoPlistOf} from './ios-app.ts';
 import {readJson} from './read-json.ts';
 import {readPlist} from './read-plist.ts';
 import {readXml} from './read-xml.ts';
-import {FileFault, type Located, type Place, placeText, readAppFile, readText, type Value} from './source-position.ts';
+import {
+	FileFault,
+	filledInHint,
+	type Located,
+	mayBecome,
+	type Place,
+	placeText,
+	readAppFile,
+	readText,
+	type Value,
+} from './source-position.ts';
 
 /** The files of an app, as the caller names them; `-` is standard input. */
 export type AppFiles = {android?: string; ios?: string; info?: string; expo?: string};
@@ -36,9 +46,17 @@ type FlutterSwitch = {name: string; found: Located | null; place: Place};
  */
 const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
 	switches.map(({name, found, place}) => {
-		const {ok, fail} = findingsOf('Flutter');
+		const {ok, warn, fail} = findingsOf('Flutter');
 		const at = placeText(found?.place ?? place);
-		return found?.text === 'false'
+		if (found !== null && mayBecome(found.text, 'false')) {
+			return warn(
+				'flutter.switch',
+				`${name} is ${found.text}, which the build fills in (${at})`,
+				filledInHint(found.text),
+			);
+		}
+
+		return found?.text.toLowerCase() === 'false'
 			? ok('flutter.switch', `${name} is false (${at})`)
 			: fail(
 					'flutter.switch',

@@ -2,7 +2,7 @@ import type {IosConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import {clipDomains, configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
 import type {Entitlements, InfoPlist} from './ios-app.ts';
-import {isPlaceholder, type Located, type Place, placeText} from './source-position.ts';
+import {filledInHint, isPlaceholder, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
 const {ok, warn, fail} = findingsOf('iOS');
 
@@ -19,8 +19,12 @@ const linkHost = ({text}: Located): {host: string; isDeveloper: boolean} | null 
 		: null;
 };
 
-const isHost = (pattern: string, {name}: Host): boolean =>
+const includesHost = (pattern: string, {name}: Host): boolean =>
 	pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : pattern === name;
+
+/** Whether iOS takes our file for a host that a pattern includes: for a wildcard it takes that of the host below it. */
+const isServed = (pattern: string, {served}: ExpectedApp): boolean =>
+	!pattern.startsWith('*.') || served.includes(pattern.slice(2));
 
 /** An entry that contains the host, but with a scheme, a port, a path, or without its service. */
 const nearly = (domains: readonly Located[], {name}: Host): Located | undefined =>
@@ -37,15 +41,19 @@ const nearly = (domains: readonly Located[], {name}: Host): Located | undefined 
 const suspectPlace = ({domains, place}: Entitlements, {hosts}: ExpectedApp): Place =>
 	domains.find((domain) => {
 		const entry = linkHost(domain);
-		return entry !== null && !hosts.some((host) => isHost(entry.host, host));
+		return entry !== null && !hosts.some((host) => includesHost(entry.host, host));
 	})?.place ?? place;
+
+const filledInFinding = (check: string, wanted: string, {text, place}: Located): Finding =>
+	warn(check, `${wanted} may be ${text}, which the build fills in (${placeText(place)})`, filledInHint(text));
 
 const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Finding[] => {
 	const entries = app.domains
 		.map((domain) => ({...domain, ...linkHost(domain)}))
-		.filter((entry) => entry.host !== undefined && isHost(entry.host, host));
-	const plain = entries.find(({isDeveloper}) => !isDeveloper);
-	const developer = entries.find(({isDeveloper}) => isDeveloper);
+		.filter((entry) => entry.host !== undefined && includesHost(entry.host, host));
+	const served = entries.filter((entry) => isServed(entry.host ?? '', expected));
+	const plain = served.find(({isDeveloper}) => !isDeveloper);
+	const developer = served.find(({isDeveloper}) => isDeveloper);
 	const leftOver = developer === undefined ? '' : `${developer.text} (${placeText(developer.place)})`;
 	if (plain !== undefined) {
 		return [
@@ -72,6 +80,22 @@ const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Fin
 		];
 	}
 
+	const filledIn = app.domains.find(({text}) => mayBecome(text, SERVICE + host.name));
+	if (filledIn !== undefined) {
+		return [filledInFinding('ios.host', SERVICE + host.name, filledIn)];
+	}
+
+	const [wildcard] = entries;
+	if (wildcard !== undefined) {
+		return [
+			fail(
+				'ios.host',
+				`${wildcard.text} does not open links on ${host.name}: iOS takes the file of ${wildcard.host?.slice(2)} for it (${placeText(wildcard.place)})`,
+				`Write ${SERVICE}${host.name}`,
+			),
+		];
+	}
+
 	const wrong = nearly(app.domains, host);
 	return [
 		wrong === undefined
@@ -92,16 +116,18 @@ const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Fin
 const clipFindings = ({domains, place, kit}: Entitlements, expected: ExpectedApp): Finding[] =>
 	clipDomains(expected)
 		.filter((domain) => !domains.some(({text}) => text === domain))
-		.map((domain) =>
-			fail(
-				'ios.appClip',
-				`the associated domains lack ${domain} for the App Clip (${placeText(place)})`,
-				kitHint(expected.orgKey, kit),
-			),
-		);
+		.map((domain) => {
+			const filledIn = domains.find(({text}) => mayBecome(text, domain));
+			return filledIn === undefined
+				? fail(
+						'ios.appClip',
+						`the associated domains lack ${domain} for the App Clip (${placeText(place)})`,
+						kitHint(expected.orgKey, kit),
+					)
+				: filledInFinding('ios.appClip', domain, filledIn);
+		});
 
-const APP_ID = {check: 'ios.appId', what: 'app id', field: 'teamId or bundleId'};
-const TEAM_ID = {check: 'ios.teamId', what: 'team id', field: 'teamId'};
+const APP_ID = {check: 'ios.appId', what: 'app id', field: 'teamId (the App ID prefix) or bundleId'};
 const BUNDLE_ID = {check: 'ios.bundleId', what: 'bundle id', field: 'bundleId'};
 
 /** Compares an id of a file with the configured one; the build fills in most of them. */
@@ -111,7 +137,7 @@ const idFinding = (
 	found: Located | null,
 	configured: string | null,
 ): Finding[] => {
-	if (found === null || configured === null || isPlaceholder(found.text)) {
+	if (found === null || configured === null || mayBecome(found.text, configured)) {
 		return [];
 	}
 
@@ -130,6 +156,25 @@ const idFinding = (
 const appIdOf = ({teamId, bundleId}: IosConfig): string | null =>
 	teamId === null || bundleId === null ? null : `${teamId}.${bundleId}`;
 
+/** Compares the team with `teamId`, the prefix of the app id. Those of old apps are not their team's, so only the app id decides. */
+const teamFindings = (team: Located | null, {ios, orgKey}: ExpectedApp): Finding[] => {
+	const teamId = ios?.teamId ?? null;
+	if (team === null || teamId === null || mayBecome(team.text, teamId)) {
+		return [];
+	}
+
+	const at = placeText(team.place);
+	return [
+		team.text === teamId
+			? ok('ios.teamId', `the team id ${teamId} is configured (${at})`)
+			: warn(
+					'ios.teamId',
+					`the team id is ${team.text}, but ${teamId} is configured (${at})`,
+					`Unless ${teamId} is the App ID prefix of an old app, correct teamId: ${configHint(orgKey)}`,
+				),
+	];
+};
+
 /** A finding for an iOS app that the server does not know; universal links need both ids. */
 export const iosConfigFindings = ({ios, orgKey}: ExpectedApp): Finding[] =>
 	ios !== null && appIdOf(ios) !== null
@@ -147,13 +192,14 @@ export const checkEntitlements = (app: Entitlements, expected: ExpectedApp): Fin
 	...expected.hosts.flatMap((host) => hostFindings(app, expected, host)),
 	...clipFindings(app, expected),
 	...idFinding(expected.orgKey, APP_ID, app.appId, expected.ios && appIdOf(expected.ios)),
-	...idFinding(expected.orgKey, TEAM_ID, app.teamId, expected.ios?.teamId ?? null),
+	...(app.appId === null || isPlaceholder(app.appId.text) ? teamFindings(app.teamId, expected) : []),
 ];
 
 /** Findings for the Info.plist of an iOS app. */
 export const checkInfo = ({bundleId, schemes, place, kit}: InfoPlist, {ios, orgKey}: ExpectedApp): Finding[] => {
 	const scheme = ios?.scheme ?? null;
 	const found = schemes.find(({text}) => text.toLowerCase() === scheme?.toLowerCase());
+	const filledIn = schemes.find(({text}) => mayBecome(text, scheme ?? ''));
 	return [
 		...(bundleId === null && kit === 'expo'
 			? [
@@ -168,13 +214,15 @@ export const checkInfo = ({bundleId, schemes, place, kit}: InfoPlist, {ios, orgK
 		...(scheme === null
 			? []
 			: [
-					found === undefined
-						? fail(
-								'ios.scheme',
-								`CFBundleURLSchemes lacks ${scheme} (${placeText(schemes[0]?.place ?? place)})`,
-								kitHint(orgKey, kit),
-							)
-						: ok('ios.scheme', `${scheme}:// opens the app (${placeText(found.place)})`),
+					found !== undefined
+						? ok('ios.scheme', `${scheme}:// opens the app (${placeText(found.place)})`)
+						: filledIn !== undefined
+							? filledInFinding('ios.scheme', `the scheme ${scheme}`, filledIn)
+							: fail(
+									'ios.scheme',
+									`CFBundleURLSchemes lacks ${scheme} (${placeText(schemes[0]?.place ?? place)})`,
+									kitHint(orgKey, kit),
+								),
 				]),
 	];
 };

@@ -9,7 +9,12 @@ import {allAt} from '../server/list-pages.ts';
 export type Host = {name: string; isShared: boolean; isPublic: boolean};
 
 /** The apps of an organization on the server, and the hosts of its links. */
-export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {orgKey: string; hosts: Host[]};
+export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {
+	orgKey: string;
+	hosts: Host[];
+	/** The names of all its hosts, also of those that are not compared: wildcards take the file of one. */
+	served: readonly string[];
+};
 
 type Domain = {hostname: string; status: string; verification: object | null};
 
@@ -26,7 +31,8 @@ export const readExpectedApp = async (client: ApiClient, org: string): Promise<E
 	const {orgKey} = await client.get<{orgKey: string}>(path);
 	const {ios, android} = await client.get<AppConfig>(`${path}/app-config`);
 	const domains = await allAt<Domain>(client, `${path}/domains`);
-	return {orgKey, hosts: domains.filter(({status}) => status === 'VERIFIED').map(hostOf), ios, android};
+	const hosts = domains.filter(({status}) => status === 'VERIFIED').map(hostOf);
+	return {orgKey, hosts, served: hosts.map(({name}) => name), ios, android};
 };
 
 /** The same with the named hosts alone. @throws OperatorError for a host that the organization does not have. */

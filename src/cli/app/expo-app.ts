@@ -1,5 +1,5 @@
 import {type ExpoConfig, withOplink} from '../../client/expo.ts';
-import type {AndroidApp, Filter} from './android-app.ts';
+import {type AndroidApp, dataOf, type Filter} from './android-app.ts';
 import {type Entitlements, entitlementsOf, type InfoPlist} from './ios-app.ts';
 import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './source-position.ts';
 
@@ -8,34 +8,58 @@ type ExpoApp = {android: AndroidApp; entitlements: Entitlements; info: InfoPlist
 
 const ACTION = 'android.intent.action.';
 const CATEGORY = 'android.intent.category.';
-const PATHS = ['path', 'pathPrefix', 'pathPattern'];
+/** A value as Expo writes it into the manifest, where a list becomes one text with commas. */
+const writtenText = ({content}: Value): string =>
+	Array.isArray(content) ? content.map((one: Value) => writtenText(one)).join() : String(content);
+
+const located = (text: string, place: Place): Located => ({text, place});
 
 const filterOf = (filter: Value): Filter => {
-	const data = listOf(at(filter, 'data'));
-	const valuesOf = (name: string): Located[] => data.flatMap((one) => textOf(at(one, name)) ?? []);
+	const {place} = filter;
+	const data = listOf(at(filter, 'data')).map(({content}) => [
+		...(content instanceof Map ? (content as ReadonlyMap<string, Value>) : new Map<string, Value>()),
+	]);
+	const combined = dataOf(
+		data.map(
+			(entries) => new Map(entries.map(([name, one]) => [`android:${name}`, located(writtenText(one), one.place)])),
+		),
+	);
+	const lists = data.flat().filter(([, {content}]) => typeof content === 'object' && content !== null);
+	const named = (prefix: string, name: string): Located[] =>
+		textsOf(at(filter, name)).map((one) => located(prefix + one.text, one.place));
 	return {
-		place: filter.place,
-		autoVerify: at(filter, 'autoVerify')?.content === true,
-		isExported: true,
-		actions: textsOf(at(filter, 'action')).map(({text}) => `${ACTION}${text}`),
-		categories: textsOf(at(filter, 'category')).map(({text}) => `${CATEGORY}${text}`),
-		schemes: valuesOf('scheme'),
-		hosts: valuesOf('host'),
-		paths: PATHS.flatMap((kind) => valuesOf(kind).map((rule) => ({kind, ...rule}))),
+		place,
+		// Expo writes true for whatever is not empty.
+		autoVerify: at(filter, 'autoVerify')?.content ? [located('true', place)] : [],
+		exported: [located('true', place)],
+		enabled: [],
+		permissions: [],
+		actions: named(ACTION, 'action'),
+		categories: named(CATEGORY, 'category'),
+		...combined,
+		spoilt: [
+			...combined.spoilt,
+			...lists.map(([name, one]) => ({...located(writtenText(one), one.place), name, what: 'a list'})),
+		],
+		group: null,
 	};
 };
 
 /** Expo makes a filter of this form for each scheme of the app. */
-const schemeFilter = (scheme: Located): Filter => ({
-	place: scheme.place,
-	autoVerify: false,
-	isExported: true,
-	actions: [`${ACTION}VIEW`],
-	categories: [`${CATEGORY}DEFAULT`, `${CATEGORY}BROWSABLE`],
-	schemes: [scheme],
-	hosts: [],
-	paths: [],
-});
+const schemeFilter = (scheme: Located): Filter => {
+	const say = (text: string): Located => located(text, scheme.place);
+	return {
+		place: scheme.place,
+		autoVerify: [],
+		exported: [say('true')],
+		enabled: [],
+		permissions: [],
+		actions: [say(`${ACTION}VIEW`)],
+		categories: [say(`${CATEGORY}DEFAULT`), say(`${CATEGORY}BROWSABLE`)],
+		...dataOf([new Map([['android:scheme', scheme]])]),
+		group: null,
+	};
+};
 
 /** The apps of an Expo configuration: the content of app.json, or the output of `npx expo config --json`. */
 export const expoAppOf = (file: Value): ExpoApp => {

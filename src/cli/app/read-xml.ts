@@ -1,7 +1,7 @@
 import {SaxesParser} from 'saxes';
 import {FileFault, type Located, type Place} from './source-position.ts';
 
-/** An element; names of attributes in Android's namespace begin with `android:`, whatever prefix the file has for it. */
+/** An element; names of attributes in Android's namespaces begin with `android:` and `tools:`, whatever their prefixes are. */
 export type Element = {
 	name: string;
 	attributes: ReadonlyMap<string, Located>;
@@ -13,7 +13,10 @@ export type Element = {
 /** Most levels of nesting; real files have a few. A parser's work grows with the depth. */
 const DEEPEST = 100;
 
-const ANDROID = 'http://schemas.android.com/apk/res/android';
+const NAMESPACES: Readonly<Record<string, string>> = {
+	'http://schemas.android.com/apk/res/android': 'android:',
+	'http://schemas.android.com/tools': 'tools:',
+};
 
 /**
  * An XML document as a tree with line numbers. Entities of a document type are not expanded, and nothing is loaded.
@@ -43,7 +46,7 @@ export const readXml = (text: string, file: string): Element => {
 	parser.on('opentag', (tag) => {
 		const attributes = new Map(
 			Object.values(tag.attributes).map(({name, uri, local, value}) => [
-				uri === ANDROID ? `android:${local}` : local,
+				`${NAMESPACES[uri] ?? ''}${local}`,
 				{text: value, place: places.get(name) ?? start},
 			]),
 		);

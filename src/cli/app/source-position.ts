@@ -49,6 +49,41 @@ export const textsOf = (value: Value | undefined): Located[] => listOf(value).fl
 /** Whether the build fills in the text: `${applicationId}`, `$(PRODUCT_BUNDLE_IDENTIFIER)`, `@string/host`. */
 export const isPlaceholder = (text: string): boolean => /\$[{(]|^@/.test(text);
 
+/** The literal texts before, between and after the placeholders of a text. */
+const literalParts = (text: string): string[] => {
+	const [first = '', ...others] = text.startsWith('@') ? ['', '{}'] : text.split(/\$(?=[{(])/);
+	return [
+		first,
+		...others.map((part) => {
+			const end = part.indexOf(part.startsWith('{') ? '}' : ')');
+			return end < 0 ? '' : part.slice(end + 1);
+		}),
+	];
+};
+
+/** Whether the build may make `wanted` of a text: placeholders stand for anything, the rest for itself. */
+export const mayBecome = (text: string, wanted: string): boolean => {
+	const parts = literalParts(text);
+	const [first = '', last = ''] = [parts[0], parts.at(-1)];
+	let from = first.length;
+	for (const part of parts.slice(1, -1)) {
+		const found = wanted.indexOf(part, from);
+		if (found < 0) {
+			return false;
+		}
+
+		from = found + part.length;
+	}
+
+	return parts.length > 1 && wanted.startsWith(first) && wanted.endsWith(last) && from <= wanted.length - last.length;
+};
+
+/** What to do about a text that the build fills in. */
+export const filledInHint = (text: string): string =>
+	text.startsWith('@')
+		? 'Write the value itself: resources are not read here'
+		: 'Check what the build made of it, such as the merged manifest';
+
 /** No manifest, plist or configuration of an app is nearly as large. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
