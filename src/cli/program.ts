@@ -37,7 +37,7 @@ import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
 import {type Call, newCall, runAndReport} from './run-and-report.ts';
 import {renewIfDue} from './server/device-login.ts';
 import type {PathOrigin} from './system-error.ts';
-import type {Io} from './terminal/io.ts';
+import {type Io, writeMessage} from './terminal/io.ts';
 import {messageText} from './terminal/wrapped.ts';
 
 /** Every command by its group, in the order of help. */
@@ -132,25 +132,32 @@ const givenTo = (command: Command): PathOrigin[] => [
 	),
 ];
 
-/** Commands that need no server, or choose one themselves. */
+/** Commands and groups that need no server, or choose one themselves. */
 const WITHOUT_SERVER = new Set([
 	'login',
 	'logout',
 	'profiles',
 	'serve',
 	'migrate',
+	'clicks',
 	'backup',
 	'restore',
 	'config',
 	'completion',
-	'app',
+	'app-config example',
 	'help',
 ]);
 
-/** Renews the token of the profile in use, where a provider gave it. */
+/** Says which server is used where two are there, and renews the token of its profile, where a provider gave it. */
 const prepared = async ({io, connection}: Context, command: Command): Promise<void> => {
-	if (!WITHOUT_SERVER.has(wordsOf(command)[1] ?? '')) {
-		const name = connection.server().tokenProfile();
+	const [, ...words] = wordsOf(command);
+	if (!WITHOUT_SERVER.has(words[0] ?? '') && !WITHOUT_SERVER.has(words.join(' '))) {
+		const server = connection.server();
+		if (server.note !== null) {
+			await writeMessage(io, server.note);
+		}
+
+		const name = server.tokenProfile();
 		if (name !== null) {
 			await renewIfDue(io, name);
 		}

@@ -1,7 +1,8 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {chown, lstat, lutimes, mkdir, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
+import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, type RecordedRequest, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
@@ -110,10 +111,18 @@ test('login reports a missing folder and an invalid profile name', async (t) => 
 	ends(t, await runCli(`${login} --name ../x`, {env}), 2, {stderr: /'\.\.\/x' is not a valid profile name/});
 });
 
-/** A DATA_DIR with the token that a first start made. */
-const dataFolder = async (t: ExecutionContext): Promise<string> => {
-	const folder = await folderOf(t);
+/** What a first start leaves in a DATA_DIR. */
+const fill = async (folder: string, address?: string): Promise<void> => {
 	await writeFile(path.join(folder, 'admin-token'), 'generated\n');
+	if (address !== undefined) {
+		await writeFile(path.join(folder, 'address'), `${address}\n`);
+	}
+};
+
+/** A DATA_DIR as a first start made it, with the address of its server while it runs. */
+const dataFolder = async (t: ExecutionContext, address?: string): Promise<string> => {
+	const folder = await folderOf(t);
+	await fill(folder, address);
 	return folder;
 };
 
@@ -145,8 +154,7 @@ test('the token that the server on this machine generated is found by itself', a
 
 test('the server that left its address in DATA_DIR is found, unless the environment names one; one that is away is named', async (t) => {
 	const {url, requests} = await startRecordingServer(t, list);
-	const folder = await dataFolder(t);
-	await writeFile(path.join(folder, 'address'), `${url}\n`);
+	const folder = await dataFolder(t, url);
 	t.is((await runCli('orgs list', {env: {DATA_DIR: folder}})).exitCode, 0);
 	t.is(requests[0]?.authorization, 'Bearer generated');
 	for (const named of [{PUBLIC_URL: 'http://127.0.0.1:1'}, {PORT: '1'}]) {
@@ -158,6 +166,157 @@ test('the server that left its address in DATA_DIR is found, unless the environm
 		stderr: /^Error: Cannot reach http:\/\/127\.0\.0\.1:1: .*\nNext: A server left that address in \S+\/address; start/,
 	});
 	t.is(requests.length, 1);
+});
+
+test('an address from a file gets the token beside it alone, whatever was given without the URL', async (t) => {
+	const {url, requests} = await startRecordingServer(t, list);
+	const DATA_DIR = await dataFolder(t, url);
+	const secrets = {OPLINK_ADMIN_TOKEN: 'secret', ADMIN_TOKEN: 'secret'};
+	ends(t, await runCli('orgs list', {env: {DATA_DIR, ...secrets}}), 0, {
+		stderr: /^OPLINK_ADMIN_TOKEN is not sent to an address from a file/,
+	});
+	const next = new RegExp(`is not sent to an address from a file, .*/address\nNext: Add --url ${url}\n$`);
+	ends(t, await runCli('orgs list --token secret', {env: {DATA_DIR}}), 2, {stderr: next});
+	ends(t, await runCli('links list --api-key secret', {env: {DATA_DIR}}), 2, {stderr: next});
+	ends(t, await runCli('links list', {env: {DATA_DIR, OPLINK_API_KEY: 'secret'}}), 2, {stderr: next});
+	await rm(path.join(DATA_DIR, 'admin-token'));
+	ends(t, await runCli('orgs list', {env: {DATA_DIR, ...secrets}}), 3, {
+		stderr: /None is beside .*\/address: oplink login/,
+	});
+	t.deepEqual(
+		requests.map(({authorization}) => authorization),
+		['Bearer generated'],
+	);
+	ends(t, await runCli(`orgs list --url ${url} --token flag`, {env: {DATA_DIR}}), 0);
+	t.is(lastToken({requests}), 'Bearer flag');
+});
+
+/** A folder with `data`, as a first start leaves it, and the CLI in it. */
+const projectFolder = async (t: ExecutionContext, address: string, env: Record<string, string> = {}) => {
+	const folder = await folderOf(t);
+	await mkdir(path.join(folder, 'data'));
+	await fill(path.join(folder, 'data'), address);
+	return {
+		folder,
+		cli: (line: string, more: Record<string, string> = {}) => runCli(line, {env: {...env, ...more}, io: {cwd: folder}}),
+	};
+};
+
+test("an address of another machine, of a stranger's file or behind a link is not followed, and is named", async (t) => {
+	const {env, one} = await twoServers(t);
+	const {url, requests} = await startRecordingServer(t, list);
+	const foreign =
+		/^data\/address is not followed, because it names no address of this machine: .*\nUsing http\S+ \(profile 'one'\)\n$/;
+	for (const address of [
+		url.replace('127.0.0.1', '127.0.0.1.nip.io'),
+		url.replace('http://', 'http://127.0.0.1@192.0.2.1/'),
+		url.replace('http', 'https'),
+		'http://192.0.2.1:3000',
+		'ftp://127.0.0.1',
+		'no URL',
+	]) {
+		const {cli} = await projectFolder(t, address, env);
+		ends(t, await cli('orgs list --json', {OPLINK_ADMIN_TOKEN: 'secret'}), 0, {stderr: foreign});
+	}
+
+	const linked = await projectFolder(t, url, env);
+	await rename(path.join(linked.folder, 'data/address'), path.join(linked.folder, 'elsewhere'));
+	await symlink('../elsewhere', path.join(linked.folder, 'data/address'));
+	ends(t, await linked.cli('orgs list --json'), 0, {stderr: ''});
+	if (process.geteuid?.() === 0) {
+		const strange = await projectFolder(t, url, env);
+		await chown(path.join(strange.folder, 'data/address'), 12_345, 12_345);
+		ends(t, await strange.cli('orgs list'), 0, {stderr: /is not followed, because it belongs to another user\nUsing/});
+	}
+
+	t.deepEqual(requests, []);
+	t.is(one.requests.length, process.geteuid?.() === 0 ? 8 : 7);
+});
+
+test('the server of this folder or of DATA_DIR comes before the profile in use, and a line says so', async (t) => {
+	const {env, one, two} = await twoServers(t);
+	const {url, requests} = await startRecordingServer(t, list);
+	const {folder, cli} = await projectFolder(t, url, env);
+	const line = `Using the server of ./data, ${url}; --profile one names ${one.url}\n`;
+	ends(t, await cli('orgs list --json'), 0, {stderr: line, json: pageOf([])});
+	t.is(lastToken({requests}), 'Bearer generated');
+	// Named ones come first, without a word.
+	for (const [options, more, server] of [
+		['', {OPLINK_PROFILE: 'two'}, two],
+		[' --profile two', {}, two],
+		[' --profile one', {}, one],
+		[` --url ${two.url} --token x`, {}, two],
+		['', {OPLINK_URL: two.url, OPLINK_ADMIN_TOKEN: 'x'}, two],
+	] as const) {
+		const before = server.requests.length;
+		ends(t, await cli(`orgs list --json${options}`, more), 0, {stderr: ''});
+		t.is(server.requests.length, before + 1);
+	}
+
+	// A server that is down is not taken for another one.
+	await rm(path.join(folder, 'data/address'));
+	ends(t, await cli('orgs list', {DATA_DIR: './data', PORT: '1'}), 7, {
+		stderr: /^Using the server of .\/data, http:\/\/localhost:1; /,
+	});
+	ends(t, await cli('orgs list', {PORT: '1'}), 0, {
+		stderr: /^Using http\S+ \(profile 'one'\); --url http:\/\/localhost:1 names/,
+	});
+	t.is(requests.length, 1);
+});
+
+test('a profile of the server of this folder is used as it was saved', async (t) => {
+	const {env, one} = await twoServers(t);
+	const {cli} = await projectFolder(t, one.url.replace('127.0.0.1', 'localhost'), env);
+	ends(t, await cli('orgs list --json'), 0, {stderr: ''});
+	t.is(lastToken(one), 'Bearer token-1');
+});
+
+test('confirmations and status name the server', async (t) => {
+	const {env, one, two} = await twoServers(t);
+	for (const [line, name] of [
+		['tokens revoke ci', `${one.url} (profile 'one')`],
+		[`tokens revoke ci --url ${two.url} --token x`, two.url],
+	] as const) {
+		const terminal = createTerminal('n\n');
+		ends(t, await runCli(line, {env, io: terminal.io}), 1);
+		t.regex(terminal.text(), new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci\\? \\[y/N\\] `));
+	}
+
+	const status = await startRecordingServer(t, {'GET /admin/status': {body: {status: 'ok'}}});
+	const {stdout} = ends(t, await status.cli('status'), 0);
+	t.is(stdout, `server  ${status.url}\nstatus  ok\n`);
+	ends(t, await status.cli('status --json'), 0, {json: {status: 'ok'}});
+});
+
+test('a lock of profiles that leads nowhere, is a folder or is of the future ends', async (t) => {
+	const {env, file} = await configFolder(t);
+	await mkdir(path.dirname(file));
+	const signIn = {
+		issuer: 'http://127.0.0.1:1',
+		clientId: 'c',
+		refreshToken: 'r',
+		expiresAt: '2020-01-01T00:00:00.000Z',
+	};
+	await writeFile(
+		file,
+		JSON.stringify({current: 'one', profiles: {one: {url: 'http://127.0.0.1:1', token: 'x', signIn}}}),
+	);
+	const lock = `${file}.lock`;
+	const future = new Date('2100-01-01T00:00:00.000Z');
+	const ended = /^Error: The sign-in of profile 'one' could not be renewed/;
+	const leave = [
+		async () => {
+			await symlink('/nonexistent/lock', lock);
+			await lutimes(lock, 0, 0);
+		},
+		() => mkdir(lock).then(() => utimes(lock, 0, 0)),
+		() => writeFile(lock, '').then(() => utimes(lock, future, future)),
+	];
+	for (const left of leave) {
+		await left();
+		ends(t, await runCli('orgs list', {env}), 3, {stderr: ended});
+		await t.throwsAsync(lstat(lock), {code: 'ENOENT'});
+	}
 });
 
 test('the generated token is not offered to another host', async (t) => {

@@ -1,7 +1,7 @@
 import type {AppConfig} from '../../links/app-config/app-config.ts';
 import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
-import {isLoopback} from '../server/chosen-server.ts';
+import {isLoopback} from '../server/left-in-data-dir.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 

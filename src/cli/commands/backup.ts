@@ -108,7 +108,7 @@ export const backupCommand = command({
 	subcommands: [checkCommand],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
 	run: async (context, file: string) => {
-		const {io, show} = context;
+		const {io, options, show} = context;
 		if (file === '-') {
 			if (io.stdout.isTTY) {
 				throw usageError(
@@ -125,7 +125,7 @@ export const backupCommand = command({
 		const target = path.resolve(io.cwd, file);
 		const {changedAt} = await fileBehind(target);
 		if (changedAt !== null) {
-			await requireConsent(context, `Replace ${file}, written on ${changedAt.toISOString()}?`);
+			await requireConsent({io, options}, `Replace ${file}, written on ${changedAt.toISOString()}?`);
 		}
 
 		const done: {totals?: BackupTotals} = {};
@@ -174,7 +174,7 @@ export const restoreCommand = command({
 		const work = async (db: Db, place: string): Promise<Restored> => {
 			const holding = force && !yes ? await readHolding(db) : null;
 			if (holding !== null) {
-				await requireConsent(context, replacementQuestion(place, holding));
+				await requireConsent({io, options}, replacementQuestion(place, holding));
 			}
 
 			const {interruption: signal} = io;

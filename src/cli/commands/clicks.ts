@@ -20,15 +20,18 @@ export const clickCommands: CommandGroup = {
 			summary: 'Move all raw clicks to clickhouse (CLICKS_URL) or back to postgres; stop every server first',
 			examples: ['migrate clickhouse', 'migrate postgres --yes'],
 			options: [yesOption()],
-			run: async (context, place: string) => {
+			run: async ({io, options, show}, place: string) => {
 				if (!isPlace(place)) {
 					throw usageError('The place must be clickhouse or postgres', 'Example: oplink clicks migrate clickhouse');
 				}
 
-				const clickHouse = await clickHouseOf(context.io);
-				await requireConsent(context, `Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`);
+				const clickHouse = await clickHouseOf(io);
+				await requireConsent(
+					{io, options},
+					`Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`,
+				);
 				const {migrateClicks} = await import('../../visits/clicks/clickhouse/migrate-clicks.ts');
-				const moved = await withDatabase(context, (db) => migrateClicks(db, clickHouse, place), {
+				const moved = await withDatabase({io}, (db) => migrateClicks(db, clickHouse, place), {
 					exclusive: true,
 				}).catch((error: unknown) => {
 					const {name, message} = error as Error;
@@ -36,7 +39,7 @@ export const clickCommands: CommandGroup = {
 						? new OperatorError(`${message}. Nothing was changed`, exitCodes.conflict)
 						: error;
 				});
-				await context.show.answer({place, moved}, () =>
+				await show.answer({place, moved}, () =>
 					moved === null
 						? `Nothing to do: the clicks are in ${placeNames[place]}`
 						: `${counted(moved, 'click')} moved to ${placeNames[place]}`,

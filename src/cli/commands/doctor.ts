@@ -11,6 +11,7 @@ import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {inParallel} from '../import/in-parallel.ts';
 import {collect} from '../link-fields.ts';
+import {nameOf} from '../server/chosen-server.ts';
 
 type Options = {org?: string[]; strict?: boolean; public?: boolean};
 
@@ -26,8 +27,7 @@ async function* examine(
 	const clock = createClock(0);
 	const server = connection.server();
 	const {isReachable, findings} = await reachServer(server.baseUrl, {signal, clock});
-	const from = server.profile === null ? '' : ` of profile '${server.profile}'`;
-	yield [findingsOf('Server').ok('server.address', `${server.baseUrl}${from}`), ...findings];
+	yield [findingsOf('Server').ok('server.address', nameOf(server)), ...findings];
 	if (!isReachable) {
 		if (server.isOwn) {
 			yield await examineThisMachine(io);

@@ -31,13 +31,14 @@ export const migrateCommands: CommandGroup = {
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context) => {
+				const {io, options} = context;
 				requireAnswerer(context);
 				const down = async (db: Db, place: string) => {
 					const {migrateDown, migrationStatus} = await migrations();
 					const newest = (await migrationStatus(db)).findLast(({appliedAt}) => appliedAt !== null);
 					if (newest !== undefined) {
 						const question = `Roll back ${newest.name} in ${place}, and delete the data in the tables it created?`;
-						await requireConsent(context, question);
+						await requireConsent({io, options}, question);
 					}
 
 					return migrateDown(db);

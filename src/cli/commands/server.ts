@@ -1,4 +1,6 @@
 import {command} from '../command.ts';
+import {nameOf} from '../server/chosen-server.ts';
+import {flattened} from '../terminal/output.ts';
 
 export const serveCommand = command({
 	usage: 'serve',
@@ -45,5 +47,9 @@ export const statusCommand = command({
 	usage: 'status',
 	summary: 'Show the status of the server',
 	examples: ['status', 'status --url https://links.example.com --json'],
-	run: async ({connection, show}) => show.fields(await connection.admin().get<object>('/admin/status')),
+	run: async ({connection, show}) =>
+		show.fields(await connection.admin().get<object>('/admin/status'), (status) => [
+			['server', nameOf(connection.server())],
+			...flattened(status),
+		]),
 });

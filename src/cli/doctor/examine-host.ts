@@ -7,7 +7,7 @@ import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {type Clock, DAY_MS} from '../../platform/clock.ts';
 import {counted} from '../../platform/plural.ts';
-import {isLoopback} from '../server/chosen-server.ts';
+import {isLoopback} from '../server/left-in-data-dir.ts';
 import {associationFiles, checkFile} from './host-files.ts';
 
 const TIMEOUT_MS = 10_000;

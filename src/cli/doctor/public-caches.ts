@@ -8,7 +8,7 @@ import {variables} from '../../platform/config/variables.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 import {counted} from '../../platform/plural.ts';
 import {usageError} from '../cli-errors.ts';
-import {isLoopback} from '../server/chosen-server.ts';
+import {isLoopback} from '../server/left-in-data-dir.ts';
 import {areaOf} from './examine-host.ts';
 import {named, readBody} from './host-files.ts';
 

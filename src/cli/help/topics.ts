@@ -29,11 +29,14 @@ Server and token come from the first of these that is set:
 
   1. --url and --token; or --profile
   2. OPLINK_URL and OPLINK_ADMIN_TOKEN; or OPLINK_PROFILE
-  3. the profile in use (oplink login, oplink profiles use)
-  4. the server of this machine: PUBLIC_URL, or localhost and PORT, with
+  3. the server that runs in this folder or with this DATA_DIR: the address that
+     it left in DATA_DIR, with the token beside it, and no other credential
+  4. the profile in use (oplink login, oplink profiles use)
+  5. the server of this machine: PUBLIC_URL, or localhost and PORT, with
      ADMIN_TOKEN, or the token that it keeps in DATA_DIR
 
-The token of a profile is sent only to the URL of that profile.
+With both 3 and 4, a line on standard error names the server that is used. The
+token of a profile is sent only to the URL of that profile.
 
 The server (serve, migrate, config; doctor where no server answers) reads:
 

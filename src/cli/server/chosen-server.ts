@@ -1,10 +1,8 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import {withoutEndingSlash} from '../../client/api-caller.ts';
 import {variables} from '../../platform/config/variables.ts';
-import {ADDRESS_FILE} from '../../start/own-address.ts';
 import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
+import {dataDirOf, isLoopback, leftAddress, leftToken} from './left-in-data-dir.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
 
 /** The server that a command line names. */
@@ -21,11 +19,13 @@ export type ChosenServer = {
 	isOwn: boolean;
 	/** The file that a server on this machine left the address in; null where it came from elsewhere. */
 	addressFile: string | null;
+	/** What the operator has to know of the choice: the server of two, or why a file was not followed; null for nothing. */
+	note: string | null;
 	/** @throws OperatorError if no token is found. */
 	token: () => string;
+	/** For a credential that was given without the URL. @throws OperatorError if the address came from a file. */
+	requireNamed: (credential: string) => void;
 };
-
-const dataDirOf = (env: Io['env']): string => env['DATA_DIR'] || variables.dataDir.fallback;
 
 /** A URL for requests. @throws OperatorError unless it is http or https. */
 export const serverUrl = (text: string): string => {
@@ -45,70 +45,99 @@ export const usableToken = (token: string): string => {
 	return token;
 };
 
-/** Whether the URL names this machine. */
-export const isLoopback = (url: string): boolean =>
-	/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(new URL(url).hostname);
+/** The two addresses of one server: a loopback name stands for any other. */
+const isSame = (one: string, other: string): boolean =>
+	one === other || (isLoopback(one) && isLoopback(other) && new URL(one).port === new URL(other).port);
 
-/** The first line that servers on this machine left in a file of their DATA_DIR; an unreadable one counts as absent. */
-const leftInDataDir = ({env, cwd}: Io, name: string): string | null => {
-	try {
-		return (
-			readFileSync(path.resolve(cwd, dataDirOf(env), name), 'utf8')
-				.trim()
-				.split('\n', 1)[0] || null
-		);
-	} catch {
-		return null;
+type Address = {baseUrl: string; from?: Profile; addressFile?: string; note?: string};
+
+/** A server as messages name it. */
+export const nameOf = ({baseUrl, profile}: Pick<ChosenServer, 'baseUrl' | 'profile'>): string =>
+	profile === null ? baseUrl : `${baseUrl} (profile '${profile}')`;
+
+/** The server that somebody named: by option or environment, as a URL or as a profile. */
+const explicitAddress = ({url, profile}: ServerOptions, env: Io['env']): Address | null => {
+	const named = url || profile ? url : env['OPLINK_URL'];
+	if (named) {
+		return {baseUrl: serverUrl(named)};
 	}
+
+	const name = profile || env['OPLINK_PROFILE'];
+	const from = name ? findProfile(readProfiles(env), name) : null;
+	return from && {baseUrl: serverUrl(from.url), from};
 };
 
-/** Where the server on this machine listens, as it said itself. */
-const leftAddress = (io: Io): string | null => {
-	const url = leftInDataDir(io, ADDRESS_FILE);
-	return url !== null && URL.canParse(url) && new URL(url).protocol === 'http:' ? url : null;
+/** The server that nobody named: this folder's or DATA_DIR's, the profile in use, the one of this environment. */
+const impliedAddress = (io: Io): Address => {
+	const {env} = io;
+	const {byName, current} = readProfiles(env);
+	const profile = byName.get(current ?? '');
+	const port = Number(env['PORT']);
+	const left = env['PUBLIC_URL'] || port ? null : leftAddress(io);
+	const local: Address =
+		left?.url === undefined
+			? {
+					baseUrl: serverUrl(env['PUBLIC_URL'] || `http://localhost:${port || variables.port.fallback}`),
+					...(left && {note: left.fault}),
+				}
+			: {baseUrl: serverUrl(left.url), addressFile: left.file};
+	if (profile === undefined) {
+		return local;
+	}
+
+	const profiled = {baseUrl: serverUrl(profile.url), from: profile};
+	const using = `Using ${nameOf({baseUrl: profiled.baseUrl, profile: profile.name})}`;
+	if (isSame(local.baseUrl, profiled.baseUrl)) {
+		return profiled;
+	}
+
+	if (local.addressFile !== undefined || env['DATA_DIR']) {
+		const note = `Using the server of ${dataDirOf(env)}, ${local.baseUrl}; --profile ${profile.name} names ${profile.url}`;
+		return {...local, note: [local.note, note].filter(Boolean).join('\n')};
+	}
+
+	return env['PUBLIC_URL'] || port
+		? {...profiled, note: `${using}; --url ${local.baseUrl} names the server of this environment`}
+		: {...profiled, ...(left && {note: `${left.fault}\n${using}`})};
 };
 
 /**
  * The server of a command line. Precedence: options, `--profile` among them; the environment, OPLINK_PROFILE last; the
- * profile in use; the server that listens on this machine with this environment, or left its address in DATA_DIR. A token is sent only to its own
- * server: a profile's to its URL, the generated one to this machine.
+ * server that left its address in DATA_DIR; the profile in use; the server with this environment. A token is sent only
+ * to its own server: a profile's to its URL, the generated one to this machine. An address from a file gets the token
+ * beside it alone, because whoever wrote the file chose where requests go.
  * @throws OperatorError for an invalid URL or an unknown profile.
  */
 export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 	const {env} = io;
-	const named = options.profile ? findProfile(readProfiles(env), options.profile) : null;
+	const {baseUrl, from = null, addressFile = null, note = null} = explicitAddress(options, env) ?? impliedAddress(io);
+	const isOwn = addressFile !== null || isLoopback(baseUrl) || baseUrl === withoutEndingSlash(env['PUBLIC_URL'] ?? '');
+	const named = options.profile ? from : null;
 	/** The default, read only if it is needed, so that a broken file does not affect explicit choices. */
 	const impliedProfile = (): Profile | null => {
-		const profiles = readProfiles(env);
-		const name = env['OPLINK_PROFILE'] || profiles.current;
-		return named ?? (name ? findProfile(profiles, name) : null);
+		const {byName, current} = readProfiles(env);
+		return from ?? byName.get(env['OPLINK_PROFILE'] || (current ?? '')) ?? null;
 	};
-
-	const address = (): {baseUrl: string; from?: Profile; addressFile?: string} => {
-		const url = options.url || (named === null && env['OPLINK_URL']);
-		const profile = url ? null : impliedProfile();
-		if (url || profile) {
-			return profile ? {baseUrl: serverUrl(profile.url), from: profile} : {baseUrl: serverUrl(url || '')};
-		}
-
-		const port = Number(env['PORT']);
-		const left = env['PUBLIC_URL'] || port ? null : leftAddress(io);
-		return left === null
-			? {baseUrl: serverUrl(env['PUBLIC_URL'] || `http://localhost:${port || variables.port.fallback}`)}
-			: {baseUrl: serverUrl(left), addressFile: path.join(dataDirOf(env), ADDRESS_FILE)};
-	};
-
-	const {baseUrl, from = null, addressFile = null} = address();
-	const isOwn = addressFile !== null || isLoopback(baseUrl) || baseUrl === withoutEndingSlash(env['PUBLIC_URL'] ?? '');
 	const tokenOf = (profile: Profile | null): string | null =>
 		profile !== null && serverUrl(profile.url) === baseUrl ? profile.token : null;
+	const requireNamed = (credential: string): void => {
+		if (addressFile !== null) {
+			throw usageError(`${credential} is not sent to an address from a file, ${addressFile}`, `Add --url ${baseUrl}`);
+		}
+	};
+	const unsent =
+		addressFile !== null && env['OPLINK_ADMIN_TOKEN']
+			? `OPLINK_ADMIN_TOKEN is not sent to an address from a file, ${addressFile}: that gets the token beside it`
+			: null;
 	return {
 		baseUrl,
 		profile: from?.name ?? null,
 		isOwn,
 		addressFile,
+		note: [note, unsent].filter(Boolean).join('\n') || null,
+		requireNamed,
 		tokenProfile: () => {
-			if (options.token) {
+			if (options.token || addressFile !== null) {
 				return null;
 			}
 
@@ -116,17 +145,25 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 			return tokenOf(used) ? (used?.name ?? null) : null;
 		},
 		token: () => {
+			if (options.token) {
+				requireNamed('--token');
+			}
+
 			const token =
-				options.token ||
-				tokenOf(named) ||
-				env['OPLINK_ADMIN_TOKEN'] ||
-				tokenOf(impliedProfile()) ||
-				env['ADMIN_TOKEN'] ||
-				(isOwn ? leftInDataDir(io, 'admin-token') : null);
+				addressFile === null
+					? options.token ||
+						tokenOf(named) ||
+						env['OPLINK_ADMIN_TOKEN'] ||
+						tokenOf(impliedProfile()) ||
+						env['ADMIN_TOKEN'] ||
+						(isOwn ? leftToken(io) : null)
+					: leftToken(io);
 			if (!token) {
 				throw missingCredential(
 					'No admin token is given',
-					'Log in with oplink login, or set OPLINK_ADMIN_TOKEN; a server without ADMIN_TOKEN keeps its own in DATA_DIR/admin-token',
+					addressFile === null
+						? 'Log in with oplink login, or set OPLINK_ADMIN_TOKEN; a server without ADMIN_TOKEN keeps its own in DATA_DIR/admin-token'
+						: `None is beside ${addressFile}: oplink login --url ${baseUrl}, or give --url or OPLINK_URL with the token`,
 				);
 			}
 

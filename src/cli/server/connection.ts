@@ -35,7 +35,8 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 				return null;
 			}
 
-			const {baseUrl} = chooseServer(options, io);
+			const {baseUrl, requireNamed} = chooseServer(options, io);
+			requireNamed('A SERVER key');
 			const {links} = new Oplink({
 				baseUrl,
 				serverKey,

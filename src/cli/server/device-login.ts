@@ -1,10 +1,10 @@
-import {open, rm, stat} from 'node:fs/promises';
+import {lstat, open, rm} from 'node:fs/promises';
 import type {Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers} from 'openid-client';
 import {createClock} from '../../platform/clock.ts';
 import {OperatorError} from '../cli-errors.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
-import {isLoopback} from './chosen-server.ts';
+import {isLoopback} from './left-in-data-dir.ts';
 import {type Profile, profilesPath, readProfiles, type SignIn, saveProfiles} from './profiles.ts';
 
 /** What a provider gives: the token for the server, and the sign-in that renews it. */
@@ -105,9 +105,10 @@ const alone = async (io: Io, work: () => Promise<void>): Promise<void> => {
 			break;
 		}
 
-		const {mtimeMs} = await stat(lock).catch(() => ({mtimeMs: clock.now().getTime()}));
-		if (clock.now().getTime() - mtimeMs > STALE_LOCK_MS) {
-			await rm(lock, {force: true});
+		// Not what a link leads to, which may be gone; a time of the future is as wrong as an old one.
+		const {mtimeMs} = await lstat(lock).catch(() => ({mtimeMs: clock.now().getTime()}));
+		if (Math.abs(clock.now().getTime() - mtimeMs) > STALE_LOCK_MS) {
+			await rm(lock, {force: true, recursive: true});
 		} else {
 			await io.sleep(LOCK_PAUSE_SECONDS);
 		}

@@ -1,5 +1,7 @@
 import {inputError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
+import {nameOf} from '../server/chosen-server.ts';
+import {writeMessage} from './io.ts';
 import {canAsk, openPrompts} from './prompts.ts';
 
 /** @throws OperatorError where consent is needed and nobody can be asked. */
@@ -13,12 +15,13 @@ export const requireAnswerer = ({io, options}: Pick<Context, 'io' | 'options'>):
 };
 
 /**
- * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`.
+ * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`. Where a server is
+ * asked to do it, the question names the server.
  * @param question describes what will be deleted, or reads it from the server, which happens only at a prompt.
  * @throws OperatorError without a terminal, or if the answer is no; InterruptedError for Ctrl-C.
  */
 export const requireConsent = async (
-	context: Pick<Context, 'io' | 'options'>,
+	context: Pick<Context, 'io' | 'options'> & Partial<Pick<Context, 'connection'>>,
 	question: string | (() => Promise<string>),
 ): Promise<void> => {
 	if (context.options.yes) {
@@ -27,6 +30,10 @@ export const requireConsent = async (
 
 	requireAnswerer(context);
 	const text = typeof question === 'string' ? question : await question();
+	if (context.connection !== undefined) {
+		await writeMessage(context.io, `On ${nameOf(context.connection.server())}:`);
+	}
+
 	const prompts = openPrompts(context.io);
 	try {
 		if (!/^y(?:es)?$/i.test(await prompts.ask(`${text} [y/N] `))) {
