@@ -1,13 +1,24 @@
 import type {Show} from './command.ts';
-import {type Attempt, evidenceWords, methodMeanings, missReasons, relayWords, ruledOutWords} from './match-words.ts';
+import {
+	type Attempt,
+	evidenceWords,
+	methodMeanings,
+	missReasons,
+	outcomeWord,
+	relayWords,
+	ruledOutWords,
+} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues} from './terminal/output.ts';
 import {wrapped} from './terminal/wrapped.ts';
 
 type Candidate = Attempt['candidates'][number];
 
-/** A link's name in a trace; null if the link is deleted. */
+/** A link's name in a trace; null if the link is deleted, none if the token may not read it. */
 export type LinkNames = ReadonlyMap<string, {url: string; shortCode: string} | null>;
+
+/** What the app gets of the link: where it leads, with the query of the click. */
+export type AppGets = {path: string; params: Record<string, string>};
 
 /** Every link in a trace. */
 export const linksOf = ({linkId, candidates}: Attempt): string[] => [
@@ -17,18 +28,21 @@ export const linksOf = ({linkId, candidates}: Attempt): string[] => [
 /** An API time formatted for people. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
 
-const TOKEN_WORDS = {absent: 'none', unknown: 'one that no tap has', known: 'one of a tap'} as const;
+const TOKEN_WORDS = {absent: 'none', unknown: 'one that no click has', known: 'one of a click'} as const;
 
 const signalsText = ({platform, osVersion, deviceModel, language, timezone}: Attempt['signals']): string =>
 	[[platform, osVersion].filter(Boolean).join(' '), deviceModel, language, timezone].filter(Boolean).join(', ');
 
-const answerText = ({matched, method, confidence, score, reason}: Attempt): string => {
+/** The outcome in our word, with the API's name. */
+const answerText = (attempt: Attempt): string => {
+	const {matched, method, confidence, score, reason} = attempt;
+	const word = `${outcomeWord(attempt)} (${matched ? method : reason})`;
 	if (!matched) {
-		return `no match: ${reason}`;
+		return `no match: ${word}`;
 	}
 
 	return [
-		method,
+		word,
 		confidence,
 		...(score === null ? [] : [score === 100 ? 'probability over 99 %' : `probability ${score} %`]),
 	].join(', ');
@@ -56,7 +70,7 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 				// A deleted link is named by its id.
 				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {least: ID_WIDTH}),
 			},
-			{title: 'TAPPED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
+			{title: 'CLICKED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
 			{title: '%', value: ({score}) => score, align: 'right'},
 			{title: 'ADDR', value: ({points}) => points.ip + points.network, align: 'right'},
 			{title: 'PLAT', value: ({points}) => points.platform, align: 'right'},
@@ -71,15 +85,19 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 	);
 
 const LEGEND =
-	'TAPPED is how long before the first open; % is the probability of the tap; those of one link count together. ADDR to LANG are points for likeness: the same address (40) or network (25); a signal missing on one side has 0, a mismatch fewer. ALIKE is how many recent phones of the app are as much alike.';
+	'CLICKED is how long before the first open; % is the probability of the click; those of one link count together. ADDR to LANG are points for likeness: the same address (40) or network (25); a signal missing on one side has 0, a mismatch fewer. ALIKE is how many recent phones of the app are as much alike.';
 
 /**
  * A match attempt for readers: the request, the answer, its meaning and next steps, and all candidates with their
  * probabilities, best first.
  */
-export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {
+export const matchTrace = (
+	attempt: Attempt,
+	{links, gets}: {links: LinkNames; gets: AppGets | null},
+	show: Pick<Show, 'table' | 'width'>,
+): string => {
 	const {at, deviceId, matched, method, linkId, query, reason, signals, candidates} = attempt;
-	const nameOf = (id: string) => links.get(id)?.url ?? `${id} (deleted)`;
+	const nameOf = (id: string) => links.get(id)?.url ?? (links.has(id) ? `${id} (deleted)` : id);
 	const scored = ({linkId: id, score, ruledOut}: Candidate) =>
 		`${nameOf(id)}, ${score} %${ruledOut === null ? '' : ', ruled out'}`;
 	const {nearest, runnerUp} = contendersOf(attempt);
@@ -93,6 +111,8 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 		['answer', answerText(attempt)],
 		['link', linkId === null ? undefined : nameOf(linkId)],
 		['query', query && queryText(query)],
+		['path', gets?.path],
+		['params', gets === null ? undefined : queryText(gets.params)],
 		['nearest', nearest && scored(nearest)],
 		['runner-up', runnerUp && scored(runnerUp)],
 	];

@@ -31,6 +31,7 @@ import {templateCommands} from './commands/templates.ts';
 import {tokenCommands} from './commands/tokens.ts';
 import {webhookCommands} from './commands/webhooks.ts';
 import {complete} from './completion/complete.ts';
+import {withMeant} from './did-you-mean.ts';
 import {exitCodes} from './exit-codes.ts';
 import {addHelpCommand, exampleLines, topicsText} from './help/help-command.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
@@ -185,7 +186,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
 			writeErr: (text) => io.stderr.write(messageText(text, io.stderr)),
-			outputError: (text, writeErr) => writeErr(text.replace(/^error: /, 'Error: ')),
+			outputError: (text, writeErr) => writeErr(withMeant(text.replace(/^error: /, 'Error: '))),
 			getOutHelpWidth: () => io.stdout.columns || 80,
 			getErrHelpWidth: () => io.stderr.columns || 80,
 			getOutHasColors: () => false,

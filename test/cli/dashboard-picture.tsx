@@ -30,6 +30,14 @@ const viewOf = (more: Partial<View> = {}): View => {
 const picture = (size: Size, more: Partial<View> = {}, ink: Ink = 'blocks'): string[] =>
 	pictureOf(viewOf(more), {isStyled: false, ink}, size).split('\n');
 
+test('before the server has told its time the screen shows none', (t) => {
+	const figures = createFigures(() => 1234).read();
+	const lines = picture({columns: 80, rows: 24}, {figures, link: {state: 'connecting'}});
+	t.regex(lines[0] ?? '', / ○ connecting --:--:--$/);
+	t.regex(lines.join('\n'), /TOP LINKS since --:--/);
+	t.notRegex(lines.slice(2).join('\n'), /\d\d:\d\d/);
+});
+
 test('the picture at 80 by 24', (t) => {
 	t.deepEqual(
 		picture({columns: 80, rows: 24}),
@@ -47,7 +55,7 @@ test('the picture at 80 by 24', (t) => {
 
  TOP LINKS since 11:01                   PLATFORMS           MATCHES
  Spring sale (Ab12/sp…  12k ███████████  ios             9k  clipboard       40
- 春のセール 全品半額、… 800 ▊            android         4k  none             4
+ 春のセール 全品半額、… 800 ▊            android         4k  no match         4
  👩‍👩‍👧 Hot [31m deals (A…   12 ▏            unknown        158
  Ab12/plain               1 ▏
 
@@ -82,7 +90,7 @@ test('120 by 40 shows more of everything', (t) => {
 		' 12:00:03  click    春のセール 全品半額、今週末まで限定のお知らせ (Ab12/ja)     android · Chrome',
 		' 12:00:03  crawler  Spring sale (Ab12/spring)                                   preview-crawler',
 		' 12:00:02  match    Spring sale (Ab12/spring)                                   clipboard · exact',
-		' 12:00:01  miss     Ab12                                                        no_click',
+		' 12:00:01  miss     Ab12                                                        no click',
 		' 11:59:00  event    Ab12                                                        purchase',
 	]);
 	t.is(lines[39], ' q quits');
@@ -152,7 +160,7 @@ test('a crawler, a match and an event do not count as clicks', (t) => {
 	t.deepEqual(after.perMinute, before.perMinute);
 	t.deepEqual(after.matches, [
 		{name: 'clipboard', count: 41},
-		{name: 'none', count: 5},
+		{name: 'no match', count: 5},
 	]);
 });
 

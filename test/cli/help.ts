@@ -11,7 +11,10 @@ import {ends, runCli} from './_run-cli.ts';
 const everyCommand = commands.flatMap((entry) =>
 	'commands' in entry
 		? entry.commands.map((spec) => ({words: [entry.name, spec.usage.split(' ')[0] ?? ''], spec}))
-		: [{words: [entry.usage.split(' ')[0] ?? ''], spec: entry}],
+		: [entry, ...(entry.subcommands ?? [])].map((spec) => ({
+				words: [...new Set([entry, spec])].map(({usage}) => usage.split(' ')[0] ?? ''),
+				spec,
+			})),
 );
 
 test('oplink alone prints help on stdout and succeeds', async (t) => {
@@ -38,7 +41,7 @@ test('every command of the specification is there', (t) => {
 			'keys show revoke regenerate',
 			'app-config show set',
 			'app check kit',
-			'stats',
+			'stats funnel',
 			'dashboard',
 			'match explain list simulate',
 			'events list',

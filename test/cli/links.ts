@@ -15,6 +15,30 @@ const link = {
 	isActive: true,
 };
 
+test('links create shows the fields that are set, and with --json all', async (t) => {
+	const {cli} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/links': {
+			body: {
+				id: 'an-id',
+				url: 'https://go.example.com/Ab12/x',
+				path: '/sale',
+				title: null,
+				tags: [],
+				params: {a: '1'},
+				og: {title: null},
+				isActive: false,
+			},
+		},
+	});
+	const {stdout} = ends(t, await cli('links create --org Ab12 --path /sale'), 0);
+	t.is(
+		stdout,
+		'url       https://go.example.com/Ab12/x\nid        an-id\npath      /sale\nparams.a  1\nisActive  no\n',
+	);
+	const {stdout: all} = await cli('links create --org Ab12 --path /sale --json');
+	t.like(JSON.parse(all), {title: null, tags: [], og: {title: null}});
+});
+
 test('links create has a flag for every field', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/links': {status: 201, body: link},

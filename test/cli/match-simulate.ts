@@ -14,12 +14,13 @@ test('match simulate plays an iPhone whose app reads the clipboard', async (t) =
 	const {url} = await link(acme);
 	const {stdout, stderr} = ends(t, await cli(`match simulate --org ${acme.orgKey}`), 0);
 	shows(t, stdout, {
-		tapped: url,
+		clicked: url,
 		phone: 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23',
 		page: 'leaves a token on the clipboard; posts its signals',
 		opened: '1m later, at 198.51.100.23',
 		'app sends': 'clipboard token',
-		answer: 'CLIPBOARD, exact',
+		answer: 'clipboard (CLIPBOARD), exact',
+		path: '/sale',
 	});
 	t.true(widest(stdout) <= 80);
 	t.regex(stderr, /Nothing was stored/);
@@ -47,7 +48,12 @@ test('match simulate taps a URL with its query, and match explain shows the quer
 	const {url, shortCode} = await link(acme, {params: {own: '1'}});
 	const query = '?ref=42&ref=43&own=2&note=a%20b';
 	const {stdout} = await cli(`match simulate ${url}${query}#top`);
-	shows(t, stdout, {tapped: `${url}?ref=42&own=2&note=a+b`, query: 'ref=42, note=a b, own=2'});
+	shows(t, stdout, {
+		clicked: `${url}?ref=42&own=2&note=a+b`,
+		query: 'ref=42, note=a b, own=2',
+		path: '/sale',
+		params: 'own=1, ref=42, note=a b',
+	});
 	const {answer} = await json(`match simulate ${shortCode}${query} --org ${acme.orgKey}`);
 	t.deepEqual(answer.params, {own: '1', ref: '42', note: 'a b'});
 	const address = network()(1);
@@ -55,7 +61,7 @@ test('match simulate taps a URL with its query, and match explain shows the quer
 	await open(service, address, {clipboardToken: token, deviceId: 'device-0004'}, acme);
 	const [{id}] = await attemptsOf(service, acme);
 	const explained = await onScreen(`match explain ${id} --org ${acme.orgKey}`);
-	shows(t, explained.stdout, {query: 'ref=42, note=a b, own=2'});
+	shows(t, explained.stdout, {query: 'ref=42, note=a b, own=2', path: '/sale', params: 'own=1, ref=42, note=a b'});
 });
 
 test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
@@ -65,7 +71,7 @@ test('match simulate says why a page leaves no token, and a miss is an answer li
 	shows(t, stdout, {
 		page: 'leaves no token: the link is not deferred',
 		'app sends': 'no token',
-		answer: 'no match: no_click',
+		answer: 'no match: no click (no_click)',
 	});
 	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
 });
@@ -74,9 +80,9 @@ test('match simulate shows the probability and explains it', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme);
 	const {stdout} = await cli(`match simulate ${shortCode} --org ${acme.orgKey} --no-clipboard --delay 1h`);
-	shows(t, stdout, {answer: 'FINGERPRINT_EXACT, medium, probability 94 %'});
-	const words = 'no phones of this app have been counted yet; 1 tap was made here in 24 hours.';
-	t.true(stdout.replaceAll('\n', ' ').includes(`no tap at all with 6 %: ${words}`), stdout);
+	shows(t, stdout, {answer: 'fingerprint (FINGERPRINT_EXACT), medium, probability 94 %'});
+	const words = 'No phones of this app have been counted yet; 1 click was made here in 24 hours.';
+	t.true(stdout.replaceAll('\n', ' ').includes(`that no click did: 6 %. ${words}`), stdout);
 });
 
 test('match simulate sends only the given options', async (t) => {
@@ -127,5 +133,5 @@ test('the program itself simulates', async (t) => {
 	const {url} = await link(await organization(service));
 	const simulating = start(t, ['match', 'simulate', url, '--no-clipboard'], environment(service));
 	const {stdout} = ends(t, await finish(simulating), 0);
-	shows(t, stdout, {answer: 'FINGERPRINT_EXACT, high, probability over 99 %'});
+	shows(t, stdout, {answer: 'fingerprint (FINGERPRINT_EXACT), high, probability over 99 %'});
 });

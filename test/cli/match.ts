@@ -26,19 +26,21 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 		device: 'device-0001',
 		signals: 'iOS 17.5.1, iPhone15,2, en-US, America/New_York',
 		'came over': 'IPv4, with the CLIENT key',
-		answer: 'FINGERPRINT_EXACT, medium, probability 99 %',
+		answer: 'fingerprint (FINGERPRINT_EXACT), medium, probability 99 %',
+		path: '/sale',
+		params: '-',
 		link: sale.url,
 		'runner-up': `${other.url}, 0 %`,
 	});
-	t.regex(stdout, /^LINK +TAPPED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
+	t.regex(stdout, /^LINK +CLICKED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
 	t.regex(stdout, /^summer-sale-\S*… +0s +99 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +5 +0 +15 +-25 +-10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +0 +0 +0 +15 +10 +0\/0 +platform$/m);
 	t.regex(
 		stdout.replaceAll('\n', ' '),
-		/This tap led here with a probability of 98.9 %, those of other links with 0.0 %, no tap at all with 1.1 %: no phones of this app have been counted yet; 3 taps were made here in 24 hours\./,
+		/Probability that this click led to the install: 98.9 %; that one on another link did: 0.0 %; that no click did: 1.1 %\. No phones of this app have been counted yet; 3 clicks were made here in 24 hours\./,
 	);
-	t.regex(stdout, /^platform: the tap was made on another platform$/m);
+	t.regex(stdout, /^platform: the click was made on another platform$/m);
 	const longest = sale.url.length + 'install referrer  '.length;
 	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
 	t.true(widest(stdout) <= longest);
@@ -64,7 +66,7 @@ test.serial('match explain says that no token came, where most matches of the ap
 	t.notRegex(await explain(byToken), words);
 });
 
-test('match explain says that taps of one link decided together, as after many test taps of an office', async (t) => {
+test('match explain says that clicks of one link decided together, as after many test taps of an office', async (t) => {
 	const {acme, place, sale} = await setUp();
 	for (let tap = 0; tap < 3; tap += 1) {
 		await visit(service, sale, place(1));
@@ -81,7 +83,7 @@ test('match explain says that taps of one link decided together, as after many t
 	}
 
 	const percent = (100 * together).toFixed(1);
-	const said = `The taps of this link together led here with a probability of ${percent} %, no tap`;
+	const said = `Probability that a click on this link led to the install: ${percent} %; that no click did`;
 	t.true(stdout.replaceAll('\n', ' ').includes(said), stdout);
 });
 
@@ -91,10 +93,10 @@ test('match explain shows the meaning and the next step of a miss', async (t) =>
 	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
 	const {stdout} = await cli(`match explain ${attempt.id} --org ${acme.orgKey}`);
-	shows(t, stdout, {answer: 'no match: ruled_out'});
+	shows(t, stdout, {answer: 'no match: ruled out (ruled_out)', path: undefined});
 	t.regex(stdout, new RegExp(`^nearest +${sale.url}, 0 %`, 'm'));
-	t.regex(stdout, /^The likeliest tap cannot belong to this first open/m);
-	t.regex(stdout, /^Next: Open the app on the phone that tapped/m);
+	t.regex(stdout, /^The likeliest click cannot belong to this first open/m);
+	t.regex(stdout, /^Next: Open the app on the phone that clicked/m);
 	t.regex(stdout, /^older OS: the app's OS is older/m);
 });
 
@@ -119,11 +121,15 @@ test('match list shows the newest attempts first, and an unknown one is not foun
 	await open(service, place(1), {clipboardToken: token, deviceId: 'device-0002'}, acme);
 	await open(service, place(9), {deviceId: 'device-0003'}, acme);
 	const {stdout} = await cli(`match list --org ${acme.orgKey}`);
-	t.regex(stdout, /^AT \(UTC\) +ID +MATCHED$/m);
 	const now = service.clock.now().toISOString().slice(0, 19).replace('T', ' ');
-	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}yes, clipboard token$`, 'm'));
-	t.regex(stdout, new RegExp(`^${now} {2}\\S{36} {2}no, no tap found$`, 'm'));
-	t.true(widest(stdout) <= 80);
+	const attempts: Array<{id: string; matched: boolean}> = await attemptsOf(service, acme);
+	const lineOf = ({id, matched}: {id: string; matched: boolean}) =>
+		`${now}  ${id}  ${matched ? `clipboard  exact       ${sale.shortCode}  device-0002` : 'no click   -           -        device-0003'}`;
+	const title = 'AT (UTC)             ID                                    OUTCOME    CONFIDENCE  LINK     DEVICE';
+	t.is(stdout, `${[title, ...attempts.map(lineOf)].join('\n')}\n`);
+	const {stdout: screen} = await onScreen(`match list --org ${acme.orgKey}`);
+	t.true(widest(screen) <= 80, screen);
+	t.regex(screen, new RegExp(`^${now.slice(5, 16)} {2}\\S{36} {2}clipboard {2,}${sale.shortCode} {2}device-`, 'm'));
 	t.like(await json(`match list --org ${acme.orgKey} --limit 1`), {total: 2, limit: 1});
 	t.is((await cli(`match explain ${acme.id} --org ${acme.orgKey}`)).exitCode, 4);
 	t.is((await cli(`match explain ${acme.id}`)).exitCode, 4);

@@ -119,6 +119,21 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 	ends(t, await cli('stats --org Ab12 --csv --json'), 2, {stderr: /--csv and --json cannot be combined/});
 });
 
+test('a name that --by does not know is a usage error that says what was meant, for the report as for the funnel', async (t) => {
+	const {cli, requests} = await startRecordingServer(t, {});
+	for (const [line, words] of [
+		['stats --by nope', /^Error: --by 'nope' is none of platform, /],
+		['stats --by country,chanel', /'chanel' is none of .*\. Did you mean channel\?$/m],
+		['stats funnel --by os', /^Error: --by 'os' is none of platform, /],
+		['links import a.csv --format bitli', /Allowed choices are .*\. Did you mean bitly\?$/m],
+		['stats funnel --by utmcampaign', /Did you mean utmCampaign\?$/m],
+	] as const) {
+		ends(t, await cli(`${line} --org Ab12`), 2, {stderr: words});
+	}
+
+	t.deepEqual(requests, []);
+});
+
 test('--by prints more of each breakdown, and as CSV every value', async (t) => {
 	const named = Array.from({length: 29}, (_, index) => ({key: `campaign ${index}`, count: 100 - index}));
 	const utmCampaign = [...named, {key: '=HYPERLINK("https://evil.example")', count: 1}];

@@ -2,15 +2,16 @@ import {Option} from 'commander';
 import type {MatchAttempt} from '../../visits/match/match-attempt-store.ts';
 import type {Simulation} from '../../visits/match/simulate-match.ts';
 import {simulatedNetworks} from '../../visits/match/simulated-phone.ts';
+import {withQuery} from '../../visits/resolution/visit/tap-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
-import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
-import {type Attempt, outcomeWords} from '../match-words.ts';
-import {resource} from '../resource.ts';
-import type {ApiClient, Json} from '../server/admin-client.ts';
-import {chosenPath, organizationPath} from '../server/link-surface.ts';
-import {linkOfId, namedAdminLink, queryOf} from '../server/named-link.ts';
+import {orgOption, pageOptions} from '../common-options.ts';
+import {type AppGets, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
+import {type Attempt, outcomeWord} from '../match-words.ts';
+import type {Json} from '../server/admin-client.ts';
+import {type Chosen, chosenPath, organizationPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
+import {type KnownLink, linksOfIds, namedAdminLink, queryOf} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
 import {keyValues} from '../terminal/output.ts';
 
@@ -28,9 +29,32 @@ type SimulateOptions = {
 	key: boolean;
 };
 
-/** Short codes and short URLs of the links in a trace; a link may have been deleted since. */
-const linkNames = async (client: ApiClient, attempt: Attempt): Promise<LinkNames> =>
-	new Map(await Promise.all(linksOf(attempt).map(async (id) => [id, await linkOfId(client, id)] as const)));
+/** What the app got of a matched link, as the link is now; null without a match or a link. */
+const appGets = async (
+	{client, path}: Pick<Chosen, 'client' | 'path'>,
+	{linkId, query}: Attempt,
+	links: ReadonlyMap<string, KnownLink | null>,
+): Promise<AppGets | null> => {
+	const link = links.get(linkId ?? '');
+	if (!link) {
+		return null;
+	}
+
+	const template =
+		link.templateId === null
+			? null
+			: await client
+					.get<{path: string | null; params: Record<string, string> | null}>(`${path}/templates/${link.templateId}`)
+					// The scope may be missing; the link's own fields are known.
+					.catch(() => null);
+	return {
+		path: link.path ?? template?.path ?? '/',
+		params: withQuery({...template?.params, ...link.params}, query ?? {}),
+	};
+};
+
+/** The most attempts whose links are named: those of one page. */
+const MOST_NAMED = 100;
 
 /** The tokens that the page leaves, or the reason why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
@@ -52,7 +76,7 @@ const simulationText = (simulation: Json<Simulation>, width: number): string => 
 	const delay = durationText((Date.parse(open.at) - Date.parse(tap.at)) / 1000);
 	return keyValues(
 		[
-			['tapped', tap.query === undefined ? link.url : `${link.url}?${new URLSearchParams(tap.query)}`],
+			['clicked', tap.query === undefined ? link.url : `${link.url}?${new URLSearchParams(tap.query)}`],
 			['phone', `${deviceModel} with ${platform} ${osVersion}, at ${tap.ip}`],
 			['page', pageText(simulation)],
 			['opened', `${delay} later, at ${open.ip}`],
@@ -64,7 +88,7 @@ const simulationText = (simulation: Json<Simulation>, width: number): string => 
 
 export const matchCommands: CommandGroup = {
 	name: 'match',
-	summary: "Why an app's first open found its link, or did not",
+	summary: 'Explain and simulate matches',
 	commands: [
 		command({
 			usage: 'explain <id>',
@@ -75,33 +99,57 @@ export const matchCommands: CommandGroup = {
 				const client = connection.admin();
 				const owner = options.org === undefined ? '/admin' : organizationPath(options.org);
 				const attempt = await client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
-				const links: LinkNames = show.json ? new Map() : await linkNames(client, attempt);
-				await show.answer(attempt, (answer) => matchTrace(answer, links, show));
+				if (show.json) {
+					await show.answer(attempt, String);
+					return;
+				}
+
+				const place = {client, path: organizationPath(attempt.organizationId ?? '')};
+				const links = await linksOfIds(place, linksOf(attempt));
+				const gets = await appGets(place, attempt, links);
+				await show.answer(attempt, (answer) => matchTrace(answer, {links, gets}, show));
 			},
 		}),
 
-		resource<Json<MatchAttempt>>({path: 'matches'}).list({
-			summary:
-				'List first opens of the app and whether they matched a tap, newest first; match explain shows one in full',
+		command({
+			usage: 'list [org]',
+			summary: 'List match attempts, newest first; match explain shows one in full',
 			examples: ['list', 'list --org Ab12 --all --json'],
-			columns: [
-				{title: 'AT (UTC)', value: ({at}) => timeText(at)},
-				{title: 'ID', value: ({id}) => id},
-				{title: 'MATCHED', value: outcomeWords},
-			],
-			empty: 'oplink match simulate tries one; the app asks at its first open (docs/sdk.md)',
+			options: pageOptions(),
+			run: async (context) => {
+				const {show, options} = context;
+				const place = await chosenPath(context);
+				const page = await listPages(listAt<Json<MatchAttempt>>(place.client, `${place.path}/matches`), options);
+				const ids = page.data.slice(0, MOST_NAMED).flatMap(({linkId}) => linkId ?? []);
+				const links = show.json ? new Map() : await linksOfIds(place, ids);
+				await show.page(
+					page,
+					[
+						// The year and the seconds would take the place of the device.
+						{title: 'AT (UTC)', value: ({at}) => (show.isWide ? timeText(at) : timeText(at).slice(5, 16))},
+						{title: 'ID', value: ({id}) => id},
+						{title: 'OUTCOME', value: outcomeWord},
+						{title: 'CONFIDENCE', value: ({confidence}) => confidence, wide: true},
+						{title: 'LINK', value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId, flexible: true},
+						{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+					],
+					'oplink match simulate tries one; the app asks at its first open (docs/sdk.md)',
+				);
+			},
 		}),
 
 		command({
 			usage: 'simulate [link]',
-			summary: 'Simulate a tap and a first open on the server and show the result; stores nothing',
+			summary: 'Simulate a click and a first open on the server and show the result; stores nothing',
 			examples: [
 				'simulate https://go.acme.example/Ab12/spring --platform android --no-referrer --delay 3h',
 				"simulate 'https://go.acme.example/Ab12/invite?ref=42'",
 			],
 			options: [
 				orgOption(),
-				new Option('--platform <platform>', 'phone that taps and opens').choices(['ios', 'android']).default('ios'),
+				new Option('--platform <platform>', 'phone of the click and the first open')
+					.choices(['ios', 'android'])
+					.default('ios'),
 				new Option('--os-version <version>', 'OS version, such as 17.5.1'),
 				new Option('--device-model <code>', 'model as the OS names it, such as iPhone15,2 or "Pixel 8"'),
 				new Option('--language <tag>', 'language, such as de-CH'),
@@ -110,7 +158,7 @@ export const matchCommands: CommandGroup = {
 					'--network <network>',
 					'network of the first open: same address, nearby (same /24), another network, same IPv6 network, or IPv4 after IPv6',
 				).choices(Object.keys(simulatedNetworks)),
-				durationOption('--delay <time>', 'time from the tap to the first open, such as 90s, 10m, 3h or 2d'),
+				durationOption('--delay <time>', 'time from the click to the first open, such as 90s, 10m, 3h or 2d'),
 				new Option('--clipboard', 'the app reads the clipboard (default on iOS)'),
 				new Option('--no-clipboard', 'the app does not read the clipboard'),
 				new Option('--referrer', 'the app reads the install referrer (default on Android)'),
@@ -144,14 +192,15 @@ export const matchCommands: CommandGroup = {
 					beacon,
 					apiKey: options.key,
 				});
-				const {link, attempt} = simulation;
+				const {link, attempt, answer} = simulation;
 				const links: LinkNames = new Map([
 					[link.id, {url: link.url, shortCode: link.url.split('/').at(-1) ?? link.id}],
 				]);
+				const gets = 'path' in answer ? {path: answer.path, params: answer.params} : null;
 				await show.answer(simulation, () =>
-					[simulationText(simulation, show.width), matchTrace(attempt, links, show)].join('\n\n'),
+					[simulationText(simulation, show.width), matchTrace(attempt, {links, gets}, show)].join('\n\n'),
 				);
-				await show.note('Nothing was stored: no click was counted and no tap was used up.');
+				await show.note('Nothing was stored: no click was counted or consumed.');
 			},
 		}),
 	],

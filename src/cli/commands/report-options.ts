@@ -1,10 +1,10 @@
 import {Option} from 'commander';
 import {usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
+import {withMeant} from '../did-you-mean.ts';
 import {guarded} from '../import/formats/csv.ts';
-import type {ApiClient} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
-import {linkOfId, namedAdminLink} from '../server/named-link.ts';
+import {type Chosen, chosenPath} from '../server/link-surface.ts';
+import {linksOfIds, namedAdminLink} from '../server/named-link.ts';
 
 export type ReportOptions = {
 	from?: string;
@@ -28,17 +28,25 @@ export const rangeOptions = [
 	new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
 ];
 
-/** Where to ask for a report, and the query of its options; `linkId` of `--link`. @throws a usage error for two formats. */
-export const requestOf = async (context: Context<ReportOptions>) => {
+/**
+ * Where to ask for a report, and the query of its options; `linkId` of `--link`.
+ * @param dimensions what `by` may name. @throws a usage error for another name, and for two formats.
+ */
+export const requestOf = async (context: Context<ReportOptions>, by: string[], dimensions: readonly string[]) => {
 	const {options, show} = context;
+	const wrong = by.find((name) => !dimensions.includes(name));
+	if (wrong !== undefined) {
+		throw usageError(withMeant(`--by '${wrong}' is none of ${dimensions.join(', ')}.`), 'add --help to see the usage');
+	}
+
 	if (options.csv && show.json) {
 		throw usageError('--csv and --json cannot be combined');
 	}
 
-	const {from, to, interval, timezone, link, by, tag, channel} = options;
+	const {from, to, interval, timezone, link, tag, channel} = options;
 	const named = link === undefined ? null : await namedAdminLink(context, link);
 	const {client, path} = named ?? (await chosenPath(context));
-	return {client, path, linkId: named?.id, query: {from, to, interval, timezone, by, tag, channel}};
+	return {client, path, linkId: named?.id, query: {from, to, interval, timezone, by: options.by, tag, channel}};
 };
 
 /** A value in CSV. Visitors choose many, so that one must not become a formula of a spreadsheet. */
@@ -46,13 +54,13 @@ export const cellOf = (key: string | null): string | null => (key === null ? nul
 
 /** Rows with short codes in place of link ids, where the links still exist; those that are not shown stay as they are. */
 export const withShortCodes = async <Row extends {key: string | null}>(
-	client: ApiClient,
+	place: Pick<Chosen, 'client' | 'path'>,
 	rows: Row[],
 	shown: number,
 ): Promise<Row[]> => {
-	const named = rows.slice(0, shown).map(async (row) => {
-		const link = row.key === null ? null : await linkOfId(client, row.key);
-		return {...row, key: link?.shortCode ?? row.key};
-	});
-	return [...(await Promise.all(named)), ...rows.slice(shown)];
+	const links = await linksOfIds(
+		place,
+		rows.slice(0, shown).flatMap(({key}) => key ?? []),
+	);
+	return rows.map((row) => ({...row, key: links.get(row.key ?? '')?.shortCode ?? row.key}));
 };

@@ -45,8 +45,8 @@ export const funnelCommand = command({
 	usage: 'funnel [org]',
 	summary: 'Show what came of clicks: matches, devices with an event, events and a sum',
 	examples: [
-		'stats funnel Ab12 --by utmCampaign --event purchase --property amount',
-		'stats funnel --by channel --event signup --tag spring --csv > funnel.csv',
+		'funnel --org Ab12 --by utmCampaign --event purchase --property amount',
+		'funnel --by channel --event signup --tag spring --csv > funnel.csv',
 	],
 	options: [
 		new Option('--by <name>', 'what to count by').choices(funnelDimensions).default('link'),
@@ -58,7 +58,7 @@ export const funnelCommand = command({
 	run: async (context: Context<FunnelOptions>) => {
 		const {io, options, show} = context;
 		const {by, event, property, csv} = options;
-		const {client, path, linkId, query} = await requestOf(context);
+		const {client, path, linkId, query} = await requestOf(context, [by ?? 'link'], funnelDimensions);
 		const funnel = await client.get<Funnel>(`${path}/stats/funnel`, {...query, event, property, link: linkId});
 		if (csv) {
 			const rows = funnel.rows.map((row) => ({...row, key: cellOf(row.key)}));
@@ -67,7 +67,7 @@ export const funnelCommand = command({
 		}
 
 		const isNamed = by === 'link' && !show.json;
-		const rows = isNamed ? await withShortCodes(client, funnel.rows, ROWS_OF_A_NAMED_BREAKDOWN) : funnel.rows;
+		const rows = isNamed ? await withShortCodes({client, path}, funnel.rows, ROWS_OF_A_NAMED_BREAKDOWN) : funnel.rows;
 		await show.answer({...funnel, rows}, (value) => renderFunnel(value, {show, ink: inkOf(io.env)}));
 	},
 });

@@ -1,4 +1,5 @@
 import type {Show} from '../command.ts';
+import {methodWord} from '../match-words.ts';
 import {bar, type Ink} from '../terminal/bar-chart.ts';
 import {AXIS_WIDTH, columnChart, fitted} from '../terminal/column-chart.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
@@ -86,7 +87,12 @@ const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
 	return show.table(
 		[
 			{title: 'BY', value: ({name}) => name},
-			{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
+			{
+				title: 'VALUE',
+				value: ({name, key}) => (name === 'matchMethod' && key !== null ? methodWord(key) : key),
+				flexible: true,
+				least: ID_WIDTH,
+			},
 			{title: 'COUNT', value: ({count}) => count, align: 'right'},
 			{title: ' ', value: ({count, highest}) => bar(count, highest, room, ink)},
 		],

@@ -29,7 +29,7 @@ export const statsCommand = command({
 	run: async (context: Context<ReportOptions>) => {
 		const {io, options, show} = context;
 		const {by, tag, channel, timezone} = options;
-		const {client, path, linkId, query} = await requestOf(context);
+		const {client, path, linkId, query} = await requestOf(context, by?.split(',') ?? [], dimensionNames);
 		const isWhole = [by, tag, channel, linkId].every((chosen) => chosen === undefined);
 		const scope = {linkId, ...(isWhole ? {guesses: 'true'} : {})};
 		const stats = await client.get<Stats>(`${path}/stats`, {...query, ...scope});
@@ -46,7 +46,7 @@ export const statsCommand = command({
 		const {link: links} = stats.breakdowns;
 		const isNamed = links !== undefined && !show.json;
 		const breakdowns = isNamed
-			? {...stats.breakdowns, link: await withShortCodes(client, links, rows)}
+			? {...stats.breakdowns, link: await withShortCodes({client, path}, links, rows)}
 			: stats.breakdowns;
 		const look = {show, ink: inkOf(io.env), timezone: timezone ?? 'UTC', rows};
 		await show.answer({...stats, breakdowns}, (value) => renderStats(value, look));

@@ -183,7 +183,7 @@ export const DashboardScreen = ({view, columns, rows, ink}: {view: View; columns
 					figure={`${compact(figures.lastMinute)} in the last 60s`}
 					values={figures.perMinute}
 					ends={(shown) => [
-						timeText(figures.now - (shown - 1) * 60_000, timezone, {seconds: false}),
+						timeText(figures.now && figures.now - (shown - 1) * 60_000, timezone, {seconds: false}),
 						timeText(figures.now, timezone, {seconds: false}),
 					]}
 					color="cyan"

@@ -1,6 +1,7 @@
 import {MINUTE_MS} from '../../platform/clock.ts';
 import type {Recent} from '../../visits/clicks/stream/click-stream-recent.ts';
 import type {StreamEvent} from '../../visits/clicks/stream/click-stream-store.ts';
+import {methodWord} from '../match-words.ts';
 import type {Json} from '../server/admin-client.ts';
 import type {ServerSentEvent} from './follow.ts';
 
@@ -11,8 +12,8 @@ export type Ranked = {name: string; count: number};
 
 /** The dashboard's data at one moment. */
 export type Figures = {
-	/** The server's time, in milliseconds. */
-	now: number;
+	/** The server's time, in milliseconds; null until the server has told it. */
+	now: number | null;
 	/** People's clicks per second, over the last ten complete seconds. */
 	rate: number;
 	/** Per complete second, oldest first. */
@@ -20,8 +21,8 @@ export type Figures = {
 	lastMinute: number;
 	/** Per minute, the current one last. */
 	perMinute: number[];
-	/** Start of the counts below, in milliseconds. */
-	since: number;
+	/** Start of the counts below, in milliseconds; null like `now`. */
+	since: number | null;
 	links: Ranked[];
 	platforms: Ranked[];
 	matches: Ranked[];
@@ -48,18 +49,6 @@ export const linkName = ({organization, link}: Pick<LiveEvent['data'], 'organiza
 	const short = [organization?.orgKey, link.shortCode ?? link.id].filter((part) => part !== undefined).join('/');
 	return link.title ? `${link.title} (${short})` : short;
 };
-
-/** Methods as one word each, to fit beside other columns. */
-const methodWords: Record<string, string> = {
-	CLIPBOARD: 'clipboard',
-	INSTALL_REFERRER: 'referrer',
-	FINGERPRINT_EXACT: 'fingerprint',
-	FINGERPRINT_SCORED: 'scored',
-	IP_FUZZY: 'address',
-	NONE: 'none',
-};
-
-export const methodWord = (method: string): string => methodWords[method] ?? method;
 
 const add = (counts: Map<string, Ranked>, key: string, name: string, count: number): void => {
 	counts.set(key, {name, count: (counts.get(key)?.count ?? 0) + count});
@@ -161,14 +150,15 @@ export const createFigures = (elapsed: () => number) => {
 		},
 		read: (): Figures => {
 			const perSecond = state.seconds.upTo(now() - SECOND_MS);
+			const isTold = state.serverTime.at > 0;
 			const sum = (counts: number[]) => counts.reduce((total, one) => total + one, 0);
 			return {
-				now: now(),
+				now: isTold ? now() : null,
 				rate: sum(perSecond.slice(-RATE_SECONDS)) / RATE_SECONDS,
 				perSecond,
 				lastMinute: sum(perSecond),
 				perMinute: state.minutes.upTo(now()),
-				since: Math.floor(state.serverTime.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS,
+				since: isTold ? Math.floor(state.serverTime.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS : null,
 				links: ranked(state.links),
 				platforms: ranked(state.platforms),
 				matches: ranked(state.matches),

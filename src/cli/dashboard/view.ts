@@ -1,6 +1,7 @@
+import {methodWord, missWord} from '../match-words.ts';
 import {durationText} from '../terminal/duration.ts';
 import {cellText} from '../terminal/output.ts';
-import {type Figures, type LiveEvent, linkName, methodWord} from './figures.ts';
+import {type Figures, type LiveEvent, linkName} from './figures.ts';
 import type {Link} from './follow.ts';
 
 /** The shown part of `GET /admin/status`. */
@@ -28,8 +29,12 @@ export type View = {
 /** Cached by timezone and pattern: creating a formatter takes longer than drawing a line. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** `14:05:09`, or `14:05`. */
-export const timeText = (at: number, timezone: string, {seconds = true} = {}): string => {
+/** `14:05:09`, or `14:05`; dashes for a time that is not known yet. */
+export const timeText = (at: number | null, timezone: string, {seconds = true} = {}): string => {
+	if (at === null) {
+		return seconds ? '--:--:--' : '--:--';
+	}
+
 	const key = `${timezone} ${seconds}`;
 	const format =
 		formats.get(key) ??
@@ -82,7 +87,7 @@ export const latestLine = ({type, data}: LiveEvent): {kind: string; subject: str
 		case 'match':
 			return data.matched
 				? {kind: 'match', subject, details: cellText(joined([methodWord(data.method), data.confidence]))}
-				: {kind: 'miss', subject, details: cellText(data.reason)};
+				: {kind: 'miss', subject, details: cellText(missWord(data.reason))};
 		default:
 			return {kind: 'event', subject, details: cellText(data.eventName)};
 	}

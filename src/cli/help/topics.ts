@@ -72,10 +72,10 @@ if the command got far enough to produce it.`;
 const formattingTopic = `Data goes to standard output, everything else (notes, questions, progress,
 errors) to standard error, so that the output of a command can be kept or piped.
 
-Without --json the output is for people: one line per field, or a table. On a
-terminal it fits the width: long texts are cut with an ellipsis, ids never are;
-messages are wrapped, commands to be copied never are. Without a terminal
-nothing is cut. The wording may change between versions.
+Without --json the output is for people: one line per field that is set, or a
+table. On a terminal it fits the width: long texts are cut with an ellipsis,
+ids never are; messages are wrapped, commands to be copied never are. Without a
+terminal nothing is cut. The wording may change between versions.
 
 With --json the output is the unchanged answer of the API: an object, or for a
 list {"data", "total", "page", "limit"}, with all pages merged with

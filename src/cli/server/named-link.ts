@@ -1,8 +1,9 @@
+import {OplinkApiError} from '../../client/errors.ts';
+import type {LinkWithDomain} from '../../client/oplink.ts';
 import {isShortCode} from '../../links/links/short-code.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import type {ApiClient} from './admin-client.ts';
 import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath} from './link-surface.ts';
 import type {Page} from './list-pages.ts';
 
@@ -109,8 +110,32 @@ export const namedLink = async (context: Context, named: string): Promise<NamedL
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
 };
 
-/** The link that an answer names by its id, of any organization; null if it has been deleted. */
-export const linkOfId = async (client: ApiClient, id: string): Promise<{url: string; shortCode: string} | null> => {
-	const {data} = await client.get<Page<{url: string; shortCode: string}>>('/admin/links', {id});
-	return data[0] ?? null;
+/** A link as other answers name it by its id. */
+export type KnownLink = Pick<LinkWithDomain, 'url' | 'shortCode' | 'path' | 'params' | 'templateId'>;
+
+/**
+ * The links of ids, of any organization: null for a deleted one, none where the token may not read it.
+ * @param path of the organization whose token may be bound to it.
+ */
+export const linksOfIds = async (
+	{client, path}: Pick<Chosen, 'client' | 'path'>,
+	ids: readonly string[],
+): Promise<Map<string, KnownLink | null>> => {
+	const unlessRefused = (error: unknown): null => {
+		if (error instanceof OplinkApiError && (error.status === 403 || error.status === 404)) {
+			return null;
+		}
+
+		throw error;
+	};
+	const find = async (id: string): Promise<Array<[string, KnownLink | null]>> => {
+		const all = await client.get<Page<KnownLink>>('/admin/links', {id}).catch(unlessRefused);
+		if (all !== null) {
+			return [[id, all.data[0] ?? null]];
+		}
+
+		const own = await client.get<KnownLink>(`${path}/links/${id}`).catch(unlessRefused);
+		return own === null ? [] : [[id, own]];
+	};
+	return new Map((await Promise.all([...new Set(ids)].map(find))).flat());
 };

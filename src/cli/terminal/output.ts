@@ -23,14 +23,17 @@ const GAP = 2;
 const LEAST_WIDTH = 6;
 const segmenter = new Intl.Segmenter();
 
+const isEmpty = (value: unknown): boolean =>
+	value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
 /** A value as a cell: a missing one is a dash, and control characters are removed. */
 export const cellText = (value: unknown): string => {
-	if (value === null || value === undefined || value === '') {
+	if (isEmpty(value)) {
 		return '-';
 	}
 
 	if (Array.isArray(value)) {
-		return value.length === 0 ? '-' : value.map((item) => cellText(item)).join(', ');
+		return value.map((item) => cellText(item)).join(', ');
 	}
 
 	const text =
@@ -135,11 +138,13 @@ export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = 
 		.join('\n');
 };
 
-/** An object of the API as names and values, in the answer's order; nested fields have dotted names. */
+/** An object of the API as names and values, in the answer's order; nested fields have dotted names, empty ones none. */
 export const flattened = (value: object, prefix = ''): Array<[string, unknown]> =>
 	Object.entries(value).flatMap(
 		([name, inner]): Array<[string, unknown]> =>
 			typeof inner === 'object' && inner !== null && !Array.isArray(inner)
 				? flattened(inner, `${prefix}${name}.`)
-				: [[`${prefix}${name}`, inner]],
+				: isEmpty(inner)
+					? []
+					: [[`${prefix}${name}`, inner]],
 	);
