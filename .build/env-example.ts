@@ -1,7 +1,7 @@
 import {configTable} from '../src/platform/config/variables.ts';
 
 const NOTE = `# Every variable that Oplink reads, with its default. \`oplink config\`, in the same environment, shows what the server gets.
-# Start with a file: node --env-file=.env bin/oplink.js serve
+# npm start reads the file .env; elsewhere: node --env-file=.env bin/oplink.js serve
 # Written by \`npm run docs:env\` from src/platform/config/variables.ts.
 `;
 

@@ -14,7 +14,8 @@ export const nextSteps: Readonly<Record<string, string>> = {
 	plan_not_selected: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
 	quota_exceeded: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
 	feature_not_available: 'Set a plan that includes it; with the admin token: oplink plan set --org ORG PLAN',
-	app_config_required: 'Register the apps: oplink app-config set --org ORG --file app-config.json',
+	app_config_required:
+		'Register the apps: oplink app-config example > app.json, fill it in, oplink app-config set --org ORG --file app.json',
 	organization_not_found: 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name',
 	organization_has_subscription:
 		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
@@ -61,8 +62,11 @@ const byStatus: Readonly<Record<number, string>> = {
 const codeOf = ({errorCode, code}: OplinkApiError): string | undefined => errorCode ?? code?.toLowerCase();
 
 /** The next step after a refusal, by its code, else by its status. */
-export const nextStepAfter = (error: OplinkApiError): string | null =>
-	nextSteps[codeOf(error) ?? ''] ?? byStatus[error.status] ?? null;
+export const nextStepAfter = (error: OplinkApiError): string | null => {
+	const step = nextSteps[codeOf(error) ?? ''] ?? byStatus[error.status] ?? null;
+	const [scope] = /\b[a-z]+:(?:read|write)$|\bmoderation$/.exec(error.message) ?? [];
+	return scope === undefined ? step : (step?.replace(/SCOPE$/, scope) ?? null);
+};
 
 /** A plan of the price list; null means unlimited. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};

@@ -64,7 +64,7 @@ export const command = <Options extends object, Args extends unknown[]>(
 	spec: CommandSpec<Options, Args>,
 ): AnyCommand => {
 	const {usage, options = []} = spec;
-	const isByOption = usage.includes(' [org]') && options.every(({long}) => long !== '--org');
+	const isByOption = / [[<]org[\]>]/.test(usage) && options.every(({long}) => long !== '--org');
 	return {...spec, options: isByOption ? [orgOption(), ...options] : options} as unknown as AnyCommand;
 };
 

@@ -13,7 +13,7 @@ export const numberOption = (flags: string, meaning: string): Option =>
 	new Option(flags, meaning).argParser(wholeNumber);
 
 export const orgOption = (): Option =>
-	new Option('--org <org>', 'id or orgKey of the organization; required if there are several');
+	new Option('--org <org>', 'id or orgKey (default: OPLINK_ORG, orgs use, or the only one)');
 
 export const yesOption = (): Option => new Option('--yes', 'do not ask for confirmation');
 

@@ -1,8 +1,9 @@
 import {Argument, type Command, Help} from 'commander';
 import {usageError} from './cli-errors.ts';
 
-/** The first argument of a command that takes ORG there or by `--org` (contract/operations 13). */
-const LEADING = '[org]';
+/** The first argument of a command that takes ORG there or by `--org` (contract/operations 13); the second is required. */
+const LEADING = new Set(['[org]', '<org>']);
+const isLeading = (word: string | undefined): word is string => word !== undefined && LEADING.has(word);
 
 /** An id or an orgKey; a domain has a dot. */
 export const isOrganization = (word: string): boolean => /^(?:[0-9A-Za-z]{4}|[0-9a-f-]{36})$/i.test(word);
@@ -13,13 +14,13 @@ export const isOrganization = (word: string): boolean => /^(?:[0-9A-Za-z]{4}|[0-
  */
 export const declareCommand = (parent: Command, usage: string): Command => {
 	const [name = '', first, ...rest] = usage.split(' ');
-	if (first !== LEADING) {
+	if (!isLeading(first)) {
 		return parent.command(usage);
 	}
 
 	const command = parent
 		.command(name)
-		.argument(LEADING)
+		.argument('[org]')
 		.usage(['[options]', first, ...rest].join(' '));
 	for (const argument of rest) {
 		command.addArgument(new Argument(argument).argOptional());
@@ -39,7 +40,7 @@ export const argumentsOf = (
 	option: string | undefined,
 ): {args: unknown[]; org: string | undefined} => {
 	const [, first, ...rest] = usage.split(' ');
-	if (first !== LEADING) {
+	if (!isLeading(first)) {
 		return {args: processedArgs, org: option};
 	}
 
@@ -55,7 +56,16 @@ export const argumentsOf = (
 		throw usageError(`Missing argument: ${required[others.length]}`, 'add --help to see the usage');
 	}
 
-	return {args: rest.map((_, index) => others[index]), org: isNamed ? word : option};
+	const org = isNamed ? word : option;
+	if (first === '<org>') {
+		if (!org) {
+			throw usageError(`Missing argument: ${first}`, 'add --help to see the usage');
+		}
+
+		return {args: [org], org};
+	}
+
+	return {args: rest.map((_, index) => others[index]), org};
 };
 
 /** Whether a command takes ORG before its other arguments. */

@@ -35,6 +35,7 @@ import {withMeant} from './did-you-mean.ts';
 import {exitCodes} from './exit-codes.ts';
 import {addHelpCommand, exampleLines, topicsText} from './help/help-command.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
+import {inOptions} from './option-names.ts';
 import {type Call, newCall, runAndReport} from './run-and-report.ts';
 import {renewIfDue} from './server/device-login.ts';
 import type {PathOrigin} from './system-error.ts';
@@ -197,6 +198,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
 		call.given = givenTo(command);
+		call.faultText = inOptions(command);
 		const options = command.optsWithGlobals<{org?: string}>();
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});

@@ -1,4 +1,4 @@
-import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
+import {OplinkApiError, OplinkConnectionError, type OplinkFieldFault} from '../client/errors.ts';
 import {HttpError} from '../platform/errors.ts';
 import {nextStepAfter} from './advice.ts';
 import {InterruptedError, OperatorError} from './cli-errors.ts';
@@ -55,11 +55,15 @@ const isForeign = ({envelope}: OplinkApiError): boolean => envelope?.['statusCod
 const messageOf = ({status, message}: OplinkApiError): string =>
 	status < 300 ? 'The answer is not valid JSON: is this the address of an Oplink server?' : message;
 
-const reportApiError = (error: OplinkApiError, nextStep: string | null): Report => {
-	const details = (error.details ?? []).map(({field, message}) =>
-		// A message mostly begins with the name of its field (contract/requests 3).
-		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
-	);
+/** A fault of a field as a line. */
+export type FaultText = (fault: OplinkFieldFault) => string;
+
+/** In the words of the API: a message mostly begins with the name of its field (contract/requests 3). */
+export const plainFault: FaultText = ({field, message}) =>
+	field === undefined || message.startsWith(field) ? message : `${field}: ${message}`;
+
+const reportApiError = (error: OplinkApiError, nextStep: string | null, faultText: FaultText): Report => {
+	const details = (error.details ?? []).map((fault) => `  ${faultText(fault)}`);
 	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];
 	return {
 		lines: withNextStep([`Error: ${messageOf(error)}`, ...details, ...request], nextStep),
@@ -80,10 +84,10 @@ const START = 'Start the server with oplink serve, or name another one with --ur
 export const reportError = (
 	error: unknown,
 	origins: PathOrigins = {cwd: '/', named: []},
-	advice: string | null = null,
+	{advice = null, faultText = plainFault}: {advice?: string | null; faultText?: FaultText} = {},
 ): Report => {
 	if (error instanceof OplinkApiError) {
-		return reportApiError(error, advice ?? nextStepOf(error));
+		return reportApiError(error, advice ?? nextStepOf(error), faultText);
 	}
 
 	if (error instanceof OplinkConnectionError) {

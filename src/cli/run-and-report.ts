@@ -1,6 +1,6 @@
 import {InterruptedError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {reportError} from './report-error.ts';
+import {type FaultText, plainFault, reportError} from './report-error.ts';
 import type {PathOrigin} from './system-error.ts';
 import {type Io, isBrokenPipe, writeMessage} from './terminal/io.ts';
 
@@ -11,9 +11,11 @@ export type Call = {
 	given: readonly PathOrigin[];
 	/** What to do after a failure, where the failure alone does not say it. */
 	advice: string | null;
+	/** How a refused field is named. */
+	faultText: FaultText;
 };
 
-export const newCall = (): Call => ({exitCode: exitCodes.ok, given: [], advice: null});
+export const newCall = (): Call => ({exitCode: exitCodes.ok, given: [], advice: null, faultText: plainFault});
 
 /** Runs a command line and reports its errors on standard error. Never throws. @returns the exit code. */
 export const runAndReport = async (io: Io, work: (call: Call) => Promise<number>): Promise<number> => {
@@ -28,7 +30,7 @@ export const runAndReport = async (io: Io, work: (call: Call) => Promise<number>
 
 		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
 		const named: PathOrigin[] = [...call.given, ['DATA_DIR', io.env['DATA_DIR'] || './data']];
-		const report = reportError(interrupted ? new InterruptedError() : error, {cwd: io.cwd, named}, call.advice);
+		const report = reportError(interrupted ? new InterruptedError() : error, {cwd: io.cwd, named}, call);
 		await writeMessage(io, report.lines.join('\n')).catch(() => {});
 		return report.exitCode;
 	}

@@ -1,13 +1,17 @@
-import {spawnSync} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
+import {readFile, writeFile} from 'node:fs/promises';
+import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {Client} from 'pg';
 import pino from 'pino';
 import {createDb} from '../../src/platform/db/db.ts';
 import {waitForServer} from '../../src/platform/db/open-database.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {binary} from '../helpers/process.ts';
+import {folderOf} from './_folder.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
 import {createSink, ends, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
@@ -145,4 +149,19 @@ test('serve answers until Ctrl-C and ends with 0', async (t) => {
 	t.is(JSON.parse(stdout).status, 'ok');
 	child.kill('SIGINT');
 	t.is((await finish(child)).exitCode, 0);
+});
+
+test('npm start and npm run migrate read .env of their folder, which a variable that is set wins over', async (t) => {
+	const {scripts} = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
+	const folder = await folderOf(t);
+	await writeFile(path.join(folder, '.env'), 'DATABASE_URL=nonsense\nLOG_LEVEL=nonsense\n');
+	for (const name of ['start', 'migrate']) {
+		const line = String(scripts[name]).replace('bin/oplink.js', binary);
+		t.not(line, scripts[name]);
+		const env = {PATH: process.env['PATH'], LOG_LEVEL: 'info'};
+		const {exitCode, stderr} = await finish(spawn('sh', ['-c', line], {cwd: folder, env}));
+		t.is(exitCode, 78, stderr);
+		t.regex(stderr, /DATABASE_URL/);
+		t.notRegex(stderr, /LOG_LEVEL/);
+	}
 });

@@ -57,7 +57,7 @@ test('--all walks the pages and keeps a row that moved to the next page once', a
 test('orgs create sends the given fields and prints names and values', async (t) => {
 	const {cli, requests} = await startRecordingServer(t, {'POST /admin/organizations': {status: 201, body: acme}});
 	ends(t, await cli('orgs create --name Acme --contact-email ops@acme.example --plan GROWTH'), 0, {
-		stdout: [/^orgKey {8}Ab12$/m, /^contactEmail {2}-$/m],
+		stdout: /^orgKey {5}Ab12$/m,
 	});
 	t.deepEqual(requests[0]?.body, {name: 'Acme', contactEmail: 'ops@acme.example', plan: 'GROWTH'});
 });

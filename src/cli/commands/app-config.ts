@@ -19,6 +19,19 @@ const readJson = async (io: Io, file: string): Promise<unknown> => {
 	}
 };
 
+/** An organization's apps on both systems, to be filled in. */
+const EXAMPLE = {
+	ios: {teamId: 'ABCDE12345', bundleId: 'com.acme.shop.ios', appStoreId: '123456789', scheme: 'acmeshop'},
+	android: [
+		{
+			packageName: 'com.acme.shop',
+			sha256Fingerprints: [Array.from({length: 32}, (_, index) => (index + 16).toString(16).toUpperCase()).join(':')],
+			scheme: 'acmeshop',
+		},
+	],
+	fallbackUrl: 'https://www.acme.example/',
+};
+
 type SetOptions = {file?: string; errorPages?: boolean} & LinkFieldOptions;
 
 export const appConfigCommands: CommandGroup = {
@@ -31,6 +44,13 @@ export const appConfigCommands: CommandGroup = {
 			summary: 'Print the app configuration as JSON, in the form that set accepts',
 			examples: ['show', 'show --org Ab12 > app-config.json'],
 			text: (config) => JSON.stringify(config, null, 2),
+		}),
+
+		command({
+			usage: 'example',
+			summary: 'Print an app configuration to fill in; an app on one system leaves the other out',
+			examples: ['example > app-config.json'],
+			run: async ({show}) => show.answer(EXAMPLE, (config) => JSON.stringify(config, null, 2)),
 		}),
 
 		command({

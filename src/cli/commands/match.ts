@@ -9,7 +9,7 @@ import {orgOption, pageOptions} from '../common-options.ts';
 import {type AppGets, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import {type Attempt, outcomeWord} from '../match-words.ts';
 import type {Json} from '../server/admin-client.ts';
-import {type Chosen, chosenPath, organizationPath} from '../server/link-surface.ts';
+import {type Chosen, chosenPath, organizationPath, orOfBound} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {type KnownLink, linksOfIds, namedAdminLink, queryOf} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
@@ -97,8 +97,11 @@ export const matchCommands: CommandGroup = {
 			options: [new Option('--org <org>', 'only if it is of this organization (id or orgKey)')],
 			run: async ({connection, options, show}, id: string) => {
 				const client = connection.admin();
-				const owner = options.org === undefined ? '/admin' : organizationPath(options.org);
-				const attempt = await client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
+				const below = (owner: string) => client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
+				const within = (org: string) => below(organizationPath(org));
+				const attempt = await (options.org === undefined
+					? orOfBound(client, () => below('/admin'), within)
+					: within(options.org));
 				if (show.json) {
 					await show.answer(attempt, String);
 					return;

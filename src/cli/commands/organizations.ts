@@ -2,12 +2,13 @@ import {Option} from 'commander';
 import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import type {Usage} from '../../links/usage/organization-routes.ts';
 import {counted} from '../../platform/plural.ts';
-import {type CommandGroup, command} from '../command.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
 import {given, resource} from '../resource.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import type {Page} from '../server/list-pages.ts';
+import {readProfiles, saveProfiles} from '../server/profiles.ts';
 import {flattened} from '../terminal/output.ts';
 import type {KeyCards} from './keys.ts';
 
@@ -77,6 +78,32 @@ export const organizationCommands: CommandGroup = {
 				new Option('--plan <plan>', 'plan to set, without checkout'),
 			],
 			body: ({name, contactEmail, plan}: Fields & {plan?: string}) => ({name, contactEmail, plan}),
+		}),
+		command({
+			usage: 'use [org]',
+			summary: 'Choose the organization of commands that name none; without ORG, show it',
+			examples: ['use Ab12', 'use --clear'],
+			options: [new Option('--clear', 'choose none')],
+			run: async ({io, connection, options, show}: Context<{clear?: boolean}>) => {
+				const {baseUrl} = connection.server();
+				const saved = readProfiles(io.env);
+				const {[baseUrl]: current = null, ...others} = saved.organizations;
+				if (options.org === undefined && !options.clear) {
+					await show.answer({url: baseUrl, organization: connection.organization()}, ({organization}) =>
+						organization === null ? `None is chosen on ${baseUrl}` : `${organization} on ${baseUrl}`,
+					);
+					return;
+				}
+
+				const chosen = options.org === undefined ? null : await named(connection.admin(), options.org);
+				const organizations = chosen === null ? others : {...others, [baseUrl]: chosen.orgKey};
+				await saveProfiles(io.env, {...saved, organizations});
+				await show.answer({url: baseUrl, organization: chosen?.orgKey ?? null}, () =>
+					chosen === null
+						? `No organization is chosen on ${baseUrl} any more${current === null ? '' : `; it was ${current}`}`
+						: `Commands on ${baseUrl} that name no organization use ${chosen.title}`,
+				);
+			},
 		}),
 		command({
 			usage: 'show <org>',

@@ -111,6 +111,7 @@ export const loginCommand = command({
 		}
 
 		await saveProfiles(io.env, {
+			...saved,
 			current: name,
 			byName: new Map(saved.byName).set(name, {name, url, token, ...(signIn && {signIn})}),
 		});

@@ -29,7 +29,7 @@ const tokens = resource<Row>({
 
 export const tokenCommands: CommandGroup = {
 	name: 'tokens',
-	summary: 'Give operators and pipelines tokens with names and scopes',
+	summary: 'Manage operator tokens',
 	commands: [
 		tokens.request({
 			usage: 'create',
@@ -41,7 +41,10 @@ export const tokenCommands: CommandGroup = {
 			],
 			options: [
 				new Option('--name <name>', 'who or what it is for; the audit log names it').makeOptionMandatory(),
-				new Option('--scope <scope>', `repeat it; ${presetNames.join(', ')}, or such as ${allScopes[1]}`)
+				new Option(
+					'--scope <scope>',
+					`${presetNames.join(', ')}, or such as ${allScopes[1]} (repeatable); oplink help scopes says what each holds`,
+				)
 					.argParser(collect)
 					.makeOptionMandatory(),
 				new Option('--org <org>', 'id or orgKey of the only organization that it reaches (default: all)'),

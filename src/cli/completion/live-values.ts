@@ -41,7 +41,7 @@ const below =
 	<Row>(list: string, candidateOf: (row: Row) => Candidate): Source =>
 	async ({context, args}) => {
 		const client = context.connection.admin();
-		const org = await chosenOrganization(client, args['org'] ?? context.options.org);
+		const org = await chosenOrganization({...context, options: {org: args['org'] ?? context.options.org}});
 		return (await rowsOf(listAt<Row>(client, `${organizationPath(org)}/${list}`))).map(candidateOf);
 	};
 

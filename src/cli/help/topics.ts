@@ -1,6 +1,8 @@
+import {allScopes, presets} from '../../platform/config/operator-scopes.ts';
 import {describeConfig} from '../../platform/config/variables.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {keyValues} from '../terminal/output.ts';
+import {wrapped} from '../terminal/wrapped.ts';
 
 const WIDTH = 80;
 const INDENT = 2;
@@ -10,6 +12,7 @@ const ownVariables: Array<[string, string]> = [
 	['OPLINK_URL', 'address of the server, like --url'],
 	['OPLINK_ADMIN_TOKEN', 'admin token, like --token but not visible in the process list'],
 	['OPLINK_PROFILE', 'profile to use, like --profile'],
+	['OPLINK_ORG', 'organization of commands that name none, like oplink orgs use'],
 	['OPLINK_API_KEY', 'SERVER key for links and qr, like --api-key'],
 	['XDG_CONFIG_HOME', 'folder of oplink/profiles.json, which login writes (default: ~/.config)'],
 	['NO_COLOR', 'any value: no colour or animation, even on a terminal'],
@@ -91,11 +94,28 @@ does not change that.
 Colour and animation appear on a terminal only, and never with NO_COLOR or with
 TERM=dumb. Times are in UTC, in the form of ISO 8601.`;
 
+/** The scopes of a preset, without those that another one includes. */
+const heldBy = (scopes: readonly string[]): string =>
+	scopes.filter((scope) => !scopes.includes(scope.replace(/:read$/, ':write')) || !scope.endsWith(':read')).join(' ');
+
+const scopesTopic = `What oplink tokens create --scope takes: presets, single scopes, or both.
+
+${listed(Object.entries(presets).map(([name, scopes]) => [name, heldBy(scopes)]))}
+
+Each area has a scope for reading and one for writing, which includes reading:
+
+${wrapped(allScopes.filter((scope) => !scope.endsWith(':read')).join(' '), WIDTH - INDENT)
+	.map((line) => ' '.repeat(INDENT) + line)
+	.join('\n')}
+
+A refusal names the scope that is missing.`;
+
 type Topic = {name: string; summary: string; text: string};
 
 /** Help topics, shown by `oplink help NAME`. */
 export const topics: readonly Topic[] = [
 	{name: 'environment', summary: 'environment variables of the CLI and the server', text: environmentTopic},
 	{name: 'exit-codes', summary: 'exit codes and their meanings', text: exitCodesTopic},
+	{name: 'scopes', summary: 'scopes and presets of operator tokens', text: scopesTopic},
 	{name: 'formatting', summary: 'output for people and for programs', text: formattingTopic},
 ];

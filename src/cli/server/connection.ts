@@ -2,6 +2,7 @@ import {type Links, Oplink} from '../../client/oplink.ts';
 import type {Io} from '../terminal/io.ts';
 import {type ApiClient, createClient, endedBy, TIMEOUT_SECONDS} from './admin-client.ts';
 import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-server.ts';
+import {readProfiles} from './profiles.ts';
 
 /** The options of every command (contract/operations 14). */
 export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
@@ -15,6 +16,8 @@ const MAX_RETRIES = 3;
 /** Clients of the two surfaces, created on demand. */
 export type Connection = {
 	server: () => ChosenServer;
+	/** The organization of commands that name none: OPLINK_ORG, else the one that `orgs use` chose for the server. */
+	organization: () => string | null;
 	/** The admin API. @throws OperatorError if no admin token is found. */
 	admin: () => ApiClient;
 	/** The link management API with the SERVER key; null without one. */
@@ -25,6 +28,8 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 	const signal = io.interruption;
 	return {
 		server: () => chooseServer(options, io),
+		organization: () =>
+			io.env['OPLINK_ORG'] || readProfiles(io.env).organizations[chooseServer(options, io).baseUrl] || null,
 		admin: () => {
 			const {baseUrl, token} = chooseServer(options, io);
 			return createClient({baseUrl, token: token(), signal});

@@ -1,3 +1,4 @@
+import {OplinkApiError} from '../../client/errors.ts';
 import type {Links} from '../../client/oplink.ts';
 import {usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
@@ -7,32 +8,70 @@ import type {Page} from './list-pages.ts';
 /** Path of an organization in the admin API; `org` is its id or its orgKey. */
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
-/** The named organization, else the only one. @throws OperatorError if there are several or none. */
-export const chosenOrganization = async (client: ApiClient, org: string | undefined): Promise<string> => {
-	if (org) {
-		return org;
-	}
+/** What a token may ask of all organizations, or, where it is bound to one, of that one. @throws as `all`. */
+export const orOfBound = async <T>(
+	client: ApiClient,
+	all: () => Promise<T>,
+	within: (org: string) => T | Promise<T>,
+): Promise<T> => {
+	try {
+		return await all();
+	} catch (error) {
+		if (!(error instanceof OplinkApiError && error.status === 403)) {
+			throw error;
+		}
 
+		const {organization} = await client.get<{organization: {orgKey: string} | null}>('/admin/whoami');
+		if (organization === null) {
+			throw error;
+		}
+
+		return within(organization.orgKey);
+	}
+};
+
+const onlyOrganization = async (client: ApiClient): Promise<string> => {
 	const {data, total} = await client.get<Page<{id: string}>>('/admin/organizations', {limit: 1});
 	const [only] = data;
 	if (!only || total !== 1) {
 		throw usageError(
 			total === 0 ? 'There is no organization yet' : `There are ${total} organizations: --org ORG is needed`,
-			total === 0 ? 'oplink orgs create --name NAME' : 'oplink orgs list shows them',
+			total === 0
+				? 'oplink orgs create --name NAME'
+				: 'oplink orgs list shows them; oplink orgs use ORG or OPLINK_ORG names one for all commands',
 		);
 	}
 
 	return only.id;
 };
 
+/**
+ * The named organization, else that of OPLINK_ORG or `orgs use`, of a bound token, or the only one.
+ * @throws OperatorError if there are several or none.
+ */
+export const chosenOrganization = async ({
+	connection,
+	options: {org},
+}: Pick<Context, 'connection' | 'options'>): Promise<string> => {
+	const named = org || connection.organization();
+	const client = connection.admin();
+	return (
+		named ??
+		orOfBound(
+			client,
+			() => onlyOrganization(client),
+			(bound) => bound,
+		)
+	);
+};
+
 /** The admin API, and the path of an organization in it. */
 export type Chosen = {client: ApiClient; org: string; path: string};
 
 /** The named organization, or the only one. @throws OperatorError if there are several or none. */
-export const chosenPath = async ({connection, options}: Context): Promise<Chosen> => {
-	const client = connection.admin();
-	const org = await chosenOrganization(client, options.org);
-	return {client, org, path: organizationPath(org)};
+export const chosenPath = async (context: Context): Promise<Chosen> => {
+	const org = await chosenOrganization(context);
+	return {client: context.connection.admin(), org, path: organizationPath(org)};
 };
 
 /** The API for links: the same routes under `base`, with the admin token or with a SERVER key. */
@@ -64,8 +103,5 @@ export const keySurface = ({connection, options}: Context): LinkSurface | null =
 
 /** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/operations 13). */
 export const linkSurface = async (context: Context): Promise<LinkSurface> => {
-	const {connection, options} = context;
-	return (
-		keySurface(context) ?? adminSurface(connection.admin(), await chosenOrganization(connection.admin(), options.org))
-	);
+	return keySurface(context) ?? adminSurface(context.connection.admin(), await chosenOrganization(context));
 };

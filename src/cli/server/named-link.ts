@@ -4,7 +4,8 @@ import {isShortCode} from '../../links/links/short-code.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath} from './link-surface.ts';
+import type {ApiClient} from './admin-client.ts';
+import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath, orOfBound} from './link-surface.ts';
 import type {Page} from './list-pages.ts';
 
 /** A link by its id or its short code; the code of a short URL is its last segment. */
@@ -72,22 +73,12 @@ const linkIn = async (surface: LinkSurface, named: string, owner: string): Promi
 	return {...surface, id: link.id};
 };
 
-/**
- * The link of an id, a short code or a short URL, through the admin API: in the organization of `--org`, else in the one
- * that has it.
- * @throws OperatorError for an unknown link, and if several organizations have it.
- */
-export const namedAdminLink = async (
-	{connection, options: {org}}: Context,
+const anywhere = async (
+	client: ApiClient,
+	name: ReturnType<typeof linkName>,
 	named: string,
 ): Promise<NamedLink & Chosen> => {
-	const client = connection.admin();
-	const chosen = (id: string) => ({client, org: id, path: organizationPath(id)});
-	if (org) {
-		return {...(await linkIn(adminSurface(client, org), named, `Organization ${org}`)), ...chosen(org)};
-	}
-
-	const {data, total} = await client.get<Page<Found>>('/admin/links', linkName(named));
+	const {data, total} = await client.get<Page<Found>>('/admin/links', name);
 	const [link] = data;
 	if (link === undefined) {
 		throw absent(named, 'There is');
@@ -101,7 +92,34 @@ export const namedAdminLink = async (
 	}
 
 	const {id, organizationId} = link;
-	return {...adminSurface(client, organizationId), id, ...chosen(organizationId)};
+	return {
+		...adminSurface(client, organizationId),
+		id,
+		client,
+		org: organizationId,
+		path: organizationPath(organizationId),
+	};
+};
+
+/**
+ * The link of an id, a short code or a short URL, through the admin API: in the organization of `--org` or, for a code,
+ * the default one, else in the one that has it.
+ * @throws OperatorError for an unknown link, and if several organizations have it.
+ */
+export const namedAdminLink = async (
+	{connection, options: {org}}: Context,
+	named: string,
+): Promise<NamedLink & Chosen> => {
+	const client = connection.admin();
+	const chosen = (id: string) => ({client, org: id, path: organizationPath(id)});
+	const within = async (one: string) => ({
+		...(await linkIn(adminSurface(client, one), named, `Organization ${one}`)),
+		...chosen(one),
+	});
+	const name = linkName(named);
+	// An id or a URL is unique; a code is not.
+	const confined = org || ('shortCode' in name ? connection.organization() : null);
+	return confined ? within(confined) : orOfBound(client, () => anywhere(client, name, named), within);
 };
 
 /** The same with the SERVER key, if one is given and no organization is named (contract/operations 13). */

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {chmod, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {inputError, notFoundError, usageError} from '../cli-errors.ts';
+import {isOrganization} from '../leading-organization.ts';
 import {replaceFile} from '../replace-file.ts';
 import type {Io} from '../terminal/io.ts';
 
@@ -17,11 +18,16 @@ export type Profile = {
 /** By which provider and client a profile was signed in, and what renews its token. */
 export type SignIn = {issuer: string; clientId: string; refreshToken: string | null; expiresAt: string};
 
-/** The saved data: profiles by name, and the one in use. */
-type Profiles = {current: string | null; byName: Map<string, Profile>};
+/** The saved data: profiles by name, the one in use, and organizations. */
+type Profiles = {
+	current: string | null;
+	byName: Map<string, Profile>;
+	/** The organization that `orgs use` chose, by the URL of its server. */
+	organizations: Readonly<Record<string, string>>;
+};
 
 type Env = Io['env'];
-type File = {current?: unknown; profiles?: unknown};
+type File = {current?: unknown; profiles?: unknown; organizations?: unknown};
 
 const noFolder = () => inputError('There is no folder to save a profile in: HOME and XDG_CONFIG_HOME are not set');
 
@@ -82,7 +88,7 @@ const isProfile = (entry: [string, unknown]): entry is [string, Omit<Profile, 'n
 /** The saved profiles; none if there is no file yet. @throws OperatorError for an invalid file. */
 export const readProfiles = (env: Env): Profiles => {
 	const file = profilesFile(env);
-	const nothing: Profiles = {current: null, byName: new Map()};
+	const nothing: Profiles = {current: null, byName: new Map(), organizations: {}};
 	if (file === null) {
 		return nothing;
 	}
@@ -99,7 +105,7 @@ export const readProfiles = (env: Env): Profiles => {
 	}
 
 	try {
-		const {current, profiles} = JSON.parse(text) as File;
+		const {current, profiles, organizations} = JSON.parse(text) as File;
 		const entries = Object.entries(profiles as Record<string, unknown>);
 		if (!entries.every(isProfile)) {
 			throw new Error('a profile without URL and token');
@@ -110,7 +116,13 @@ export const readProfiles = (env: Env): Profiles => {
 				.filter(isProfile)
 				.map(([name, {url, token, signIn}]) => [name, {name, url, token, ...(signIn && {signIn})}]),
 		);
-		return {current: typeof current === 'string' && byName.has(current) ? current : null, byName};
+		return {
+			current: typeof current === 'string' && byName.has(current) ? current : null,
+			byName,
+			organizations: Object.fromEntries(
+				Object.entries(organizations ?? {}).filter(([, org]) => typeof org === 'string' && isOrganization(org)),
+			),
+		};
 	} catch {
 		// Without the parser's message, which quotes the text and could reveal a token.
 		throw inputError(`${file} contains no valid profiles: fix it, or remove it and log in again`);
@@ -118,15 +130,16 @@ export const readProfiles = (env: Env): Profiles => {
 };
 
 /** Saves all profiles atomically: folder 0700, file 0600. */
-export const saveProfiles = async (env: Env, {current, byName}: Profiles): Promise<void> => {
+export const saveProfiles = async (env: Env, {current, byName, organizations}: Profiles): Promise<void> => {
 	const file = profilesPath(env);
 	const folder = path.dirname(file);
 	const profiles = Object.fromEntries([...byName].map(([name, {url, token, signIn}]) => [name, {url, token, signIn}]));
+	const saved = {current, profiles, ...(Object.keys(organizations).length > 0 && {organizations})};
 	try {
 		await mkdir(folder, {recursive: true, mode: 0o700});
 		// An existing folder keeps its mode otherwise.
 		await chmod(folder, 0o700);
-		await replaceFile(file, (handle) => handle.writeFile(`${JSON.stringify({current, profiles}, null, '\t')}\n`));
+		await replaceFile(file, (handle) => handle.writeFile(`${JSON.stringify(saved, null, '\t')}\n`));
 	} catch (error) {
 		throw inputError(`The profile cannot be saved: ${(error as Error).message}`);
 	}
@@ -147,5 +160,5 @@ export const withoutProfile = (profiles: Profiles, name: string): Profiles => {
 	findProfile(profiles, name);
 	const byName = new Map(profiles.byName);
 	byName.delete(name);
-	return {current: profiles.current === name ? null : profiles.current, byName};
+	return {...profiles, current: profiles.current === name ? null : profiles.current, byName};
 };

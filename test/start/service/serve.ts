@@ -43,6 +43,11 @@ test('a first start prints a link, its QR code and curl lines that work; it is g
 	const [, link = ''] = await first.printed(/demo organization \S+: (\S+)/);
 	await first.printed(/npx oplink status/);
 	t.regex(first.stdout(), /[█▀▄]{5}/);
+	t.regex(
+		first.stdout(),
+		/opens on this machine alone\. .*\n {2}HOST=0\.0\.0\.0 PUBLIC_URL=http:\/\/\S+:\d+ LINK_DOMAIN=/,
+	);
+	t.regex(first.stdout(), /The demo app is in no store: its page's store buttons lead nowhere/);
 	const [, key = ''] = /Bearer (opl_api_\S+)'/.exec(first.stdout()) ?? [];
 	const {pathname} = new URL(link);
 	t.is((await send(url, 'GET', '/health/ready')).status, 200);
@@ -69,11 +74,14 @@ test('a first start prints a link, its QR code and curl lines that work; it is g
 	t.is(await first.ended, 0);
 	await t.throwsAsync(stat(address), {code: 'ENOENT'});
 
-	const third = oplink(t, ['serve'], env);
+	// Of an address that a phone reaches, every start shows the code.
+	const third = oplink(t, ['serve'], {...env, LINK_DOMAIN: '192.0.2.1:3000', LINK_SCHEME: 'http'});
 	const [, again = ''] = await third.printed(ready);
 	await third.printed(/Its API keys/);
 	t.false(third.stdout().includes('opl_api_'));
-	t.is((await send(again, 'GET', new URL(created.body.url).pathname)).status, 200);
+	t.regex(third.stdout(), /[█▀▄]{5}/);
+	t.notRegex(third.stdout(), /this machine alone/);
+	t.is((await send(again, 'GET', `/links/${created.body.id}`, headers)).status, 200);
 	third.child.kill('SIGKILL');
 	await third.ended;
 
