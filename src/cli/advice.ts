@@ -15,7 +15,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
 	quota_exceeded: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
 	feature_not_available: 'Set a plan that includes it; with the admin token: oplink plan set --org ORG PLAN',
 	app_config_required:
-		'Register the apps: oplink app-config example > app.json, fill it in, oplink app-config set --org ORG --file app.json',
+		'Register the apps: oplink app-config set --org ORG --file app.json; oplink app-config example prints one to fill in',
 	organization_not_found: 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name',
 	organization_has_subscription:
 		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',

@@ -5,6 +5,9 @@ import {type FaultText, plainFault} from './report-error.ts';
 /** Options whose fields have other names. */
 const otherNames: Readonly<Record<string, string>> = {organization: 'org', url: 'address'};
 
+/** A longer value is not repeated. */
+const LONGEST_SHOWN = 60;
+
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The names that an option of a field may have: `events` is `--event`, `templateId` is `--template`. */
@@ -31,9 +34,12 @@ const typedFor = (
 		const option = command.options.find((one) => !one.hidden && wanted.includes(one.name()));
 		const given: unknown = option && command.getOptionValue(option.attributeName());
 		if (option?.long && (given !== undefined || isMissing)) {
-			const value = Array.isArray(given) ? given[part === null ? index : -1] : part === null ? given : null;
+			// Of several values the label says which.
+			const isList = Array.isArray(given) && part === null;
+			const value: unknown = isList ? given[index] : part === null ? given : null;
 			const text = typeof value === 'string' ? value : null;
-			return {label: [option.long, text ?? part].filter((word) => word !== null).join(' '), value: text};
+			const shown = isList && text !== null && text.length <= LONGEST_SHOWN ? text : part;
+			return {label: shown === null ? option.long : `${option.long} ${shown}`, value: text};
 		}
 
 		const at = command.registeredArguments.findIndex((one) => wanted.includes(one.name()) || one.name() === name);

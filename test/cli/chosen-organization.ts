@@ -54,12 +54,12 @@ test('a refused field is named by its option, with the value that was probably m
 	const {orgKey} = await organization(service);
 	for (const [line, words] of [
 		['tokens create --name x --scope viewr', /^ {2}--scope viewr must be one of \[.*\]; did you mean viewer\?$/m],
-		['tokens create --name x --scope viewer --expires soon', /^ {2}--expires soon must be a number of hours or days/m],
+		['tokens create --name x --scope viewer --expires soon', /^ {2}--expires must be a number of hours or days/m],
 		[
 			`endpoints add https://hooks.example.com/x --event link.created --event match.mised --org ${orgKey}`,
 			/^ {2}--event match\.mised must be one of .*; did you mean match\.missed\?$/m,
 		],
-		[`links create --path /x --og-title ${'x'.repeat(256)} --org ${orgKey}`, /^ {2}--og-title x+ must be shorter/m],
+		[`links create --path /x --og-title ${'x'.repeat(256)} --org ${orgKey}`, /^ {2}--og-title must be shorter/m],
 		[`links create --path /x --destination ios=ftp://x --org ${orgKey}`, /^ {2}--destination ios must/m],
 		[`links create --path /x --tag ${'y'.repeat(51)} --org ${orgKey}`, /^ {2}--tag y+ must be shorter/m],
 		[`channels create ${'z'.repeat(60)} --org ${orgKey}`, /^ {2}NAME must be shorter/m],

@@ -103,7 +103,7 @@ test('bad fields are listed one per line, each named once', async (t) => {
 	const body = {statusCode: 400, message: 'Validation failed', details};
 	const {cli} = await startRecordingServer(t, {'POST /admin/organizations': {status: 400, body}});
 	ends(t, await cli('orgs create --name x'), 1, {
-		stderr: 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n',
+		stderr: 'Error: Validation failed\n  --name is required\n  contactEmail: must be an address\n',
 	});
 });
 

@@ -71,7 +71,7 @@ test('refusals of the server end with their exit codes', async (t) => {
 	t.is((await cli([...create, '--short-code', 'taken'])).exitCode, 0);
 	t.is((await cli([...create, '--short-code', 'taken'])).exitCode, 5);
 	ends(t, await cli([...create, '--short-code', 'not valid', '--expiry', 'tomorrow']), 1, {
-		stderr: /Error: Validation failed\n {2}shortCode .*\n {2}expiry .*\nRequest id: /,
+		stderr: /Error: Validation failed\n {2}--short-code must .*\n {2}--expiry must .*\nRequest id: /,
 	});
 	t.regex((await cli('status')).stdout, /^status +ok$/m);
 	t.is((await cli('status', {env: {OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}})).exitCode, 3);
