@@ -1,3 +1,4 @@
+import {cutText} from '../../platform/cut-text.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 /**
  * A record of the identity provider, in the common format of its webhooks and its backend API (contract/identity 8,
@@ -95,7 +96,7 @@ export const emailIn = (value: unknown): string | null => {
 };
 
 const nameOf = ({first_name, last_name}: Fields): string =>
-	[text(first_name), text(last_name)].filter(Boolean).join(' ').slice(0, LONGEST).toWellFormed();
+	cutText([text(first_name), text(last_name)].filter(Boolean).join(' '), LONGEST);
 
 /** A role that is not a text counts as an unknown one. */
 const roleIn = ({role}: Fields): string | null => (role == null ? null : text(role) || 'unknown');
@@ -108,7 +109,7 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 		? null
 		: {
 				id,
-				name: text(data['name']).slice(0, LONGEST).toWellFormed() || id,
+				name: cutText(text(data['name']), LONGEST) || id,
 				createdBy: idIn(data['created_by']),
 				...times(data),
 			};
@@ -214,6 +215,6 @@ export const readProviderError = (value: unknown): {code: string; message: strin
 	const {code, message, long_message} = fieldsOf(Array.isArray(errors) ? errors[0] : null);
 	return {
 		code: text(code),
-		message: (text(long_message) || text(message) || 'The identity provider refused the request').slice(0, 500),
+		message: cutText(text(long_message) || text(message) || 'The identity provider refused the request', 500),
 	};
 };

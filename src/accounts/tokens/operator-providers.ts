@@ -3,6 +3,7 @@ import type {Logger} from 'pino';
 import type {Clock} from '../../platform/clock.ts';
 import type {OperatorProvider, OperatorRule} from '../../platform/config/operator-providers.ts';
 import {expandScopes, type OperatorGrant} from '../../platform/config/operator-scopes.ts';
+import {cutText} from '../../platform/cut-text.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {claimRefused, HttpError, invalidAdminToken, invalidClaim} from '../../platform/errors.ts';
 import {type Actor, adminBearer} from '../audit/audit-log.ts';
@@ -62,7 +63,7 @@ const nameOf = (claims: JWTPayload): string => {
 	const [name] = [email, claims['preferred_username'], claims.sub].filter(
 		(one): one is string => typeof one === 'string' && one !== '' && !one.includes('\0') && one.isWellFormed(),
 	);
-	return (name ?? 'unnamed').slice(0, 200);
+	return cutText(name ?? 'unnamed', 200);
 };
 
 /** The issuer that a token says to be of, before anything of it is verified; null for what is no JWT. */
@@ -149,7 +150,7 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 					}
 
 					return {
-						actor: {...adminBearer, id: String(claims.sub).slice(0, 200), name: nameOf(claims)},
+						actor: {...adminBearer, id: cutText(String(claims.sub), 200), name: nameOf(claims)},
 						grant: {
 							scopes: expandScopes(rule.scopes, organization !== null),
 							organization: organization === null ? null : {id: organization.id, orgKey: organization.orgKey},

@@ -1,5 +1,6 @@
 import {OplinkConnectionError} from '../../client/errors.ts';
 import type {ImportAnswer} from '../../links/links/import/import-answer.ts';
+import {cutText} from '../../platform/cut-text.ts';
 import {counted} from '../../platform/plural.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
@@ -45,7 +46,7 @@ export async function* sendThroughAdmin(
 		const result = JSON.parse(text) as ImportAnswer;
 		const row = underWay.get(result.line);
 		if (row === undefined) {
-			throw broken(`unexpected answer: ${text.slice(0, 200)}`);
+			throw broken(`unexpected answer: ${cutText(text, 200)}`);
 		}
 
 		underWay.delete(result.line);

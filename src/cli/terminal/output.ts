@@ -47,29 +47,27 @@ export const cellText = (value: unknown): string => {
 	return safeLine(text);
 };
 
-/** Truncates a text to a width in terminal columns, between graphemes. */
-export const cut = (text: string, width: number): string => {
-	if (stringWidth(text) <= width) {
-		return text;
-	}
+const graphemesOf = (text: string): string[] => Array.from(segmenter.segment(text), ({segment}) => segment);
 
-	let kept = '';
+/** The first graphemes of a wider text that leave a column for an ellipsis. */
+const fitting = (graphemes: string[], width: number): string[] => {
 	let used = 1;
-	for (const {segment} of segmenter.segment(text)) {
-		used += stringWidth(segment);
-		if (used > width) {
-			break;
-		}
-
-		kept += segment;
-	}
-
-	return `${kept}…`;
+	return graphemes.slice(
+		0,
+		graphemes.findIndex((grapheme) => {
+			used += stringWidth(grapheme);
+			return used > width;
+		}),
+	);
 };
+
+/** Truncates a text to a width in terminal columns, between graphemes. */
+export const cut = (text: string, width: number): string =>
+	stringWidth(text) <= width ? text : `${fitting(graphemesOf(text), width).join('')}…`;
 
 /** The same from the other side. */
 const cutStart = (text: string, width: number): string =>
-	stringWidth(text) <= width ? text : `…${text.slice(text.length + 1 - width)}`;
+	stringWidth(text) <= width ? text : `…${fitting(graphemesOf(text).reverse(), width).reverse().join('')}`;
 
 const pad = (text: string, width: number, align?: 'right'): string => {
 	const space = ' '.repeat(Math.max(0, width - stringWidth(text)));

@@ -1,4 +1,5 @@
 import {createOrganizationStore} from '../../accounts/organizations/organization-store.ts';
+import {cutText} from '../../platform/cut-text.ts';
 import {
 	domainLookupFailed,
 	domainNotFound,
@@ -32,9 +33,9 @@ const requireRecord = async (
 	// Values entered by hand may be surrounded by spaces and quotes.
 	const values = found
 		.slice(0, MOST_RECORDS)
-		.map((value) => value.slice(0, LONGEST_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
+		.map((value) => cutText(value, LONGEST_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
 	if (verificationToken === null || !values.includes(verificationToken)) {
-		const shown = values.slice(0, SHOWN_RECORDS).map((value) => value.slice(0, SHOWN_LENGTH));
+		const shown = values.slice(0, SHOWN_RECORDS).map((value) => cutText(value, SHOWN_LENGTH));
 		throw domainRecordMissing(name, verificationToken ?? '', shown);
 	}
 };

@@ -47,8 +47,9 @@ const retryAfterOf = (value: string | undefined, now: Date): number | null => {
 	return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null;
 };
 
-/** PostgreSQL stores no NUL. */
-const printable = (bytes: Buffer): string => bytes.subarray(0, KEPT).toString('utf8').replaceAll('\0', '');
+/** PostgreSQL stores no NUL. A stream's decoder leaves out a character that the end cuts in two. */
+const printable = (bytes: Buffer): string =>
+	new TextDecoder().decode(bytes.subarray(0, KEPT), {stream: true}).replaceAll('\0', '');
 
 /** The headers of Standard Webhooks 1.0. */
 const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {

@@ -147,11 +147,10 @@ test('an event without the id it is about is acknowledged and passed over', asyn
 
 test('odd values of the provider are stored as far as they can be, and never fail a delivery', async (t) => {
 	const {id} = portal.provider.organization();
-	const odd = {name: `Nul\u0000l and half \uD83D ${'x'.repeat(400)}`, created_at: 'soon', updated_at: 1e300};
+	const odd = {name: `Nul\u0000l and half \uD83D ${'😀'.repeat(200)}`, created_at: 'soon', updated_at: 1e300};
 	await deliver(t, portal.provider.event('organization.created', {id, ...odd}));
 	const rows = await mirrored(portal, {id});
-	t.true(rows?.name.startsWith('Null and half'));
-	t.is(rows?.name.length, 255);
+	t.is(rows?.name, `Null and half \uFFFD ${'😀'.repeat(119)}`);
 	await deliver(t, portal.provider.event('organization.updated', {id, name: '', slug: 7}));
 	t.like(await mirrored(portal, {id}), {name: id}, 'without a name it is called by its id');
 });

@@ -89,13 +89,14 @@ test('a name that leads elsewhere after its endpoint was made is not connected t
 	t.regex(body.error, /turns\.example\.com is at 127\.0\.0\.1, which is not a public address/);
 });
 
-test('of a 10 MB answer 64 KB are read, and its first KB is kept', async (t) => {
+test('of a 10 MB answer 64 KB are read, and whole characters of its first KB are kept', async (t) => {
 	const {receiver, path} = await subscribed(t, service, 'link.created');
 	let written = 0;
 	receiver.respond((response) => {
 		response.writeHead(200);
+		response.write('x');
 		const more = () => {
-			while (written < 10_000_000 && !response.destroyed && response.write('x'.repeat(16_384))) {
+			while (written < 10_000_000 && !response.destroyed && response.write('é'.repeat(8192))) {
 				written += 16_384;
 			}
 		};
@@ -103,7 +104,7 @@ test('of a 10 MB answer 64 KB are read, and its first KB is kept', async (t) => 
 		more();
 	});
 	const {body} = await admin(service).post(`${path}/test`, {});
-	t.like(body, {ok: true, status: 200, answer: 'x'.repeat(1024)});
+	t.like(body, {ok: true, status: 200, answer: `x${'é'.repeat(511)}`});
 	t.true(written < 10_000_000);
 });
 

@@ -1,6 +1,7 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../../../platform/clock.ts';
 import type {PaymobConfig} from '../../../platform/config/config.ts';
+import {cutText} from '../../../platform/cut-text.ts';
 import {gatewayFailed, required} from '../../../platform/errors.ts';
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
@@ -126,9 +127,9 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 					amount,
 					currency: 'EGP',
 					payment_methods: [Number(order.integrationId)],
-					items: [{name: title.slice(0, 50), amount, description: title, quantity: 1}],
+					items: [{name: cutText(title, 50), amount, description: title, quantity: 1}],
 					billing_data: {
-						first_name: Array.from(payer.name).slice(0, 50).join('') || UNKNOWN,
+						first_name: cutText(payer.name, 50) || UNKNOWN,
 						last_name: UNKNOWN,
 						email: payer.email ?? UNKNOWN,
 						phone_number: UNKNOWN,

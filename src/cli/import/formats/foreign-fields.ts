@@ -1,5 +1,6 @@
 import {type LinkFieldValue, urlColumns} from '../../../links/links/link-fields.ts';
 import {isShortCode} from '../../../links/links/short-code.ts';
+import {cutText} from '../../../platform/cut-text.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
 
@@ -66,7 +67,7 @@ export const foreignLink = ({
 /** A text of the file for messages: short and without control characters. */
 const shortened = (text: string): string => {
 	const line = safeLine(text);
-	return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+	return line.length > 100 ? `${cutText(line, 100)}…` : line;
 };
 
 const isWeb = (text: string): boolean => /^https?:\/\//i.test(text);

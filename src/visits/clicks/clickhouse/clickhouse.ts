@@ -1,4 +1,5 @@
 import type {ClickHouseAddress} from '../../../platform/config/clickhouse-url.ts';
+import {cutText} from '../../../platform/cut-text.ts';
 import {clickStoreUnavailable} from '../../../platform/errors.ts';
 
 /** How long ClickHouse may take for a batch. */
@@ -88,7 +89,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 			});
 
 		if (!answer.ok) {
-			const words = (await answer.text().catch(() => '')).trim().slice(0, 500);
+			const words = cutText((await answer.text().catch(() => '')).trim(), 500);
 			throw away(new Error(`it answers ${answer.status}: ${words}`));
 		}
 

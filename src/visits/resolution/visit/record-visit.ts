@@ -1,5 +1,6 @@
 import type {RequestFacts} from '../../../accounts/route.ts';
 import {linkFields} from '../../../links/links/link-fields.ts';
+import {cutText} from '../../../platform/cut-text.ts';
 import type {Query} from '../../../platform/http/query.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
@@ -81,7 +82,7 @@ const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign =
 
 	return campaignOf((column) => {
 		const [value = ''] = column === 'channel' ? [''] : [query[column] ?? ''].flat();
-		return (isStorable(value) && value.slice(0, UTM_LIMIT).toWellFormed()) || row[column] || null;
+		return (isStorable(value) && cutText(value, UTM_LIMIT)) || row[column] || null;
 	});
 };
 
