@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {cutText} from '../../platform/cut-text.ts';
 
 const SHORTEST_ID = 8;
 
@@ -21,4 +22,12 @@ const TEXT_LIMIT = 100;
 export const reportedField = Joi.string()
 	.allow('', null)
 	.meta({schema: {description: `Cut to ${TEXT_LIMIT} characters.`}})
-	.custom((text: string) => text.slice(0, TEXT_LIMIT).toWellFormed());
+	.custom((text: string) => cutText(text, TEXT_LIMIT));
+
+const platformNames: Readonly<Record<string, string>> = {ios: 'iOS', android: 'Android'};
+
+/** The platform, spelled as `/match` spells it: apps send `ios`, too. */
+export const platformField = reportedField.custom((text: string) => {
+	const name = text.trim();
+	return platformNames[name.toLowerCase()] ?? (name || null);
+});

@@ -62,7 +62,7 @@ export const deviceRow = ({
 	first_seen_at: now,
 	last_seen_at: now,
 	by_visit: false,
-	platform: facts.platform,
+	platform: facts.platform || null,
 	os_version: facts.osVersion,
 	device_model: facts.deviceModel,
 	app_version: facts.appVersion,

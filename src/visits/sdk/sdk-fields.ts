@@ -3,7 +3,7 @@ import {linkFieldSchemas} from '../../links/links/link-field-schemas.ts';
 import {linkFieldNames, newLink} from '../../links/links/link-schemas.ts';
 import type {ClientFields} from '../../links/templates/client-create.ts';
 import {isoDateTime, uuidField} from '../../platform/http/validate.ts';
-import {deviceIdField, reportedField} from '../devices/device-fields.ts';
+import {deviceIdField, platformField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
 
 /** An object of at most that many bytes as JSON. */
@@ -25,7 +25,7 @@ const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).opt
 type SessionFields = {deviceId: string} & DeviceFacts;
 export const sessionBody = bodyOf<SessionFields>({
 	deviceId,
-	platform: reportedField,
+	platform: platformField,
 	osVersion: reportedField,
 	deviceModel: reportedField,
 	appVersion: reportedField,

@@ -45,7 +45,7 @@ test('signals of the device are cut at 100 characters, and nonsense is unknown',
 	const long = {osVersion: `unheard of ${'x'.repeat(500)}`, deviceModel: `${'x'.repeat(99)}💾`};
 	t.true((await match(service, address, {...long, language: 'Klingon!', timezone: 'Mars/Olympus'})).matched);
 	const [row] = await service.services.db('match_attempts').where({organization_id: acme.id});
-	t.deepEqual([row.signals.osVersion.length, row.signals.deviceModel.length], [100, 100]);
+	t.deepEqual([row.signals.osVersion.length, row.signals.deviceModel], [100, 'x'.repeat(99)]);
 });
 
 test('a body that is no JSON object is 400, and one of another type is 415', async (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
-import {anonymous} from '../../helpers/callers.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -33,6 +33,29 @@ test('a session registers its device once per organization and stores its proper
 		sdk_version: '1.4.0',
 		session_id: second.body.sessionId,
 	});
+});
+
+test('properties of a device are cut at whole characters, and a platform has one spelling', async (t) => {
+	const {id, client} = await organization(service);
+	const long = `a${'😀'.repeat(60)}`;
+	const named = [' ios ', 'iOS', 'IOS', 'android', 'Android', 'ANDROID', 'Web', '', ' ', undefined, null];
+	for (const [index, platform] of named.entries()) {
+		const deviceId = `device-000${index}`;
+		const device = {deviceId, platform, osVersion: long, deviceModel: long, appVersion: long, language: long};
+		t.is((await client.post('/sdk/session', device)).status, 200);
+	}
+
+	const {body} = await admin(service).get(`/admin/organizations/${id}/devices?limit=20`);
+	const {data} = body as {data: Array<Record<string, unknown>>};
+	const [ios, android] = ['iOS', 'Android'];
+	const byId = data.toSorted((a, b) => Number(String(a['deviceId']).slice(7)) - Number(String(b['deviceId']).slice(7)));
+	t.deepEqual(
+		byId.map(({platform}) => platform),
+		[ios, ios, ios, android, android, android, 'Web', null, null, null, null],
+	);
+	for (const device of data) {
+		t.is(device['osVersion'], `a${'😀'.repeat(49)}`);
+	}
 });
 
 test('a deviceId has 8 to 100 characters; unknown fields are ignored', async (t) => {
