@@ -52,7 +52,10 @@ CREATE TABLE match_clicks (
 	-- whether everything that describes the person has been removed
 	forgotten boolean NOT NULL DEFAULT false,
 	-- whether the browser sent the cookie
-	is_returning boolean NOT NULL DEFAULT false
+	is_returning boolean NOT NULL DEFAULT false,
+	-- of the click: its row of click_campaigns, and its country
+	campaign_id bigint,
+	country text
 );
 -- An address belongs to one network, so that one index serves both. The organization is in the index so that a search for
 -- one tenant reads no rows of the others.
@@ -113,6 +116,8 @@ CREATE TABLE match_attempts (
 	nobody json,
 	-- of a match by token: what a guess would have answered, to measure how good guesses are
 	silent_guess json,
+	-- of a match: channel, UTM values and country of its click, which funnels count by, whatever becomes of click and link
+	attribution jsonb,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold
 	writer xid8 NOT NULL DEFAULT pg_current_xact_id()
 );

@@ -25,6 +25,8 @@ CREATE TABLE devices (
 	-- the link that the installed app opened last, of which /data told with the device's id
 	opened_link_id uuid,
 	opened_at timestamptz,
+	-- channel, UTM values and country of that visit
+	opened_attribution jsonb,
 	first_seen_at timestamptz NOT NULL,
 	last_seen_at timestamptz NOT NULL,
 	-- whether only /data, which needs no key, has named the device: such a one is deleted sooner
@@ -61,6 +63,8 @@ CREATE TABLE events (
 	link_id uuid,
 	-- what funnels count it for: the link that it names, else the one that its device met last within 30 days
 	attributed_link_id uuid,
+	-- channel, UTM values and country of the click or the opening that it comes from, else of the link as it was then
+	attribution jsonb,
 	occurred_at timestamptz NOT NULL,
 	received_at timestamptz NOT NULL,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold

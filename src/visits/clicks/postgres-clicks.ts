@@ -32,7 +32,7 @@ export const postgresClicks: ClickStore = {
 				AND (coalesce(:timezone, timezone), coalesce(known.platform, updated.platform))
 					IS DISTINCT FROM (timezone, known.platform)`,
 		forget: `UPDATE clicks SET context_id =
-				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, country, bot_class)
+				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, context.country, context.bot_class)
 			FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
 				AND context.id = context_id`,
 		removeOrganization: 'DELETE FROM clicks WHERE organization_id = :id',

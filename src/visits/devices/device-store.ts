@@ -4,6 +4,7 @@ import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {deviceNotFound, organizationNotFound, required} from '../../platform/errors.ts';
+import type {Attribution} from './attribution.ts';
 
 /** An app's facts about its device. A fact that is left out stays as it was. */
 export type DeviceFacts = {
@@ -24,8 +25,8 @@ export type DeviceRegistration = {
 	sessionId?: string;
 	/** The link that the device has just been matched to. */
 	matchedLinkId?: string;
-	/** The link that the app has just opened. */
-	openedLinkId?: string;
+	/** The link that the app has just opened, and where that came from. */
+	opened?: {linkId: string; attribution: Attribution};
 };
 
 /** Columns that keep their value where a registration has none. */
@@ -42,6 +43,7 @@ const optionalColumns = [
 	'matched_at',
 	'opened_link_id',
 	'opened_at',
+	'opened_attribution',
 ] as const;
 
 const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...optionalColumns];
@@ -54,7 +56,7 @@ export const deviceRow = ({
 	facts = {},
 	sessionId,
 	matchedLinkId,
-	openedLinkId,
+	opened,
 }: DeviceRegistration) => ({
 	id: randomUUID(),
 	organization_id: organizationId,
@@ -72,8 +74,9 @@ export const deviceRow = ({
 	session_id: sessionId,
 	matched_link_id: matchedLinkId,
 	matched_at: matchedLinkId === undefined ? null : now,
-	opened_link_id: openedLinkId,
-	opened_at: openedLinkId === undefined ? null : now,
+	opened_link_id: opened?.linkId,
+	opened_at: opened === undefined ? null : now,
+	opened_attribution: opened?.attribution,
 });
 
 /** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */

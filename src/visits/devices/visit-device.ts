@@ -2,11 +2,13 @@ import {storageLimits} from '../../platform/config/policies.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {allowances, limitSubjectOf} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
+import type {Attribution} from './attribution.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
 
 const see: Prepared = {
 	name: 'see a device',
-	text: 'UPDATE devices SET last_seen_at = $3, opened_link_id = $4, opened_at = $3 WHERE organization_id = $1 AND device_id = $2 RETURNING 1',
+	text: `UPDATE devices SET last_seen_at = $3, opened_link_id = $4, opened_at = $3, opened_attribution = $5
+		WHERE organization_id = $1 AND device_id = $2 RETURNING 1`,
 };
 
 /** The organization is locked first, as a removal of it does; nothing is registered of one that is gone. */
@@ -29,10 +31,18 @@ const register: Prepared = {
  */
 export const registerVisitDevice = async (
 	{db, clock, limiter}: Pick<Services, 'db' | 'clock' | 'limiter'>,
-	{organizationId, deviceId, linkId, ip}: {organizationId: string; deviceId: string; linkId: string; ip: string},
+	{
+		organizationId,
+		deviceId,
+		opened,
+		ip,
+	}: {organizationId: string; deviceId: string; opened: {linkId: string; attribution: Attribution}; ip: string},
 ): Promise<void> => {
 	const now = clock.now();
-	if ((await runPrepared(db, see, [organizationId, deviceId, now, linkId])).length > 0) {
+	if (
+		(await runPrepared(db, see, [organizationId, deviceId, now, opened.linkId, JSON.stringify(opened.attribution)]))
+			.length > 0
+	) {
 		return;
 	}
 
@@ -40,7 +50,7 @@ export const registerVisitDevice = async (
 		return;
 	}
 
-	const row = {...deviceRow({organizationId, deviceId, now, openedLinkId: linkId}), by_visit: true};
+	const row = {...deviceRow({organizationId, deviceId, now, opened}), by_visit: true};
 	const {visitDevicesPerOrganizationAndDay: most} = storageLimits();
 	await runPrepared(db, register, [JSON.stringify(row), organizationId, now.toISOString().slice(0, 10), most]);
 };

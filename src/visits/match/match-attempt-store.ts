@@ -3,6 +3,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {matchAttemptNotFound} from '../../platform/errors.ts';
+import {attributionOfClick} from '../devices/attribution.ts';
 import type {RuledOut} from './candidate.ts';
 import type {MissReason} from './guess.ts';
 import type {Points} from './likeness.ts';
@@ -147,16 +148,19 @@ const columns = [
 	'silent_guess',
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 
-/** Inserts a row that a parameter holds as JSON. */
-const insertSql = (row: string): string => `
-	INSERT INTO match_attempts (${columns.join(', ')})
-	SELECT ${columns.join(', ')} FROM json_populate_record(null::match_attempts, ${row}) AS made`;
+/** Inserts a row that a parameter holds as JSON, with the attribution of its click. */
+const insertSql = (row: string, from = '', columnSql = (column: string) => `made.${column}`): string => `
+	INSERT INTO match_attempts (${columns.join(', ')}, attribution)
+	SELECT ${columns.map(columnSql).join(', ')}, ${attributionOfClick('made.click_id')}
+	FROM ${from} json_populate_record(null::match_attempts, ${row}) AS made`;
 
 /** Inserts it for the click of `claimed`, with its organization and its link. */
-export const insertClaimSql = (row: string): string => `
-	INSERT INTO match_attempts (${columns.join(', ')})
-	SELECT ${columns.map((column) => `${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`).join(', ')}
-	FROM claimed, json_populate_record(null::match_attempts, ${row}) AS made`;
+export const insertClaimSql = (row: string): string =>
+	insertSql(
+		row,
+		'claimed,',
+		(column) => `${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`,
+	);
 
 const insert: Prepared = {name: 'insert a match attempt', text: insertSql('$1')};
 

@@ -4,7 +4,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
-import {lastMet} from '../devices/attribution.ts';
+import {attributionOfEvent, lastMet} from '../devices/attribution.ts';
 
 type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
 
@@ -52,10 +52,12 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 				"receivedAt" timestamptz)) WITH ORDINALITY AS event (id, organization_id, device_id, event_id, event_name,
 				properties, link_id, occurred_at, received_at, ordinality)
 		), known AS MATERIALIZED (
-			SELECT sent.*, device.* FROM sent CROSS JOIN LATERAL (
+			SELECT sent.*, device.*, coalesce(sent.link_id, met_link_id) AS attributed_link_id FROM sent CROSS JOIN LATERAL (
 				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
 			) AS owner CROSS JOIN LATERAL (
-				SELECT matched_link_id, ${lastMet('sent.occurred_at')} AS met_link_id FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
+				SELECT matched_link_id, matched_at, opened_link_id, opened_at, opened_attribution,
+					${lastMet('sent.occurred_at')} AS met_link_id
+				FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE ${erased}
 			) AS device
 			WHERE sent.link_id IS NULL OR (
@@ -64,9 +66,9 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 			)
 		), stored AS (
 			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, attributed_link_id,
-				occurred_at, received_at)
+				attribution, occurred_at, received_at)
 			SELECT id, organization_id, device_id, event_id, event_name, properties, coalesce(link_id, matched_link_id),
-				coalesce(link_id, met_link_id), occurred_at, received_at
+				attributed_link_id, ${attributionOfEvent('known')}, occurred_at, received_at
 			FROM known ORDER BY ordinality
 			ON CONFLICT (organization_id, event_id) DO NOTHING
 		)

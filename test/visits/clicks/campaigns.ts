@@ -1,5 +1,7 @@
 import test from 'ava';
+import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -161,6 +163,105 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 	for (const query of ['by=colour', 'interval=day']) {
 		t.is((await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?${query}`)).status, 400);
 	}
+});
+
+test('a row of a funnel is one story, whatever the link is changed to, or whether it still exists', async (t) => {
+	const own = await ownService(t);
+	const {clock} = own;
+	const acme = await organization(own);
+	const values = {name: 'Spring', channel: 'email', utmSource: 'template'};
+	const {body: template} = await admin(own).post(`/admin/organizations/${acme.id}/templates`, values);
+	const sale = await link(acme, {templateId: template.id, utmCampaign: 'spring'});
+	const news = await link(acme, {utmCampaign: 'news'});
+	const sent = async (deviceId: string, more: object = {}) => {
+		const {status} = await acme.client.post('/sdk/events', {deviceId, eventName: 'purchase', ...more});
+		t.is(status, 200);
+	};
+	const opens = async (url: string, deviceId: string, query = '', country = 'NP') => {
+		const path = `${pathOf(url)}/data?deviceId=${deviceId}${query}`;
+		t.is((await anonymous(own, network()(1)).get(path, {'X-Country': country})).status, 200);
+	};
+	// A phone that is matched to two taps of one link, each with a campaign of its own, and sends events after both.
+	for (const [utm, country] of [
+		['autumn', 'DE'],
+		['winter', 'EG'],
+	] as const) {
+		const address = network()(1);
+		const headers = {'X-Country': country};
+		const {token} = await visit(own, sale, address, {query: `?utm_campaign=${utm}`, headers});
+		await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'matched-1'}, acme);
+		clock.advance(600);
+		await sent('matched-1');
+	}
+
+	// A guess, of a returning visitor whose second tap counts.
+	const address = network()(1);
+	const {cookie} = await visit(own, sale, address, {query: '?utm_campaign=first'});
+	clock.advance(5);
+	await visit(own, sale, address, {query: '?utm_campaign=second', headers: {Cookie: cookie ?? ''}});
+	await open(own, address, {...iPhoneApp, deviceId: 'guessed-1'}, acme);
+	await sent('guessed-1');
+	// Openings carry their own query, and name the link of later events, also of those that name it themselves.
+	await opens(sale.url, 'opened-01', '&utm_campaign=X&utm_source=push');
+	await sent('opened-01');
+	await sent('opened-01', {linkId: sale.id});
+	await sent('opened-01', {linkId: news.id});
+	clock.advance(600);
+	await opens(news.url, 'opened-01', '', 'JP');
+	await sent('opened-01');
+	await opens(sale.url, 'matched-1');
+	await sent('matched-1');
+	// Later taps of others, and what they came from, change nothing.
+	await visit(own, sale, network()(1), {query: '?utm_campaign=late'});
+
+	const read = async () => {
+		const found: Record<string, unknown[]> = {};
+		for (const by of ['channel', 'utmSource', 'utmCampaign', 'country']) {
+			const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?by=${by}`);
+			found[by] = body.rows.map(({key, clicks, matches, devices, events}: Record<string, unknown>) =>
+				[key, clicks, matches, devices, events].join(' '),
+			);
+		}
+
+		return found;
+	};
+	const stories = {
+		channel: ['email 7 3 3 6', ' 1 0 1 2'],
+		utmSource: ['template 6 3 2 4', 'push 1 0 1 2', ' 1 0 1 2'],
+		utmCampaign: [
+			'X 1 0 1 2',
+			'news 1 0 1 2',
+			'autumn 1 1 1 1',
+			'second 1 1 1 1',
+			'spring 1 0 1 1',
+			'winter 1 1 1 1',
+			'first 1 0 0 0',
+			'late 1 0 0 0',
+		],
+		country: ['NP 2 0 2 3', ' 3 1 2 2', 'DE 1 1 1 1', 'EG 1 1 1 1', 'JP 1 0 1 1'],
+	};
+	const sorted = (rows: Record<string, unknown[]>) =>
+		Object.fromEntries(Object.entries(rows).map(([by, all]) => [by, all.toSorted()]));
+	t.deepEqual(sorted(await read()), sorted(stories));
+	await acme.server.patch(`/links/${sale.id}`, {channel: 'sms', utmCampaign: 'changed', utmSource: 'changed'});
+	t.deepEqual(sorted(await read()), sorted(stories));
+	await rollUp(own.services.db);
+	t.is((await acme.server.delete(`/links/${sale.id}`)).status, 200);
+	t.deepEqual(sorted(await read()), sorted(stories));
+	clock.advance(70 * DAY);
+	await own.services.background.settle();
+	await forgetExpiredMatches(own.services.db, clock.now());
+	const {db} = own.services;
+	await rollUp(db);
+	t.deepEqual((await dropOldClicks(db, {now: clock.now(), days: 30})).left, null);
+	const range = `from=2026-03-01&to=${clock.now().toISOString()}`;
+	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?by=utmCampaign&${range}`);
+	t.deepEqual(
+		body.rows
+			.map(({key, clicks, matches, events}: Record<string, unknown>) => [key, clicks, matches, events].join(' '))
+			.toSorted(),
+		stories.utmCampaign.map((row) => row.replace(/\d+ (\d+)$/, '$1')).toSorted(),
+	);
 });
 
 test('a funnel adds up what apps send, and stays with numbers that JSON has', async (t) => {

@@ -84,9 +84,10 @@ const addEvents = async (organizationId: string) => {
 		{organizationId},
 	);
 	await db.raw(
-		`INSERT INTO events (id, organization_id, device_id, event_name, properties, link_id, attributed_link_id, occurred_at, received_at)
+		`INSERT INTO events (id, organization_id, device_id, event_name, properties, link_id, attributed_link_id, attribution,
+			occurred_at, received_at)
 		SELECT gen_random_uuid(), :organizationId, 'phone ' || phone, 'buy', '{"amount": 0.1}', link_id, link_id,
-			'2026-03-04T10:00:00Z', :now
+			json_build_object('utmTerm', (SELECT utm_term FROM links WHERE id = link_id)), '2026-03-04T10:00:00Z', :now
 		FROM unnest(CAST(:links AS uuid[])) AS link_id, generate_series(1, 2) AS phone`,
 		{organizationId, links: rows.map(({id}) => id), now: clock.now()},
 	);

@@ -72,6 +72,8 @@ export const matchColumns = [
 	'net_key',
 	'created_at',
 	'expires_at',
+	'campaign_id',
+	'country',
 ] as const;
 
 /** The columns of a match whose visit had a query. Others have none for it, so that their rows stay as short. */
@@ -136,7 +138,7 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const {windowHours, network, signals, visitor, query} = match;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	entry.part = visitor?.isReturning ? 'returning' : query ? 'queried' : 'opened';
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\t${campaignId}\t${copyText(click.context.country)}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
 	return entry;
 };
 

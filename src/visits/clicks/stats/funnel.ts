@@ -1,9 +1,7 @@
 import type {Db} from '../../../platform/db/db.ts';
 import type {Services} from '../../../services.ts';
-import {isAttributed} from '../../devices/attribution.ts';
 import type {Rows} from '../click-context.ts';
-import type {ClickStore} from '../click-store.ts';
-import {columnOf, type DimensionName, dimensions, foldedDimensions} from '../dimensions.ts';
+import {type DimensionName, foldedDimensions} from '../dimensions.ts';
 import {OTHER} from '../rollups/cap-values.ts';
 import {chooseLinks, labelledLinks} from './chosen-links.ts';
 import type {FunnelQuery} from './funnel-query.ts';
@@ -20,18 +18,13 @@ const MOST_ROWS = 500;
 const ofLinks = ({linkIds}: Scope, column: string): string =>
 	linkIds === null ? '' : `AND ${column} = ANY (CAST(:linkIds AS uuid[]))`;
 
-/** The click of a match, as `ClickStore.inFull` takes it. */
-const CLICK = 'click.click_id, click.organization_id, click.link_id, click.created_at';
-
 /** SQL: matches with what they can be counted by. */
 const matchesSql = (
 	scope: Scope,
-): string => `SELECT attempts.link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
-		lower(attempts.signals ->> 'platform') AS platform, click.click_id, click.created_at
-	FROM match_attempts AS attempts
-	LEFT JOIN match_clicks AS click ON click.id = attempts.click_id AND click.organization_id = attempts.organization_id
-	WHERE attempts.organization_id = :organizationId AND attempts.matched AND at >= :from AND at < :to
-		${ofLinks(scope, 'attempts.link_id')}`;
+): string => `SELECT link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
+		lower(signals ->> 'platform') AS platform, attribution
+	FROM match_attempts
+	WHERE organization_id = :organizationId AND matched AND at >= :from AND at < :to ${ofLinks(scope, 'link_id')}`;
 
 /** SQL: the same of events that come from a link. */
 const eventsSql = (
@@ -42,43 +35,26 @@ const eventsSql = (
 			property === null
 				? 'CAST(NULL AS numeric)'
 				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties -> :property AS numeric) END`
-		} AS value, lower(devices.platform) AS platform, click.click_id, click.created_at
+		} AS value, lower(devices.platform) AS platform, attribution
 	FROM events
 	LEFT JOIN devices ON devices.organization_id = events.organization_id AND devices.device_id = events.device_id
-	LEFT JOIN LATERAL (
-		SELECT ${CLICK} FROM match_attempts AS attempts
-		JOIN match_clicks AS click ON click.id = attempts.click_id AND click.organization_id = attempts.organization_id
-		WHERE attempts.organization_id = :organizationId AND attempts.device_id = events.device_id AND attempts.matched
-			AND attempts.link_id = events.attributed_link_id AND ${isAttributed('attempts.at', 'events.occurred_at')}
-		ORDER BY attempts.at DESC LIMIT 1
-	) AS click ON true
 	WHERE events.organization_id = :organizationId AND events.occurred_at >= :from AND events.occurred_at < :to
 		${event === null ? '' : 'AND events.event_name = :event'}
 		AND events.attributed_link_id IS NOT NULL ${ofLinks(scope, 'events.attributed_link_id')}`;
 
-/** SQL of the value that a row is counted by: of its click, else of its link. */
+/** SQL of the value that a row is counted by: tags are those of its link, the rest was noted when it came. */
 const keySql = (by: DimensionName): string => {
-	if (by === 'link') {
-		return 'CAST(counted.link_id AS text)';
+	switch (by) {
+		case 'link':
+			return 'CAST(counted.link_id AS text)';
+		case 'platform':
+			return 'counted.platform';
+		case 'tag':
+			return 'tag';
+		default:
+			return `counted.attribution ->> '${by}'`;
 	}
-
-	if (by === 'platform') {
-		return 'counted.platform';
-	}
-
-	if (by === 'tag' || by === 'channel') {
-		return by === 'tag' ? 'tag' : 'links.channel';
-	}
-
-	const column = columnOf(by);
-	return by === 'country'
-		? 'full_click.country'
-		: `CASE WHEN full_click.id IS NULL THEN links.${column} ELSE full_click.${column} END`;
 };
-
-/** Whether rows are counted by what their click has. */
-const isOfClick = (by: DimensionName): boolean =>
-	by === 'country' || (dimensions[by].of === 'campaign' && by !== 'channel');
 
 /** `sum`: PostgreSQL's `numeric`, which comes as text: adding doubles fails beyond what one holds. */
 type Counted = {key: string | null; rows: number; devices: number; sum: string | null};
@@ -95,14 +71,7 @@ const countRows = async (
 	db: Db,
 	rows: Rows,
 	{by, names}: {by: DimensionName; names: string[] | null},
-	clicks: Pick<ClickStore, 'inFull'>,
 ): Promise<{total: Counted | undefined; counts: Counted[]}> => {
-	const own = {
-		sql: `SELECT click_id, CAST(:organizationId AS uuid) AS organization_id, link_id, created_at
-			FROM (${rows.sql}) AS counted WHERE click_id IS NOT NULL`,
-		bindings: rows.bindings,
-	};
-	const full = isOfClick(by) ? await clicks.inFull(db, own) : {sql: '(SELECT CAST(NULL AS uuid) AS id)', bindings: {}};
 	const value = keySql(by);
 	const key = names === null ? value : `CASE WHEN NOT ${value} = ANY(:names) THEN '${OTHER}' ELSE ${value} END`;
 	const {rows: counts} = await db.raw<{rows: Array<Counted & {isTotal: boolean}>}>(
@@ -112,12 +81,14 @@ const countRows = async (
 		FROM (
 			SELECT ${key} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
 			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows.sql}) AS inner_rows) AS counted
-			LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
-			${by === 'tag' ? 'LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true' : ''}
-			LEFT JOIN ${full.sql} AS full_click ON full_click.id = counted.click_id
-				${isOfClick(by) ? 'AND full_click.occurred_at = counted.created_at' : ''}
+			${
+				by === 'tag'
+					? `LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
+						LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true`
+					: ''
+			}
 		) AS keyed GROUP BY GROUPING SETS ((key), ())`,
-		{...rows.bindings, ...full.bindings, names},
+		{...rows.bindings, names},
 	);
 	return {total: counts.find(({isTotal}) => isTotal), counts: counts.filter(({isTotal}) => !isTotal)};
 };
@@ -176,8 +147,8 @@ export const readFunnel = async (
 		const clicked = await countByDimension(trx, scope, range, by, reader);
 		const count = async (names: string[] | null) => ({
 			clicked,
-			matched: await countRows(trx, {sql: matchesSql(scope), bindings}, {by, names}, clicks),
-			happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, {by, names}, clicks),
+			matched: await countRows(trx, {sql: matchesSql(scope), bindings}, {by, names}),
+			happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, {by, names}),
 		});
 		const counts = await count(null);
 		// Which names the rows have, only all steps together say; values with clicks come first, so theirs are among them.

@@ -6,6 +6,7 @@ import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
 import {type ClickCampaign, type ClickContext, campaigns} from '../../clicks/click-context.ts';
 import type {OpenMatch} from '../../clicks/open-match.ts';
+import {type Attribution, attributionOf} from '../../devices/attribution.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
 
@@ -85,6 +86,14 @@ const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign =
 		return (isStorable(value) && cutText(value, UTM_LIMIT)) || row[column] || null;
 	});
 };
+
+/** What the visit's click is counted by in funnels. */
+export const attributionOfVisit = (
+	services: Pick<Services, 'clientIp' | 'countries'>,
+	request: VisitRequest,
+	row: CampaignRow,
+	query: Query,
+): Attribution => attributionOf(campaignOfVisit(row, query), countryOf(services, request));
 
 /** A visit of a link, and the match that it opens. */
 type Visited = {

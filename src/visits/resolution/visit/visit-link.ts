@@ -11,6 +11,7 @@ import {deviceIdField} from '../../devices/device-fields.ts';
 import {registerVisitDevice} from '../../devices/visit-device.ts';
 import {answerUnknownCode} from './answer-unknown-code.ts';
 import {answerVisit, type PageDeps, type VisitAnswer} from './answer-visit.ts';
+import {attributionOfVisit} from './record-visit.ts';
 import {type ResolveDeps, resolveLink} from './resolve-link.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 
@@ -26,7 +27,7 @@ const deviceIdOf = ({deviceId}: Query): string | undefined => {
 
 /** Registers the device that the query names. */
 const registerDevice = async (
-	services: Pick<Services, 'db' | 'clock' | 'limiter'>,
+	services: Pick<Services, 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter'>,
 	request: RequestFacts,
 	row: ResolvedRow,
 	query: Query,
@@ -36,7 +37,8 @@ const registerDevice = async (
 		return;
 	}
 
-	const visited = {organizationId: row.organization_id, deviceId, linkId: row.id, ip: request.ip};
+	const opened = {linkId: row.id, attribution: attributionOfVisit(services, request, row, query)};
+	const visited = {organizationId: row.organization_id, deviceId, opened, ip: request.ip};
 	await registerVisitDevice(services, visited).catch((error: unknown) => {
 		// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
 		if (!isConnectionFault(error)) {
