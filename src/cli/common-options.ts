@@ -1,4 +1,5 @@
 import {InvalidArgumentError, Option} from 'commander';
+import {usageError} from './cli-errors.ts';
 
 const wholeNumber = (value: string): number => {
 	if (!/^\d{1,9}$/.test(value)) {
@@ -14,6 +15,23 @@ export const numberOption = (flags: string, meaning: string): Option =>
 
 export const orgOption = (): Option =>
 	new Option('--org <org>', 'id or orgKey (default: OPLINK_ORG, orgs use, or the only one)');
+
+/** The guard of every CSV. @param implied the options that say that the output is CSV. */
+export const spreadsheetOption = (implied: Record<string, unknown>, more = ''): Option =>
+	new Option('--spreadsheet', `CSV with an apostrophe before cells that could be formulas${more}`).implies(implied);
+
+/** Of what people open rather than programs, so that it has the guard by default. */
+export const spreadsheetOptions = (implied: Record<string, unknown>): Option[] => [
+	spreadsheetOption(implied, ' (default)'),
+	new Option('--no-spreadsheet', 'CSV without these apostrophes, for programs'),
+];
+
+/** @throws a usage error for another format with the guard of CSV. */
+export const requireCsv = ({format, spreadsheet}: {format: string; spreadsheet?: boolean}): void => {
+	if (spreadsheet && format !== 'csv') {
+		throw usageError('--spreadsheet is for CSV', 'Leave --format out, or use --format csv');
+	}
+};
 
 export const yesOption = (): Option => new Option('--yes', 'do not ask for confirmation');
 

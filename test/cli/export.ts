@@ -88,6 +88,9 @@ test('a CSV export protects from formulas, and is read back as the same bodies',
 	const {stdout} = await cli('links export --org Ab12 --format csv');
 	t.regex(stdout, /^path,shortCode,title,.*,params$/m);
 	t.true(stdout.includes("'=1+1"));
+	t.is((await cli('links export --org Ab12 --spreadsheet')).stdout, stdout);
+	t.true((await cli('links export --org Ab12 --format csv --no-spreadsheet')).stdout.includes('/a,a,=1+1'));
+	ends(t, await cli('links export --org Ab12 --format json --spreadsheet'), 2, {stderr: /--spreadsheet is for CSV/});
 	t.deepEqual(await readBack(stdout), [
 		{
 			path: '/a',

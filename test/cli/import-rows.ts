@@ -3,10 +3,11 @@ import {Readable} from 'node:stream';
 import test from 'ava';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
-import {csvRows, guarded} from '../../src/cli/import/formats/csv.ts';
+import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import {decoded} from '../../src/cli/import/formats/decoded.ts';
 import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
 import {jsonRows, ndjsonRows} from '../../src/cli/import/formats/json.ts';
+import {guarded} from '../../src/platform/formula-guard.ts';
 import {collect, inPieces} from './_pieces.ts';
 
 test('CSV cells become fields: objects, tags, booleans and numbers, and empty is absent', async (t) => {

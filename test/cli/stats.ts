@@ -152,6 +152,9 @@ test('--by prints more of each breakdown, and as CSV every value', async (t) => 
 	t.is(lines.length, 1 + 30 + 2);
 	t.deepEqual(lines.slice(0, 2), ['by,value,count', 'utmCampaign,campaign 0,100']);
 	t.is(lines[30], `utmCampaign,"'=HYPERLINK(""https://evil.example"")",1`);
+	t.is((await cli([...by, '--spreadsheet'])).stdout, csv.stdout);
+	const raw = await cli([...by, '--csv', '--no-spreadsheet']);
+	t.is(raw.stdout.split('\n')[30], `utmCampaign,"=HYPERLINK(""https://evil.example"")",1`);
 });
 
 const funnel = {

@@ -1,15 +1,16 @@
 import {type FileHandle, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
-import type {ExportFormat, ExportKind} from '../../visits/export/export-kinds.ts';
+import type {ExportKind} from '../../visits/export/export-kinds.ts';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
+import {requireCsv, spreadsheetOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {replaceFile} from '../replace-file.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {writeData} from '../terminal/io.ts';
 
-type Options = {since?: string; state?: string; format: ExportFormat; output?: string};
+type Options = {since?: string; state?: string; format: 'ndjson' | 'csv'; output?: string; spreadsheet?: boolean};
 
 /** Exports are about visitors: only their owner reads them. */
 const MODE = 0o600;
@@ -73,6 +74,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 			new Option('--since <time>', 'begin at this time, or after this cursor'),
 			new Option('--state <file>', 'file with the cursor: go on after it, and replace it').conflicts('since'),
 			new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'),
+			spreadsheetOption({format: 'csv'}, ', not for warehouses'),
 			new Option('--output <file>', 'file to write (default: standard output)'),
 		],
 		run: async (context: Context<Options>) => {
@@ -81,9 +83,10 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 				throw usageError('An export is not one answer', 'Leave --json out: a line of NDJSON is a row');
 			}
 
+			requireCsv(options);
 			const state = options.state === undefined ? null : path.resolve(io.cwd, options.state);
 			const cursor = state === null ? null : await readState(state);
-			const {since, format} = options;
+			const {since, format, spreadsheet} = options;
 			const time = since === undefined ? null : timeOf(since);
 			const after = time === null ? (since ?? cursor) : null;
 			const from = {...(time === null ? {} : {since: time}), ...(after === null ? {} : {cursor: after})};
@@ -91,7 +94,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 			let next = '';
 			const chunks = client.stream(
 				`${base}/export/${kind}`,
-				{format, ...from},
+				{format: spreadsheet ? 'spreadsheet' : format, ...from},
 				{
 					onHeaders: (headers) => {
 						next = headers.get('x-cursor') ?? '';

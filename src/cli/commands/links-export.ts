@@ -2,10 +2,11 @@ import type {FileHandle} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
+import {guarded} from '../../platform/formula-guard.ts';
 import {counted} from '../../platform/plural.ts';
 import {type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
-import {guarded, textsIn} from '../import/formats/csv.ts';
+import {orgOption, requireCsv, spreadsheetOptions} from '../common-options.ts';
+import {textsIn} from '../import/formats/csv.ts';
 import {linesOf} from '../import/formats/lines.ts';
 import {csvColumns} from '../link-fields.ts';
 import {replaceFile} from '../replace-file.ts';
@@ -15,7 +16,8 @@ import {writeData} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
 
 type Row = Record<string, unknown>;
-type Formatter = (rows: AsyncIterable<Row>) => AsyncIterable<string>;
+/** @param guard what each cell of a CSV is written by. */
+type Formatter = (rows: AsyncIterable<Row>, guard: (cell: string) => string) => AsyncIterable<string>;
 
 const ndjson: Formatter = async function* (rows) {
 	for await (const row of rows) {
@@ -57,12 +59,12 @@ const fieldOf = (row: Row, column: string): unknown => {
  * link to link, so they share the column `params` as JSON. A cell that a spreadsheet would take for a formula gets an
  * apostrophe, which the import removes: reading returns what was written.
  */
-const csv: Formatter = async function* (rows) {
+const csv: Formatter = async function* (rows, guard) {
 	const columns = [...csvColumns.keys(), 'organizationId', 'params'];
 	const line = (cells: string[]) => stringify([cells], {quoted_match: '\r'});
 	yield line(columns);
 	for await (const row of rows) {
-		yield line(columns.map((column) => guarded(cell(fieldOf(row, column)))));
+		yield line(columns.map((column) => guard(cell(fieldOf(row, column)))));
 	}
 };
 
@@ -70,7 +72,7 @@ const exportFormats = {csv, json, ndjson} as const satisfies Record<string, Form
 type ExportFormatName = keyof typeof exportFormats;
 const exportFormatNames = Object.keys(exportFormats) as ExportFormatName[];
 
-type Options = {output?: string; format: ExportFormatName};
+type Options = {output?: string; format: ExportFormatName; spreadsheet?: boolean};
 
 /** All links: one stream of the admin API, or page by page with a SERVER key, which has no stream. */
 const rowsOf = async function* ({links, client, base, credential}: LinkSurface): AsyncGenerator<Row> {
@@ -114,9 +116,11 @@ export const exportCommand = command({
 		orgOption(),
 		new Option('--output <file>', 'file to write (default: standard output)'),
 		new Option('--format <format>', 'output format').choices(exportFormatNames).default('ndjson'),
+		...spreadsheetOptions({format: 'csv'}),
 	],
 	run: async (context: Context<Options>) => {
 		const {io, options, show} = context;
+		requireCsv(options);
 		const surface = await linkSurface(context);
 		let count = 0;
 		const rows = async function* () {
@@ -125,7 +129,7 @@ export const exportCommand = command({
 				yield row;
 			}
 		};
-		const texts = exportFormats[options.format](rows());
+		const texts = exportFormats[options.format](rows(), options.spreadsheet === false ? String : guarded);
 		if (options.output === undefined || options.output === '-') {
 			await eachPiece(texts, (piece) => writeData(io.stdout, piece));
 			return;

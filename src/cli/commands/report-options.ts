@@ -1,8 +1,8 @@
 import {Option} from 'commander';
+import {guarded} from '../../platform/formula-guard.ts';
 import {usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {withMeant} from '../did-you-mean.ts';
-import {guarded} from '../import/formats/csv.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
 import {linksOfIds, namedAdminLink} from '../server/named-link.ts';
 
@@ -16,6 +16,7 @@ export type ReportOptions = {
 	tag?: string;
 	channel?: string;
 	csv?: boolean;
+	spreadsheet?: boolean;
 };
 
 /** The options that the report and the funnel share. */
@@ -50,7 +51,8 @@ export const requestOf = async (context: Context<ReportOptions>, by: string[], d
 };
 
 /** A value in CSV. Visitors choose many, so that one must not become a formula of a spreadsheet. */
-export const cellOf = (key: string | null): string | null => (key === null ? null : guarded(key));
+export const cellOf = (key: string | null, {spreadsheet}: ReportOptions): string | null =>
+	key === null || spreadsheet === false ? key : guarded(key);
 
 /** Rows with short codes in place of link ids, where the links still exist; those that are not shown stay as they are. */
 export const withShortCodes = async <Row extends {key: string | null}>(

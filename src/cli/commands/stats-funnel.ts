@@ -2,6 +2,7 @@ import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {funnelDimensions} from '../../visits/clicks/dimensions.ts';
 import {type Context, command} from '../command.ts';
+import {spreadsheetOptions} from '../common-options.ts';
 import {bar, inkOf} from '../terminal/bar-chart.ts';
 import {writeData} from '../terminal/io.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
@@ -61,7 +62,7 @@ export const funnelCommand = command({
 		const {client, path, linkId, query} = await requestOf(context, [by ?? 'link'], funnelDimensions);
 		const funnel = await client.get<Funnel>(`${path}/stats/funnel`, {...query, event, property, link: linkId});
 		if (csv) {
-			const rows = funnel.rows.map((row) => ({...row, key: cellOf(row.key)}));
+			const rows = funnel.rows.map((row) => ({...row, key: cellOf(row.key, options)}));
 			await writeData(io.stdout, stringify(rows, {header: true, columns: ['key', ...STEPS]}));
 			return;
 		}

@@ -2,6 +2,7 @@ import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {dimensionNames} from '../../visits/clicks/dimensions.ts';
 import {type Context, command} from '../command.ts';
+import {spreadsheetOptions} from '../common-options.ts';
 import {inkOf} from '../terminal/bar-chart.ts';
 import {writeData} from '../terminal/io.ts';
 import {cellOf, type ReportOptions, rangeOptions, requestOf, withShortCodes} from './report-options.ts';
@@ -9,8 +10,13 @@ import {funnelCommand} from './stats-funnel.ts';
 import {ROWS_OF_A_BREAKDOWN, ROWS_OF_A_NAMED_BREAKDOWN, renderStats, type Stats} from './stats-report.ts';
 
 /** Every value of the breakdowns. */
-const breakdownRows = ({breakdowns}: Stats): Array<{by: string; value: string | null; count: number}> =>
-	Object.entries(breakdowns).flatMap(([by, counts]) => counts.map(({key, count}) => ({by, value: cellOf(key), count})));
+const breakdownRows = (
+	{breakdowns}: Stats,
+	options: ReportOptions,
+): Array<{by: string; value: string | null; count: number}> =>
+	Object.entries(breakdowns).flatMap(([by, counts]) =>
+		counts.map(({key, count}) => ({by, value: cellOf(key, options), count})),
+	);
 
 export const statsCommand = command({
 	usage: 'stats [org]',
@@ -24,6 +30,7 @@ export const statsCommand = command({
 		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),
 		...rangeOptions,
 		new Option('--csv', 'print the rows of the series as CSV, with --by those of the breakdowns'),
+		...spreadsheetOptions({csv: true}),
 	],
 	subcommands: [funnelCommand],
 	run: async (context: Context<ReportOptions>) => {
@@ -37,7 +44,7 @@ export const statsCommand = command({
 			const [rows, columns] =
 				by === undefined
 					? [stats.series, ['start', 'clicks', 'matches', 'events']]
-					: [breakdownRows(stats), ['by', 'value', 'count']];
+					: [breakdownRows(stats, options), ['by', 'value', 'count']];
 			await writeData(io.stdout, stringify(rows, {header: true, columns}));
 			return;
 		}

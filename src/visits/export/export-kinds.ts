@@ -1,10 +1,12 @@
+import {guardedSql} from '../../platform/formula-guard.ts';
 import {campaigns, clicksInFull} from '../clicks/click-context.ts';
 
 /** What can be exported. */
 export const exportKinds = ['clicks', 'events', 'matches'] as const;
 export type ExportKind = (typeof exportKinds)[number];
 
-export const exportFormats = ['ndjson', 'csv'] as const;
+/** `spreadsheet`: CSV whose cells no spreadsheet evaluates; `csv` has every value as it is, for warehouses. */
+export const exportFormats = ['ndjson', 'csv', 'spreadsheet'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** A column of an export: SQL over `source`; `free` text may need escapes, `plain` text never does, `raw` is JSON as it is. */
@@ -80,8 +82,9 @@ export const kinds: Record<ExportKind, Kind> = {
  * A field of CSV (RFC 4180), made by the database: NULL is empty, an empty text is `""`. A library in this process takes
  * longer for ten fields than the whole row may take.
  */
-const csvField = ({sql, kind}: Column): string => {
-	const text = `CAST(${sql} AS text)`;
+const csvField = ({sql, kind}: Column, isGuarded: boolean): string => {
+	const own = `CAST(${sql} AS text)`;
+	const text = isGuarded && kind === 'free' ? `(${guardedSql(own)})` : own;
 	return kind !== 'plain'
 		? `CASE WHEN ${sql} IS NULL THEN '' WHEN ${text} = '' OR ${text} ~ E'[",\\r\\n]' THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
 		: `coalesce(${text}, '')`;
@@ -96,8 +99,8 @@ const jsonMember = ({name, sql, kind}: Column): string => {
 
 /** SQL of a row as a line of a format, without its end. */
 export const lineOf = ({columns}: Kind, format: ExportFormat): string =>
-	format === 'csv'
-		? `concat(${columns.map(csvField).join(", ',', ")})`
-		: `'{' || ${columns.map(jsonMember).join(" || ',' || ")} || '}'`;
+	format === 'ndjson'
+		? `'{' || ${columns.map(jsonMember).join(" || ',' || ")} || '}'`
+		: `concat(${columns.map((column) => csvField(column, format === 'spreadsheet')).join(", ',', ")})`;
 
 export const headerOf = ({columns}: Kind): string => columns.map(({name}) => name).join(',');

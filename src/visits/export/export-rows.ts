@@ -23,6 +23,7 @@ export const CURSOR_HEADER = 'X-Cursor';
 const contentTypes: Record<ExportFormat, string> = {
 	ndjson: 'application/x-ndjson; charset=utf-8',
 	csv: 'text/csv; charset=utf-8; header=present',
+	spreadsheet: 'text/csv; charset=utf-8; header=present',
 };
 
 type Export = {
@@ -154,7 +155,8 @@ export const exportRows = async (services: Deps, given: Export): Promise<Reply> 
 	const run = await takeRun(services, given);
 	const {kind, format, request} = given;
 	const {cursor} = run;
-	const [first, last] = format === 'csv' ? [`${headerOf(kinds[kind])}\n`, ''] : ['', `${JSON.stringify({cursor})}\n`];
+	const [first, last] =
+		format === 'ndjson' ? ['', `${JSON.stringify({cursor})}\n`] : [`${headerOf(kinds[kind])}\n`, ''];
 	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
 	if (request.isHead) {
 		await run.end();

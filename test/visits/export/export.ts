@@ -4,6 +4,7 @@ import {request as httpRequest} from 'node:http';
 import path from 'node:path';
 import test from 'ava';
 import {parse} from 'csv-parse/sync';
+import {guarded} from '../../../src/platform/formula-guard.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
@@ -164,6 +165,49 @@ test('exports at once end all of them, also where one fails', async (t) => {
 	const queries = Array.from({length: 20}, (_, index) => (index % 2 === 0 ? '' : '?cursor=nonsense'));
 	const answers = await Promise.all(queries.map((query) => exportOf(acme, 'events', query)));
 	t.is(answers.map(({status}) => status).join(), Array(10).fill('200,400').join());
+});
+
+test('a CSV export has every value as it is, and with --spreadsheet none that a spreadsheet evaluates', async (t) => {
+	const acme = await organization(service);
+	const made = await link(acme);
+	const values = [
+		'=HYPERLINK("https://evil.example")',
+		'+1',
+		'-1',
+		'@SUM(1)',
+		'\t=1',
+		'\r=1',
+		"'quoted",
+		'＝1',
+		'a=b',
+		'plain',
+	];
+	const host = network();
+	for (const [index, value] of values.entries()) {
+		await visit(service, made, host(index + 1), {query: `?utm_source=${encodeURIComponent(value)}`});
+		await acme.client.post('/sdk/session', {deviceId: 'device-1'});
+		const event = {deviceId: 'device-1', eventName: value, eventId: value, properties: {note: value}};
+		t.is((await acme.client.post('/sdk/events', event)).status, 200);
+	}
+
+	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+	const cli = (...argv: string[]) => runCli(['export', ...argv, '--org', acme.orgKey], {env});
+	for (const [kind, columns] of [
+		['clicks', ['utmSource']],
+		['events', ['eventName', 'eventId']],
+	] as const) {
+		const raw = parse((await cli(kind, '--format', 'csv')).stdout, {columns: true}) as Array<Record<string, string>>;
+		const safe = parse((await cli(kind, '--spreadsheet')).stdout, {columns: true}) as Array<Record<string, string>>;
+		for (const column of columns) {
+			t.deepEqual(raw.map((row) => row[column]).sort(), values.toSorted(), column);
+			t.deepEqual(safe.map((row) => row[column]).sort(), values.map(guarded).sort(), column);
+		}
+
+		t.deepEqual(Object.keys(safe[0] ?? {}).join(), COLUMNS[kind]);
+		t.false(safe.some((row) => Object.values(row).some((cell) => /^[=+\-@\t\r＝]/.test(cell))));
+	}
+
+	t.like(await cli('clicks', '--format', 'ndjson', '--spreadsheet'), {exitCode: 2, stdout: ''});
 });
 
 test('oplink export goes on from its state file, which an export that fails leaves alone', async (t) => {

@@ -2,6 +2,7 @@ import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
 import {readOnlyFields} from '../../../links/links/import/content-code.ts';
+import {unguarded} from '../../../platform/formula-guard.ts';
 import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {counted} from '../../../platform/plural.ts';
@@ -91,16 +92,6 @@ export const textsIn = (cell: string): string[] => {
 		? texts
 		: cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
 };
-
-/** First characters of formulas in spreadsheets (OWASP, CSV injection), full-width forms too, and our own guard. */
-const needsGuard = /^['=+\-@\t\r＝＋－＠]/;
-const isGuarded = /^''|^'[=+\-@\t\r＝＋－＠]/;
-
-/** A cell that no spreadsheet evaluates: an apostrophe precedes what could be a formula, or another apostrophe. */
-export const guarded = (cell: string): string => (needsGuard.test(cell) ? `'${cell}` : cell);
-
-/** The original cell: `unguarded(guarded(cell))` is `cell`. */
-const unguarded = (cell: string): string => (isGuarded.test(cell) ? cell.slice(1) : cell);
 
 const coerced = (field: string, cell: string): unknown => {
 	const kind = csvColumns.get(field);
