@@ -12,7 +12,11 @@ CREATE TABLE rollups (
 	backfill_organization_id uuid,
 	backfill_from timestamptz NOT NULL,
 	-- from when on (UTC) all events are there; of earlier ones only the rollups know
-	events_from timestamptz NOT NULL DEFAULT '-infinity'
+	events_from timestamptz NOT NULL DEFAULT '-infinity',
+	-- months before that have been dropped from the clicks
+	clicks_from timestamptz NOT NULL DEFAULT '-infinity',
+	-- the month that ClickHouse is dropping, whose clicks are counted in rollup_links; null: none
+	dropping timestamptz
 );
 -- a snapshot by which no transaction had ended: nothing is added up yet
 INSERT INTO rollups (cluster, rolled, backfill_from) SELECT system_identifier, '1:1:', '-infinity' FROM pg_control_system();
@@ -60,6 +64,21 @@ CREATE TABLE rollup_breakdowns (
 CREATE UNIQUE INDEX rollup_breakdowns_key
 	ON rollup_breakdowns (organization_id, span, dimension, start, coalesce(key, ''), (key IS NULL));
 
+-- Visits and events of links whose rows have been deleted by their age: reports of some links count rows while they are
+-- there. A quarter of an hour may be there more than once.
+CREATE TABLE rollup_links (
+	organization_id uuid NOT NULL
+		CONSTRAINT rollup_links_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	link_id uuid NOT NULL,
+	month timestamptz NOT NULL,
+	-- quarters of an hour since the month began (UTC), and their counts
+	quarters smallint[] NOT NULL,
+	clicks integer[] NOT NULL,
+	crawler_views integer[] NOT NULL,
+	events integer[] NOT NULL,
+	CONSTRAINT rollup_links_pkey PRIMARY KEY (organization_id, link_id, month)
+);
+
 -- Numbers the rows that come from now on by the transaction that writes them, and has the ones that are there added up
 -- anew. Counts of clicks and events that have been deleted stay, because nothing else knows them.
 CREATE OR REPLACE FUNCTION restart_rollups() RETURNS void LANGUAGE plpgsql AS $$
@@ -67,6 +86,7 @@ DECLARE
 	counted text;
 	kept_before timestamptz;
 	known_from timestamptz;
+	dropped_before timestamptz;
 BEGIN
 	FOREACH counted IN ARRAY ARRAY['clicks', 'match_attempts', 'events'] LOOP
 		EXECUTE format('ALTER TABLE %I DROP COLUMN IF EXISTS writer', counted);
@@ -76,7 +96,7 @@ BEGIN
 		EXECUTE format('CREATE INDEX %I ON %I (writer)', counted || '_writer_idx', counted);
 	END LOOP;
 	SELECT coalesce(date_trunc('month', min(occurred_at), 'UTC'), 'infinity') INTO kept_before FROM clicks;
-	SELECT coalesce(max(events_from), '-infinity') INTO known_from FROM rollups;
+	SELECT coalesce(max(events_from), '-infinity'), coalesce(max(clicks_from), '-infinity') INTO known_from, dropped_before FROM rollups;
 	-- due to be deleted, and counted
 	DELETE FROM events WHERE occurred_at < known_from;
 	DELETE FROM rollup_breakdowns WHERE start >= kept_before OR dimension = 'matchMethod';
@@ -88,13 +108,15 @@ BEGIN
 		events = CASE WHEN start >= known_from THEN 0 ELSE events END;
 	DELETE FROM rollups;
 	-- a transaction that is under way and waits for this one may yet write rows with its number: it is none of these
-	INSERT INTO rollups (cluster, rolled, backfill_organization_id, backfill_from, events_from)
-		SELECT system_identifier, pg_current_snapshot(), '00000000-0000-0000-0000-000000000000', '-infinity', known_from
+	INSERT INTO rollups (cluster, rolled, backfill_organization_id, backfill_from, events_from, clicks_from)
+		SELECT system_identifier, pg_current_snapshot(), '00000000-0000-0000-0000-000000000000', '-infinity', known_from,
+			dropped_before
 		FROM pg_control_system();
 END $$;
 
 -- migrate:down
 DROP FUNCTION restart_rollups();
+DROP TABLE rollup_links;
 DROP TABLE rollup_breakdowns;
 DROP TABLE rollup_days;
 DROP TABLE rollup_quarters;

@@ -189,6 +189,21 @@ spring          900      300       40      54    1222  ████████�
 	t.is((await cli(`${line} --csv --json`)).exitCode, 2);
 });
 
+test('reports say since when their breakdowns are, and have no link to name for other', async (t) => {
+	const breakdownsSince = '2026-03-03T00:00:00.000Z';
+	const link = [...stats.breakdowns.link, {key: 'other', count: 1}];
+	const {cli, urls} = await startRecordingServer(t, {
+		...answers,
+		[`GET ${path}/stats`]: {body: {...stats, breakdowns: {link}, breakdownsSince}},
+		[`GET ${path}/stats/funnel`]: {body: {...funnel, breakdownsSince}},
+	});
+	const {stdout} = await cli('stats --org Ab12 --by link --tag spring');
+	t.regex(stdout, /^breakdowns since +2026-03-03T00:00:00.000Z$/m);
+	t.regex(stdout, /^link +other +1/m);
+	t.false(urls().some((url) => url.endsWith('id=other')));
+	t.regex((await cli('stats funnel Ab12 --by utmCampaign')).stdout, /^breakdowns since +2026-03-03T00:00:00.000Z$/m);
+});
+
 test('without any click there are totals and no chart', async (t) => {
 	const quiet = {...stats, series: stats.series.map((part) => ({...part, clicks: 0, matches: 0})), breakdowns: {}};
 	const {cli} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: {body: quiet}});

@@ -62,7 +62,7 @@ export const withShortCodes = async <Row extends {key: string | null}>(
 ): Promise<Row[]> => {
 	const links = await linksOfIds(
 		place,
-		rows.slice(0, shown).flatMap(({key}) => key ?? []),
+		rows.slice(0, shown).flatMap(({key}) => (key === null || key === 'other' ? [] : key)),
 	);
 	return rows.map((row) => ({...row, key: links.get(row.key ?? '')?.shortCode ?? row.key}));
 };

@@ -10,13 +10,23 @@ import {cellOf, type ReportOptions, rangeOptions, requestOf, withShortCodes} fro
 import {LEAST_BAR, type Look, ROWS_OF_A_NAMED_BREAKDOWN} from './stats-report.ts';
 
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
-type Funnel = {from: string; to: string; by: string; totals: Steps; rows: Array<Steps & {key: string | null}>};
+type Funnel = {
+	from: string;
+	to: string;
+	by: string;
+	totals: Steps;
+	rows: Array<Steps & {key: string | null}>;
+	breakdownsSince?: string;
+};
 type FunnelOptions = ReportOptions & {event?: string; property?: string};
 
 const STEPS = ['clicks', 'matches', 'devices', 'events', 'sum'] as const;
 
 /** The steps of each value as a table, under a row for all of them, with bars by clicks. */
-const renderFunnel = ({by, totals, rows, ...range}: Funnel, {show, ink}: Omit<Look, 'timezone' | 'rows'>): string => {
+const renderFunnel = (
+	{from, to, by, totals, rows, breakdownsSince}: Funnel,
+	{show, ink}: Omit<Look, 'timezone' | 'rows'>,
+): string => {
 	const steps = STEPS.filter((step) => step !== 'sum' || totals.sum !== null);
 	const shown = rows.slice(0, ROWS_OF_A_NAMED_BREAKDOWN);
 	const most = Math.max(1, ...shown.map(({clicks}) => clicks));
@@ -36,7 +46,11 @@ const renderFunnel = ({by, totals, rows, ...range}: Funnel, {show, ink}: Omit<Lo
 	);
 	const left = rows.length - shown.length;
 	return [
-		keyValues(Object.entries(range).slice(0, 2)),
+		keyValues([
+			['from', from],
+			['to', to],
+			['breakdowns since', breakdownsSince],
+		]),
 		table,
 		...(left > 0 ? [`${left} more: --csv lists them`] : []),
 	].join('\n\n');
@@ -55,6 +69,7 @@ export const funnelCommand = command({
 		new Option('--property <name>', 'numeric property of the events to add up'),
 		...rangeOptions,
 		new Option('--csv', 'print the rows as CSV'),
+		...spreadsheetOptions({csv: true}),
 	],
 	run: async (context: Context<FunnelOptions>) => {
 		const {io, options, show} = context;

@@ -13,6 +13,8 @@ export type Stats = {
 	series: Array<{start: string; clicks: number; matches: number; events: number}>;
 	guesses?: Array<{confidence: string; graded: number; correct: number}>;
 	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
+	/** Since when the breakdowns are, where a filter left them less than the range. */
+	breakdownsSince?: string;
 };
 
 export type Look = {show: Show; ink: Ink; timezone: string; rows: number};
@@ -113,7 +115,12 @@ const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: Look): string 
 
 /** A report for a terminal: totals, clicks as bars or columns fitted to its width, and their sources. */
 export const renderStats = (stats: Stats, look: Look): string => {
-	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
+	const totals = keyValues([
+		['from', stats.from],
+		['to', stats.to],
+		...Object.entries(stats.totals),
+		['breakdowns since', stats.breakdownsSince],
+	]);
 	const isQuiet = stats.series.every(({clicks, matches, events}) => clicks + matches + events === 0);
 	const {guesses = []} = stats;
 	return [

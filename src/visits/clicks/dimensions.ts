@@ -62,13 +62,8 @@ export const funnelDimensions = dimensionNames.filter(
 
 export const cappedDimensions = dimensionNames.filter((name) => dimensions[name].isCapped);
 
-/**
- * Dimensions whose lists end with `other`, in funnels too, where apps choose platforms. Of links and tags, which the
- * organization makes, a list has the first ones: a tag may be called that, and tags add up to no total.
- */
-export const foldedDimensions: readonly DimensionName[] = dimensionNames.filter(
-	(name) => name !== 'link' && name !== 'tag',
-);
+/** Dimensions whose lists end with `other`, in funnels too: tags add up to no total, because a link may have several. */
+export const foldedDimensions: readonly DimensionName[] = dimensionNames.filter((name) => name !== 'tag');
 
 export const columnOf = (name: DimensionName): string => dimensions[name].column;
 

@@ -1,13 +1,16 @@
 import {DAY_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
-import type {Rows} from './click-context.ts';
+import {clicksInFull, type Rows} from './click-context.ts';
 import type {Left} from './click-store.ts';
 import {keepHours} from './rollups/keep-hours.ts';
+import {keepLinkVisits, quarterOf} from './rollups/keep-link-visits.ts';
 import {type RollupState, readState, takeRollupLock} from './rollups/rollup-store.ts';
 
 /** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
+
+const UNCOUNTED = new Error('Some clicks are not rolled up');
 
 export type Month = {partition: string; start: Date; end: Date};
 
@@ -84,12 +87,27 @@ export const dropMonths = async (
 	return {dropped, left: null};
 };
 
+/** From then on a report of some links says since when its breakdowns are. */
+export const noteDropped = async (trx: Db, {end}: Month): Promise<void> => {
+	await trx.raw('UPDATE rollups SET clicks_from = greatest(clicks_from, ?)', [end]);
+};
+
 const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
 	const state = await keepCounts(trx, month, null);
 	if (state === null) {
 		return 'uncounted';
 	}
 
+	// Before the lock, for which everybody's clicks wait.
+	await keepLinkVisits(trx, month.start, [
+		{
+			sql: `SELECT organization_id, link_id, ${quarterOf('occurred_at', 'CAST(:month AS timestamptz)')} AS quarter,
+				count(*) FILTER (WHERE bot_class IS NULL) AS clicks, count(bot_class) AS crawler_views
+				FROM ${clicksInFull.replace('FROM clicks ', `FROM ${month.partition} AS clicks `)} AS clicks
+				WHERE pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot)) GROUP BY 1, 2, 3`,
+			bindings: {rolled: state.rolled},
+		},
+	]);
 	await trx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
 	await trx.raw('LOCK TABLE clicks');
 	const {rows} = await trx.raw<{rows: unknown[]}>(
@@ -97,9 +115,11 @@ const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
 		[month.partition, state.rolled],
 	);
 	if (rows.length > 0) {
-		return 'uncounted';
+		// What was kept must not stay: these clicks will be counted once more.
+		throw UNCOUNTED;
 	}
 
+	await noteDropped(trx, month);
 	await trx.raw('DROP TABLE ??', [month.partition]);
 	return null;
 };
@@ -108,6 +128,10 @@ const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
 export const dropOldClicks = async (db: Db, age: {now: Date; days: number}) =>
 	dropMonths(db, age, monthsOf(await listPartitions(db)), (month) =>
 		inTransaction(db, (trx) => dropPartition(trx, month)).catch((error: {code?: string}) => {
+			if (error === UNCOUNTED) {
+				return 'uncounted' as const;
+			}
+
 			if (error.code === LOCK_NOT_AVAILABLE) {
 				return 'in_use' as const;
 			}

@@ -182,8 +182,9 @@ run('the stream sends each click once, and the last hour has those before it', a
 
 run('a month is dropped when it is over, and reports stay as they are', async (t) => {
 	const own = await ownService(t, {CLICKS_URL: await its.server.database()});
-	const {acme, ...sale} = await linked(own);
+	const {acme, ...sale} = await linked(own, {tags: ['spring'], channel: 'email'});
 	own.clock.set(new Date('2026-01-10T12:07:30.000Z'));
+	await visit(own, sale, network()(4), {userAgent: 'Twitterbot/1.0'});
 	await visit(own, sale, network()(1));
 	own.clock.advance(3600);
 	await visit(own, sale, network()(2), {userAgent: userAgents.android});
@@ -191,13 +192,39 @@ run('a month is dropped when it is over, and reports stay as they are', async (t
 	await visit(own, sale, network()(3));
 	const kathmandu = 'timezone=Asia/Kathmandu&from=2026-01-10T18:30&to=2026-03-11&interval=month';
 	const before = await statsOf(own, acme, kathmandu);
+	const filters = [`linkId=${sale.id}`, 'tag=spring', 'channel=email'];
+	const filtered = async () => {
+		const found = [];
+		for (const filter of filters) {
+			const query = `${filter}&from=2026-01-10T12:00:00Z&to=2026-03-11T00:00:00Z&interval=hour&timezone=Asia/Kathmandu`;
+			found.push(await statsOf(own, acme, query));
+		}
+
+		return found;
+	};
+	const kept = await filtered();
+	t.deepEqual(kept[0].totals, {clicks: 3, crawlerViews: 1, matches: 0, events: 0});
 	t.is(before.totals.clicks, 2);
 	const {clicks, clock, db} = own.services;
 	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: [], left: 'uncounted'});
 	await rollUp(db);
 	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: ['202601'], left: null});
 	t.deepEqual(await statsOf(own, acme, kathmandu), before);
-	t.is((await statsOf(own, acme, `linkId=${sale.id}&from=2026-01-01`)).totals.clicks, 1);
+	const sameAs = kept.map(({totals, series}) => ({totals, series}));
+	const left = await filtered();
+	t.deepEqual(
+		left.map(({totals, series}) => ({totals, series})),
+		sameAs,
+	);
+	for (const {breakdowns, breakdownsSince} of left) {
+		t.deepEqual([breakdowns.platform, breakdownsSince], [[{key: 'ios', count: 1}], '2026-02-01T00:00:00.000Z']);
+	}
+
+	// An answer that was lost: the month is being dropped, and kept already.
+	await own.services.db('rollups').update({dropping: '2026-03-01T00:00:00Z'});
+	t.is((await statsOf(own, acme, `linkId=${sale.id}&from=2026-03-01`)).totals.clicks, 0);
+	t.deepEqual((await clicks.dropOld(db, {now: new Date('2026-04-02T00:00:00Z'), days: 1})).dropped, ['202603']);
+	t.is((await statsOf(own, acme, `linkId=${sale.id}&from=2026-01-01`)).totals.clicks, 2);
 	t.deepEqual(await clicks.dropOld(db, {now: clock.now(), days: 20}), {dropped: [], left: null});
 });
 

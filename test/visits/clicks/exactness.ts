@@ -3,7 +3,9 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import {createDb} from '../../../src/platform/db/db.ts';
+import {createClickPartitions} from '../../../src/visits/clicks/click-partitions.ts';
 import {dimensionNames} from '../../../src/visits/clicks/dimensions.ts';
+import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {organization} from '../../helpers/builders.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -11,12 +13,14 @@ import {statsOf} from '../_own.ts';
 import {countRows, type Row, storeRows} from './_counted.ts';
 
 const service = serviceOf(test);
-test.serial.before(async () => {
-	// A partition waits for the open transactions of the table, and they for the step after this one.
+const ensurePartitions = async () => {
+	const {ensure} = createClickPartitions(service.services.db);
 	for (const month of [-3, -2, -1, 0, 1]) {
-		await service.services.clickPartitions.ensure(new Date(Date.UTC(2026, 2 + month, 1)));
+		await ensure(new Date(Date.UTC(2026, 2 + month, 1)));
 	}
-});
+};
+// A partition waits for the open transactions of the table, and they for the step after this one.
+test.serial.before(ensurePartitions);
 
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 96 * QUARTER_MS;
@@ -147,78 +151,119 @@ const isOf = (labels: Labels, filter: keyof typeof FILTERS, id: string | null): 
 	return {tag: tags.includes(FILTERS.tag), channel: channel === FILTERS.channel, link: id === FILTERS.link}[filter];
 };
 
-test.serial('a report counts every row once, whatever has been rolled up', async (t) => {
-	// Stories are long, and a machine may be busy.
-	t.timeout(180_000);
-	const {services} = service;
-	// For the transactions that stories leave open: four would take all sessions of the service.
-	const others = createDb(service.databaseUrl, {poolSize: LONGEST});
-	t.teardown(() => others.destroy());
-	await fc.assert(
-		fc.asyncProperty(steps, queries, async (story, last) => {
-			const {id} = await organization(service, {appConfig: null});
-			const labels = await addLinks(id);
-			const stored: Row[] = [];
-			const open: Array<() => Promise<void>> = [];
-			const commit = async () => {
-				for (const end of open.splice(0)) {
-					await end();
-				}
-			};
-			const compare = async (query: Query) => {
-				const body = await ask(id, query);
-				const {totals, series, breakdowns} = body;
-				// A counterexample must throw.
-				const {by, filter} = query;
-				const isChosen = (row: Row): boolean => filter === null || isOf(labels, filter, row.link);
-				const expected = countRows(stored.filter(isChosen), body, {by, tagsOf: (one) => labels.get(one)?.tags ?? []});
-				assert.deepEqual({totals, series, breakdowns}, expected);
-			};
-			try {
-				for (const step of story) {
-					if (step.type === 'store') {
-						await storeRows(service, id, step.rows);
-						stored.push(...step.rows);
-					} else if (step.type === 'begin') {
-						const trx = await others.transaction();
-						await storeRows(service, id, step.rows, trx);
-						open.push(async () => {
-							await trx.commit();
-							stored.push(...step.rows);
-						});
-					} else if (step.type === 'commit') {
-						await commit();
-					} else if (step.type === 'roll') {
-						const {only, stepTransactions, busy} = step;
-						let left = only ?? Number.POSITIVE_INFINITY;
-						while (left > 0 && (await rollUpStep(services.db, {stepTransactions, busy}))) {
-							left -= 1;
-						}
-					} else if (step.type === 'restart') {
-						await commit();
-						await services.db.raw('UPDATE rollups SET cluster = 1');
-						await compare(last);
-						// It waits for open transactions, so none may begin before.
-						await rollUpStep(services.db);
-					} else {
-						await compare(step.query);
+test.serial(
+	'a report counts every row once, whatever has been rolled up, and what was dropped, whatever the filter',
+	async (t) => {
+		// Stories are long, and a machine may be busy.
+		t.timeout(180_000);
+		const {services} = service;
+		// For the transactions that stories leave open: four would take all sessions of the service.
+		const others = createDb(service.databaseUrl, {poolSize: LONGEST});
+		t.teardown(() => others.destroy());
+		await fc.assert(
+			fc.asyncProperty(steps, queries, async (story, last) => {
+				const {id} = await organization(service, {appConfig: null});
+				const labels = await addLinks(id);
+				const stored: Row[] = [];
+				const open: Array<() => Promise<void>> = [];
+				const commit = async () => {
+					for (const end of open.splice(0)) {
+						await end();
 					}
-				}
+				};
+				const compare = async (query: Query) => {
+					const body = await ask(id, query);
+					const {totals, series, breakdowns} = body;
+					// A counterexample must throw.
+					const {by, filter} = query;
+					const isChosen = (row: Row): boolean => filter === null || isOf(labels, filter, row.link);
+					const expected = countRows(stored.filter(isChosen), body, {by, tagsOf: (one) => labels.get(one)?.tags ?? []});
+					assert.deepEqual({totals, series, breakdowns}, expected);
+				};
+				const compareDropped = async ({bounds, ...query}: Query) => {
+					// Rows of a part of a quarter of an hour are gone.
+					const [first = 0, last = 0] = bounds?.map((at) => Math.floor(at / QUARTER_MS) * QUARTER_MS) ?? [];
+					const {by, filter} = query;
+					const whole = bounds === null ? null : [first, Math.max(last, first + QUARTER_MS)];
+					const body = await ask(id, {...query, bounds: whole});
+					const chosen = stored.filter((row) => filter === null || isOf(labels, filter, row.link));
+					const count = (rows: Row[]) => countRows(rows, body, {by, tagsOf: (one) => labels.get(one)?.tags ?? []});
+					const {totals, series} = count(chosen);
+					assert.deepEqual({totals: body.totals, series: body.series}, {totals, series});
+					const from = Date.parse(body.from);
+					const isLess = filter !== null && from < BASE;
+					assert.equal(body.breakdownsSince, isLess ? new Date(BASE).toISOString() : undefined);
+					if (filter !== null) {
+						const {breakdowns} = count(chosen.filter(({kind, at}) => kind !== 'click' || at >= BASE));
+						assert.deepEqual(body.breakdowns, breakdowns);
+					} else if ([from, Date.parse(body.to)].every((at) => at % (4 * QUARTER_MS) === 0)) {
+						assert.deepEqual(body.breakdowns, count(chosen).breakdowns);
+					} else {
+						for (const name of by?.filter((one) => one !== 'tag' && one !== 'matchMethod') ?? []) {
+							const listed: Array<{count: number}> = body.breakdowns[name];
+							assert.equal(
+								listed.reduce((sum, one) => sum + one.count, 0),
+								totals.clicks,
+							);
+						}
+					}
+				};
+				try {
+					for (const step of story) {
+						if (step.type === 'store') {
+							await storeRows(service, id, step.rows);
+							stored.push(...step.rows);
+						} else if (step.type === 'begin') {
+							const trx = await others.transaction();
+							await storeRows(service, id, step.rows, trx);
+							open.push(async () => {
+								await trx.commit();
+								stored.push(...step.rows);
+							});
+						} else if (step.type === 'commit') {
+							await commit();
+						} else if (step.type === 'roll') {
+							const {only, stepTransactions, busy} = step;
+							let left = only ?? Number.POSITIVE_INFINITY;
+							while (left > 0 && (await rollUpStep(services.db, {stepTransactions, busy}))) {
+								left -= 1;
+							}
+						} else if (step.type === 'restart') {
+							await commit();
+							await services.db.raw('UPDATE rollups SET cluster = 1');
+							await compare(last);
+							// It waits for open transactions, so none may begin before.
+							await rollUpStep(services.db);
+						} else {
+							await compare(step.query);
+						}
+					}
 
-				await commit();
-				await compare(last);
-				await rollUp(services.db, undefined, {busy: 8});
-				await compare(last);
-				await compare({...last, bounds: null});
-				await compare({...last, bounds: null, filter: null, by: ['tag', 'utmCampaign', 'link', 'deviceModel']});
-			} finally {
-				await commit();
-				// Or every restart would add up all stories before this one.
-				await services.db('clicks').where({organization_id: id}).delete();
-				await services.db('organizations').where({id}).delete();
-			}
-		}),
-		{numRuns: Number(process.env['RUNS'] ?? 12), includeErrorInReport: true},
-	);
-	t.pass();
-});
+					await commit();
+					await compare(last);
+					await rollUp(services.db, undefined, {busy: 8});
+					await compare(last);
+					await compare({...last, bounds: null});
+					await compare({...last, bounds: null, filter: null, by: ['tag', 'utmCampaign', 'link', 'deviceModel']});
+					assert.equal((await dropOldClicks(services.db, {now: new Date(BASE), days: 0})).left, null);
+					for (const filter of [null, 'tag', 'channel', 'link'] as const) {
+						await compareDropped({...last, filter});
+					}
+
+					const turn = [BASE - 3 * DAY_MS - QUARTER_MS, BASE + 3 * DAY_MS];
+					await compareDropped({...last, bounds: turn, filter: null, by: ['platform', 'utmCampaign', 'link']});
+					await compareDropped({...last, bounds: turn, filter: 'tag', timezone: 'Asia/Kathmandu', interval: 'day'});
+				} finally {
+					await commit();
+					// Or every restart would add up all stories before this one.
+					await services.db('clicks').where({organization_id: id}).delete();
+					await services.db('organizations').where({id}).delete();
+					await ensurePartitions();
+				}
+			}),
+			// Shrinking takes longer than the test may.
+			{numRuns: Number(process.env['RUNS'] ?? 12), includeErrorInReport: true, endOnFailure: true},
+		);
+		t.pass();
+	},
+);

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -72,6 +73,33 @@ test('the rows of a breakdown add up to its total, whoever chose how many values
 		[...before, ...after],
 		Array.from({length: 2 * WAYS.length}, () => before[0]),
 	);
+});
+
+test('a list of links has 500 by name, and the rest under other', async (t) => {
+	const {db, background} = service.services;
+	const {acme} = await linked(service);
+	await background.settle();
+	const at = Date.parse('2026-03-04T00:10:00Z');
+	const links = Array.from({length: 503}, () => randomUUID());
+	await storeRows(
+		service,
+		acme.id,
+		[...links, ...links.slice(0, 500)].map((id) => clickAt(at, {link: id})),
+	);
+	const read = async () => {
+		const {breakdowns} = await statsOf(service, acme, `${RANGE}&by=link`);
+		const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats/funnel?${RANGE}&by=link`);
+		return [breakdowns.link, body.rows.map(({key, clicks: count}: {key: string; clicks: number}) => ({key, count}))];
+	};
+	const before = await read();
+	await rollUp(db);
+	for (const rows of [...before, ...(await read())]) {
+		t.is(rows.length, 501);
+		t.deepEqual(
+			rows.filter(({count}: {count: number}) => count !== 2),
+			[{key: 'other', count: 3}],
+		);
+	}
 });
 
 /** 40 links with terms of their own and no click, each with an event of both phones. */

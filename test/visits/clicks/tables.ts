@@ -50,7 +50,7 @@ const scansOf = async (run: (db: Knex) => Promise<unknown>): Promise<Plan[]> => 
 	db.off('query', note);
 	const plans = await Promise.all(
 		statements
-			.filter(({sql}) => sql.includes('clicks'))
+			.filter(({sql}) => sql.includes('clicks') && !sql.startsWith('LOCK'))
 			.map(({sql, bindings}) => db.raw(`EXPLAIN (FORMAT JSON) ${sql.replace(/\$\d+/g, '?')}`, bindings)),
 	);
 	return plans

@@ -26,8 +26,8 @@ const start = async () => {
 	const begin = (deviceId: string) => acme.client.post('/sdk/session', {deviceId});
 	const track = (deviceId: string, more: object = {}) =>
 		acme.client.post('/sdk/events', {deviceId, eventName: 'open', ...more});
-	const report = async () => {
-		const query = 'from=2026-03-01&to=2027-06-01&interval=month';
+	const report = async (filter = '') => {
+		const query = `from=2026-03-01&to=2027-06-01&interval=month${filter}`;
 		return (await admin(service).get(`/admin/organizations/${acme.id}/stats?${query}`)).body;
 	};
 	const eventsLeft = (): Promise<string[]> =>
@@ -36,16 +36,20 @@ const start = async () => {
 };
 
 test.serial('an old event is deleted once counted, and reports stay, also in another cluster', async (t) => {
-	const {clock, db, begin, track, report, eventsLeft} = await start();
+	const {clock, db, acme, begin, track, report, eventsLeft} = await start();
+	const sale = await link(acme, {tags: ['spring']});
 	await begin('device-0001');
-	await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z'});
+	await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z', linkId: sale.id});
 	clock.advance(eventDays * DAY);
 	await track('device-0001', {eventId: 'new'});
 	t.is(await forgetEvents(db, clock.now()), 0, 'not counted yet');
 	await rollUp(db);
 	const before = await report();
 	t.is(before.totals.events, 2);
+	const ofLinks = await report('&tag=spring');
+	t.is(ofLinks.totals.events, 1);
 	t.is(await forgetEvents(db, clock.now()), 1);
+	t.deepEqual(await report('&tag=spring'), ofLinks);
 	t.deepEqual(await eventsLeft(), ['new']);
 	t.deepEqual(await report(), before);
 	await db.raw('UPDATE rollups SET cluster = cluster + 1');

@@ -27,6 +27,9 @@ const columns = [
 
 const DAY = 86_400_000_000;
 
+/** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
+export const QUARTER = 900_000_000;
+
 /** The target of an INSERT. */
 export const intoClicks = `clicks (${columns.map(([name]) => name).join(', ')})`;
 

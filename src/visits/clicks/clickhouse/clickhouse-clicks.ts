@@ -1,17 +1,16 @@
-import {DAY_MS} from '../../../platform/clock.ts';
-import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
 import type {Rows} from '../click-context.ts';
-import {type ClickReader, type ClickStore, EXPORT_CURSOR_DAYS} from '../click-store.ts';
+import type {ClickReader, ClickStore} from '../click-store.ts';
 import {clickDimensions} from '../dimensions.ts';
-import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
 import {countDimensions} from '../rollups/count-dimensions.ts';
 import type {CoverName} from '../rollups/rows-beside-rollups.ts';
 import type {Range, Scope} from '../stats/stats-bounds.ts';
 import {applyChanges} from './changes.ts';
-import {occurredWithin, selectDimensions} from './click-table.ts';
+import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
+import {dropOldMonths} from './drop-old-months.ts';
 import {createExportedClicks} from './exported-clicks.ts';
 import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
@@ -24,9 +23,6 @@ type Options = {
 	/** Resolves when the clicks of this machine that mention one of the texts are in ClickHouse. */
 	flushed: (mentioned: string[]) => Promise<void>;
 };
-
-/** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
-const QUARTER = 900_000_000;
 
 /** A list must not be empty. */
 const NO_LINK = '00000000-0000-0000-0000-000000000000';
@@ -107,45 +103,6 @@ export const createReader = (
 			);
 		},
 	};
-};
-
-/** The months that ClickHouse has clicks of, oldest first; `partition` such as 202603. */
-export const listMonths = async (clickHouse: ClickHouse): Promise<Month[]> =>
-	monthsOf(
-		await clickHouse.select<{partition: string}>(
-			"SELECT DISTINCT partition FROM system.parts WHERE active AND database = currentDatabase() AND table = 'clicks' ORDER BY partition",
-		),
-	);
-
-/** People's clicks of a day by hour, dimension and key, for its rollups. */
-const hoursOf = async (
-	clickHouse: ClickHouse,
-	{organizationId, day}: {organizationId: string; day: Date},
-): Promise<Rows> => {
-	const condition = `organization_id = ${literal(organizationId)} AND ${occurredWithin(day, new Date(day.getTime() + DAY_MS))}`;
-	const rows = await clickHouse.select(selectDimensions(condition, clickDimensions, true));
-	return {
-		sql: `SELECT to_timestamp(hour * 3600) AS hour, dimension, key, count
-			FROM json_to_recordset(CAST(:stored AS json)) AS stored (hour bigint, dimension text, key text, count bigint)`,
-		bindings: {stored: JSON.stringify(rows)},
-	};
-};
-
-/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/reports 8). */
-const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
-
-/** Drops the clicks of old months, and forgets batches that no cursor asks for. */
-const dropOldMonths = async (db: Db, clickHouse: ClickHouse, age: {now: Date; days: number}) => {
-	await db('click_batches').whereRaw("stored_at < now() - interval '1 day' * ?", [BATCH_DAYS]).delete();
-	return dropMonths(db, age, await listMonths(clickHouse), async (month) => {
-		const state = await inTransaction(db, (trx) => keepCounts(trx, month, (day) => hoursOf(clickHouse, day)));
-		if (state === null) {
-			return 'uncounted';
-		}
-
-		await clickHouse.run(`ALTER TABLE clicks DROP PARTITION ${literal(Number(month.partition))}`);
-		return null;
-	});
 };
 
 /** Changes of clicks are noted in the transaction of the caller, and reach ClickHouse before the next reader does. */

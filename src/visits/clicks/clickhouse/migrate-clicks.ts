@@ -12,7 +12,7 @@ import {rowsAsText, textColumns} from './backup-rows.ts';
 import {applyChanges} from './changes.ts';
 import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
-import {listMonths} from './clickhouse-clicks.ts';
+import {listMonths} from './drop-old-months.ts';
 import {areClicksInClickHouse, notePlace} from './storage-location.ts';
 
 export type Place = 'clickhouse' | 'postgres';

@@ -1,10 +1,16 @@
-import type {Db} from '../../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import type {Rolled} from '../rollups/rows-beside-rollups.ts';
 import type {Range, Scope} from './stats-bounds.ts';
 import {type Cover, coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
 
 /** How far rollups go, and what of a range is read from them: quarters of an hour for counts, spans for breakdowns. */
-export type Covers = {rolled: Rolled | null; quarters: Range; spans: Cover};
+export type Covers = {
+	rolled: Rolled | null;
+	quarters: Range;
+	spans: Cover;
+	/** Of some links: since when breakdowns are; null: all of the range. */
+	breakdownsSince: Date | null;
+};
 
 /** JIT compilation takes longer than the statements of a report run. */
 const JIT_OFF = "set_config('jit', 'off', true)";
@@ -33,16 +39,43 @@ const readRolled = async (trx: Db, organizationId: string, partial: Date[]): Pro
 };
 
 /**
- * Begins a report, in a transaction that sees one state of the database. Of some links nothing is rolled up: they have
- * few enough rows to count.
+ * Clicks of some links are counted from their rows, of which there are few enough, and of dropped months from what is kept
+ * of them. A month is dropped whole: the lock comes before the state of the database that the report sees. Of ClickHouse's
+ * months the one that is being dropped is kept already, so it is not read.
  */
+const coverLinks = async (trx: Db, {from, to}: Range): Promise<Covers> => {
+	await trx.raw('LOCK TABLE clicks IN ACCESS SHARE MODE');
+	const {rows} = await trx.raw<{
+		rows: Array<{breakdownsSince: Date | null; dropping: Date | null; dropped: Date | null}>;
+	}>(
+		`SELECT ${JIT_OFF}, ${READ_SPREAD_ROWS}, CASE WHEN clicks_from > CAST(:from AS timestamptz) THEN clicks_from END
+				AS "breakdownsSince",
+			dropping, (dropping AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC' AS dropped
+		FROM rollups`,
+		{from},
+	);
+	const {breakdownsSince, dropping, dropped} = onlyRow(rows);
+	const within = (at: Date) => (at < from ? from : at > to ? to : at);
+	const left = dropping === null || dropped === null ? {from, to: from} : {from: within(dropping), to: within(dropped)};
+	return {rolled: null, quarters: left, spans: {...left, pieces: []}, breakdownsSince};
+};
+
+/** Begins a report, in a transaction that sees one state of the database. */
 export const beginReport = async (trx: Db, {organizationId, linkIds}: Scope, range: Range): Promise<Covers> => {
-	const rolled = linkIds === null ? await readRolled(trx, organizationId, partialDays(range)) : null;
-	if (rolled !== null) {
-		return {rolled, quarters: coverQuarters(range), spans: coverBreakdowns(range, rolled.daysWithHours)};
+	if (linkIds !== null) {
+		return coverLinks(trx, range);
 	}
 
-	await trx.raw(`SELECT ${JIT_OFF}, ${READ_SPREAD_ROWS}`);
+	const rolled = await readRolled(trx, organizationId, partialDays(range));
+	if (rolled !== null) {
+		return {
+			rolled,
+			quarters: coverQuarters(range),
+			spans: coverBreakdowns(range, rolled.daysWithHours),
+			breakdownsSince: null,
+		};
+	}
+
 	const nothing = {from: range.from, to: range.from, pieces: []};
-	return {rolled, quarters: nothing, spans: nothing};
+	return {rolled, quarters: nothing, spans: nothing, breakdownsSince: null};
 };

@@ -31,4 +31,5 @@ export const funnelAnswer = answerOf('Funnel', {
 	property: textOrNull,
 	totals: partOf(steps),
 	rows: Joi.array().items(partOf({key: textOrNull, ...steps})),
+	breakdownsSince: instant.optional(),
 });

@@ -10,7 +10,8 @@ import {type Range, readBounds, type Scope} from './stats-bounds.ts';
 
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
 type Row = Steps & {key: string | null};
-type Funnel = Range & Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]};
+type Funnel = Range &
+	Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]; breakdownsSince?: Date};
 
 /** Most values of an answer by name, those with the most clicks. */
 const MOST_ROWS = 500;
@@ -172,5 +173,6 @@ export const readFunnel = async (
 			sum: property === null ? null : sumOf(happened.total?.sum),
 		},
 		rows: rowsOf(counts, property).slice(0, isFolded ? undefined : MOST_ROWS),
+		...(clicked.since === null ? {} : {breakdownsSince: clicked.since}),
 	};
 };

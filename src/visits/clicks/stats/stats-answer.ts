@@ -15,4 +15,5 @@ export const statsAnswer = answerOf('Stats', {
 	guesses: Joi.array()
 		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
 		.optional(),
+	breakdownsSince: instant.optional(),
 });

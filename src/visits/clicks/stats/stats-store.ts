@@ -3,6 +3,7 @@ import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, storedDimensions} from '../dimensions.ts';
 import {OTHER} from '../rollups/cap-values.ts';
+import {KEPT_OF_LINKS} from '../rollups/keep-link-visits.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
 import type {Covers} from './begin-report.ts';
 import {labelledLinks} from './chosen-links.ts';
@@ -40,8 +41,12 @@ const seriesSql = (clicked: string, scope: Scope, interval: Interval): string =>
 				CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
 				CAST(sum(events) AS float8) AS events
 			FROM (
-				SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
-				WHERE organization_id = :organizationId AND start >= :quartersFrom AND start < :quartersTo
+				${
+					scope.linkIds === null
+						? `SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
+							WHERE organization_id = :organizationId AND start >= :quartersFrom AND start < :quartersTo`
+						: KEPT_OF_LINKS
+				}
 				UNION ALL SELECT at, clicks, crawler_views, 0, 0 FROM (${clicked}) AS clicked
 				UNION ALL ${beside('match_attempts', 'at', 'at, 0, 0, 1, 0', 'matched')}
 				UNION ALL ${beside('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1')}

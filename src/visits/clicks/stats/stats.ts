@@ -5,6 +5,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, foldedDimensions, usualDimensions} from '../dimensions.ts';
+import {OTHER} from '../rollups/cap-values.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {beginReport} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';
@@ -19,15 +20,45 @@ type Stats = {
 	totals: Counts;
 	series: Array<{start: Date; clicks: number; matches: number; events: number}>;
 	breakdowns: Partial<Record<DimensionName, Count[]>>;
+	/** Absent: all of the range. */
+	breakdownsSince?: Date;
 };
 
 /** Lists of breakdowns (contract/reports 1). Those that were asked for add up to the total. */
 const USUAL: ListLimits = {top: 20, folded: []};
 const NAMED: ListLimits = {top: 500, folded: foldedDimensions};
 
+/** Whether the rows of a list are all clicks: those of `matchMethod` are matches. */
+const addsUp =
+	({folded}: ListLimits) =>
+	(name: DimensionName): boolean =>
+		folded.includes(name) && name !== 'matchMethod';
+
 const NOTHING = {clicks: 0, matches: 0, events: 0};
 
 const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
+
+/**
+ * Lists that add up to the total have, in `other`, what is in none of their rows: clicks whose rows are gone, in the quarters
+ * of an hour that a time zone cuts off the hours that are kept. Lists of some links are only of the rows that are there.
+ */
+const withRest = (
+	{series, breakdowns}: Awaited<ReturnType<typeof readCounts>>,
+	{linkIds}: Scope,
+	names: readonly DimensionName[],
+): DimensionCount[] => {
+	const total = totalOf(series, 'clicks');
+	return names.reduce((rows, dimension) => {
+		const rest = total - rows.reduce((sum, row) => sum + (row.dimension === dimension ? row.count : 0), 0);
+		if (linkIds !== null || rest <= 0) {
+			return rows;
+		}
+
+		const isOther = (row: DimensionCount): boolean => row.dimension === dimension && row.key === OTHER;
+		const other = rows.find(isOther)?.count ?? 0;
+		return [...rows.filter((row) => !isOther(row)), {dimension, key: OTHER, count: other + rest}];
+	}, breakdowns);
+};
 
 const listOf = (rows: DimensionCount[], wanted: DimensionName, {top, folded}: ListLimits): Count[] =>
 	rows
@@ -51,11 +82,16 @@ export const readStats = async (
 	const {range, starts} = await readBounds(db, query, now);
 	const by = query.by ?? usualDimensions;
 	const limits = query.by === undefined ? USUAL : NAMED;
-	const read = async (trx: Db) =>
-		readCounts(trx, scope, range, {...query, ...limits, by}, await beginReport(trx, scope, range), clicks);
-	const {series, breakdowns} = await clicks.inTurn(() =>
+	const read = async (trx: Db) => {
+		const covers = await beginReport(trx, scope, range);
+		return {covers, counts: await readCounts(trx, scope, range, {...query, ...limits, by}, covers, clicks)};
+	};
+	const {covers, counts} = await clicks.inTurn(() =>
 		db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
+	const {series} = counts;
+	const breakdowns = withRest(counts, scope, by.filter(addsUp(limits)));
+	const {breakdownsSince} = covers;
 	const at = new Map(series.map((row) => [row.start, row]));
 	return {
 		...range,
@@ -71,6 +107,7 @@ export const readStats = async (
 			return {start, clicks, matches, events};
 		}),
 		breakdowns: Object.fromEntries(by.map((dimension) => [dimension, listOf(breakdowns, dimension, limits)])),
+		...(breakdownsSince === null ? {} : {breakdownsSince}),
 	};
 };
 
@@ -84,17 +121,15 @@ export const countByDimension = async (
 	range: Range,
 	by: DimensionName,
 	clicks: ClickReader,
-): Promise<{total: number; counts: Count[]}> => {
+): Promise<{total: number; counts: Count[]; since: Date | null}> => {
 	const wanted = {interval: 'month', timezone: 'UTC', by: [by], ...NAMED} as const;
-	const {series, breakdowns} = await readCounts(
-		trx,
-		scope,
-		range,
-		wanted,
-		await beginReport(trx, scope, range),
-		clicks,
-	);
-	return {total: totalOf(series, 'clicks'), counts: breakdowns};
+	const covers = await beginReport(trx, scope, range);
+	const counts = await readCounts(trx, scope, range, wanted, covers, clicks);
+	return {
+		total: totalOf(counts.series, 'clicks'),
+		counts: withRest(counts, scope, wanted.by.filter(addsUp(NAMED))),
+		since: covers.breakdownsSince,
+	};
 };
 
 /** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */

@@ -1,0 +1,103 @@
+import {DAY_MS} from '../../../platform/clock.ts';
+import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import type {Rows} from '../click-context.ts';
+import {EXPORT_CURSOR_DAYS} from '../click-store.ts';
+import {clickDimensions} from '../dimensions.ts';
+import {dropMonths, keepCounts, type Month, monthsOf, noteDropped} from '../drop-old-clicks.ts';
+import {keepLinkVisits} from '../rollups/keep-link-visits.ts';
+import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
+import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
+
+/** The months that ClickHouse has clicks of, oldest first; `partition` such as 202603. */
+export const listMonths = async (clickHouse: ClickHouse): Promise<Month[]> =>
+	monthsOf(
+		await clickHouse.select<{partition: string}>(
+			"SELECT DISTINCT partition FROM system.parts WHERE active AND database = currentDatabase() AND table = 'clicks' ORDER BY partition",
+		),
+	);
+
+/** People's clicks of a day by hour, dimension and key, for its rollups. */
+const hoursOf = async (
+	clickHouse: ClickHouse,
+	{organizationId, day}: {organizationId: string; day: Date},
+): Promise<Rows> => {
+	const condition = `organization_id = ${literal(organizationId)} AND ${occurredWithin(day, new Date(day.getTime() + DAY_MS))}`;
+	const rows = await clickHouse.select(selectDimensions(condition, clickDimensions, true));
+	return {
+		sql: `SELECT to_timestamp(hour * 3600) AS hour, dimension, key, count
+			FROM json_to_recordset(CAST(:stored AS json)) AS stored (hour bigint, dimension text, key text, count bigint)`,
+		bindings: {stored: JSON.stringify(rows)},
+	};
+};
+
+/** Clicks that one answer of ClickHouse may be about. */
+const PART = 200_000;
+
+/** The visits of links in a month, by the quarter of an hour. */
+async function* visitsOf(trx: Db, clickHouse: ClickHouse, {start, end}: Month): AsyncGenerator<Rows> {
+	const {rows} = await trx.raw<{rows: Array<{organizationId: string; visits: number}>}>(
+		`SELECT organization_id AS "organizationId", CAST(sum(clicks + crawler_views) AS float8) AS visits FROM rollup_quarters
+		WHERE start >= ? AND start < ? GROUP BY 1`,
+		[start, end],
+	);
+	for (const {organizationId, visits} of rows) {
+		const parts = Math.ceil(visits / PART);
+		for (let part = 0; part < parts; part += 1) {
+			const stored = await clickHouse.select(
+				`SELECT toString(link_id) AS link_id, intDiv(occurred_at - ${microseconds(start)}, ${QUARTER}) AS quarter,
+					sum(is_person) AS clicks, count() - sum(is_person) AS crawler_views
+				FROM clicks FINAL WHERE organization_id = ${literal(organizationId)} AND ${occurredWithin(start, end)}
+					AND cityHash64(toString(link_id)) % ${literal(parts)} = ${literal(part)} GROUP BY link_id, quarter`,
+			);
+			yield {
+				sql: `SELECT CAST(:organizationId AS uuid) AS organization_id, stored.* FROM json_to_recordset(CAST(:stored AS json))
+					AS stored (link_id uuid, quarter smallint, clicks integer, crawler_views integer)`,
+				bindings: {organizationId, stored: JSON.stringify(stored)},
+			};
+		}
+	}
+}
+
+/**
+ * Keeps what reports need of a month that is about to be dropped. An answer of ClickHouse may be lost: a month that is still
+ * there, and being dropped, is kept already.
+ */
+const keepMonth = async (trx: Db, clickHouse: ClickHouse, month: Month): Promise<boolean> => {
+	if ((await keepCounts(trx, month, (day) => hoursOf(clickHouse, day))) === null) {
+		return false;
+	}
+
+	const known = await trx('rollups').where({dropping: month.start}).update({dropping: month.start});
+	if (known === 0) {
+		await keepLinkVisits(trx, month.start, visitsOf(trx, clickHouse, month));
+		await noteDropped(trx, month);
+		await trx('rollups').update({dropping: month.start});
+	}
+
+	return true;
+};
+
+/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/reports 8). */
+const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
+
+/** Drops the clicks of old months, and forgets batches that no cursor asks for. */
+export const dropOldMonths = async (db: Db, clickHouse: ClickHouse, age: {now: Date; days: number}) => {
+	await db('click_batches').whereRaw("stored_at < now() - interval '1 day' * ?", [BATCH_DAYS]).delete();
+	const months = await listMonths(clickHouse);
+	// Dropped although the answer was lost: clicks that still come for that month are new.
+	await db('rollups')
+		.whereNotIn(
+			'dropping',
+			months.map(({start}) => start),
+		)
+		.update({dropping: null});
+	return dropMonths(db, age, months, async (month) => {
+		if (!(await inTransaction(db, (trx) => keepMonth(trx, clickHouse, month)))) {
+			return 'uncounted';
+		}
+
+		await clickHouse.run(`ALTER TABLE clicks DROP PARTITION ${literal(Number(month.partition))}`);
+		await db('rollups').update({dropping: null});
+		return null;
+	});
+};
