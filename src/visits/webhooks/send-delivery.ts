@@ -1,12 +1,10 @@
 import {once} from 'node:events';
 import {type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage} from 'node:http';
 import {request as httpsRequest} from 'node:https';
-import {createRequire} from 'node:module';
 import type {LookupFunction} from 'node:net';
 import {packageVersion} from '../../platform/package-root.ts';
+import {signWebhook} from '../../platform/sign-webhook.ts';
 import {type AddressRules, requireWebhookUrl, resolveSafely} from './safe-address.ts';
-
-const require = createRequire(import.meta.url);
 
 /** What is sent: `id` is the same for every try. */
 type Outgoing = {
@@ -57,12 +55,10 @@ const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string,
 		throw new Error('the secret was encrypted with a different OPLINK_KEY_SECRET; nothing is sent unsigned');
 	}
 
-	// Loaded on first use: most installations send nothing.
-	const {Webhook} = require('svix') as typeof import('svix');
 	return {
 		'webhook-id': id,
 		'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-		'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' '),
+		'webhook-signature': secrets.map((secret) => signWebhook(secret, {id, at: now, body})).join(' '),
 	};
 };
 
