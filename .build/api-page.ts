@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto';
 import {copyFile, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
+import {gzipSync} from 'node:zlib';
 
 const from = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -28,7 +29,7 @@ const STYLE = `body{margin:0}
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /**
- * Writes the page of the API, which is one file: Swagger UI, its style and its start. Beside it is the policy that allows
+ * Writes the page of the API, compressed, which is one file: Swagger UI, its style and its start. Beside it is the policy that allows
  * these by their hashes alone, and the licences.
  */
 export const writeApiPage = async (folder: string): Promise<void> => {
@@ -68,7 +69,7 @@ export const writeApiPage = async (folder: string): Promise<void> => {
 	].join('; ');
 	await mkdir(folder, {recursive: true});
 	await Promise.all([
-		writeFile(path.join(folder, 'page.html'), page),
+		writeFile(path.join(folder, 'page.html.gz'), gzipSync(page, {level: 9})),
 		writeFile(path.join(folder, 'policy.txt'), policy),
 		...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'].map((file) =>
 			copyFile(path.join(from, file), path.join(folder, file)),

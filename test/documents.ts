@@ -7,6 +7,7 @@ import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
 import {configTable} from '../src/platform/config/variables.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
+import {routes} from '../src/routes.ts';
 import {below, found, isThere, read} from './_files.ts';
 
 /** A document: its text without blocks of code, and every line or span of code in it. */
@@ -197,10 +198,31 @@ test('every oplink command of a document is one of the program, with its options
 test('every line of the threat model names a test, and each of them is there', (t) => {
 	const lines = read('docs/security.md')
 		.split('\n')
-		.filter((line) => line.startsWith('| ') && !line.startsWith('| threat '));
+		.filter((line) => line.startsWith('| ') && !/^\| (?:threat|routes) /.test(line));
 	t.true(lines.length > 30);
 	for (const line of lines) {
 		const named = found(line, /`(test\/[\w./-]+)`/g);
 		t.true(named.length > 0 && named.every(isThere), line);
 	}
+});
+
+test('each route has a limit, or a line in security.md that says what its dearest request costs', (t) => {
+	const [, table = ''] = read('docs/security.md').split('## Routes without a limit');
+	const patterns = table
+		.split('\n## ', 1)[0]
+		?.split('\n')
+		.filter((line) => line.startsWith('| `'))
+		.flatMap((line) => found(line.split(' | ', 1)[0] ?? '', /`([^`]+)`/g));
+	const fits = (pattern: string, {path: of}: {path: string}) =>
+		pattern.endsWith('*') ? of.startsWith(pattern.slice(0, -1)) : of === pattern;
+	const unlimited = routes.filter(({limit}) => limit === null);
+	const unsaid = unlimited.filter((route) => !patterns?.some((pattern) => fits(pattern, route)));
+	t.deepEqual(
+		unsaid.map(({method, path: of}) => `${method} ${of}`),
+		[],
+	);
+	t.deepEqual(
+		patterns?.filter((pattern) => !unlimited.some((route) => fits(pattern, route))),
+		[],
+	);
 });

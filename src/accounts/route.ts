@@ -5,7 +5,7 @@ import type {Logger} from 'pino';
 import type {Scope} from '../platform/config/operator-scopes.ts';
 import {validationFailed} from '../platform/errors.ts';
 import type {Declared} from '../platform/http/answer.ts';
-import {readJsonBody, readRawBody} from '../platform/http/body.ts';
+import {mayExceed, readJsonBody, readRawBody} from '../platform/http/body.ts';
 import type {Exchange} from '../platform/http/exchange.ts';
 import {type Query, readQuery} from '../platform/http/query.ts';
 import {checkBody, checkUrlPart} from '../platform/http/validate.ts';
@@ -195,7 +195,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			};
 			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
 			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding, scope});
-			if (limit !== undefined) {
+			if (limit !== undefined && mayExceed(ctx.req, limit.aboveBytes)) {
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
 				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);
 			}

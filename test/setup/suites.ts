@@ -12,6 +12,7 @@ export const deepOnly = {
 	'test/client/app-package.ts': 'the package for apps',
 	'test/client/kotlin.ts': 'the Kotlin client',
 	'test/client/package.ts': 'the package of the client',
+	'test/hostile/route-costs.ts': 'what a stranger costs',
 	'test/hostile/regular-expressions.ts': 'time of regular expressions',
 	'test/operations/openapi/client-types.ts': 'types of generated clients',
 	'test/platform/db/upgrade.ts': 'migrations undone',

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {invalidWebhookSignature} from '../../platform/errors.ts';
 import {receivedAnswer} from '../../platform/http/answer.ts';
+import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {route} from '../route.ts';
 import type {GatewayRequest} from './gateway.ts';
@@ -30,6 +31,7 @@ export const gatewayWebhookRoutes = [
 		signature: 'gatewayASignature',
 		answer: receivedAnswer,
 		credential: 'signature',
+		limit: limits.webhooks,
 		handler: ({services, request: {headers}, rawBody}) => receive(services, 'GATEWAY_A', {rawBody, headers, query: {}}),
 	}),
 
@@ -40,6 +42,7 @@ export const gatewayWebhookRoutes = [
 		signature: 'gatewayBSignature',
 		answer: receivedAnswer,
 		credential: 'signature',
+		limit: limits.webhooks,
 		query: hmacQuery,
 		handler: ({services, request: {headers}, rawBody, query}) =>
 			receive(services, 'GATEWAY_B', {rawBody, headers, query}),

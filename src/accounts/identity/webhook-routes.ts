@@ -1,4 +1,5 @@
 import {receivedAnswer} from '../../platform/http/answer.ts';
+import {limits} from '../../platform/limits/limits.ts';
 import {route} from '../route.ts';
 import {receiveDelivery} from './receive-delivery.ts';
 import {verifyDelivery} from './webhook-signature.ts';
@@ -12,6 +13,7 @@ export const identityWebhookRoutes = [
 		headers: {'svix-id': 'Id of the delivery.', 'svix-timestamp': 'When it was signed, in seconds.'},
 		answer: receivedAnswer,
 		credential: 'signature',
+		limit: limits.webhooks,
 		handler: async ({services, by, request: {headers}, rawBody}) => {
 			const secret = services.config.idp.webhookSecret;
 			const delivery = verifyDelivery({secret, rawBody, headers, now: services.clock.now()});

@@ -7,6 +7,9 @@ import {liveAnswer, readyAnswer} from './health-answers.ts';
 /** State of a dependency of the service. */
 type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
 
+type Deps = Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>;
+type Readiness = {ready: boolean; checks: Record<'database' | 'migrations', Check> & {redis?: Check; clicks?: Check}};
+
 const checkDatabase = async ({
 	db,
 	log,
@@ -30,7 +33,7 @@ const checkAnswer = (answer: Promise<void>): Promise<Check> =>
  * The service's dependencies, and whether it can work (contract/requests 11). Redis and ClickHouse are optional: a Redis
  * that is full or read-only answers but cannot decide limits; without ClickHouse the rows of clicks wait.
  */
-export const checkReadiness = async (services: Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>) => {
+const check = async (services: Deps): Promise<Readiness> => {
 	const {clicks, config, limiter} = services;
 	const checks = {
 		...(await checkDatabase(services)),
@@ -38,6 +41,16 @@ export const checkReadiness = async (services: Pick<Services, 'clicks' | 'config
 		...(clicks.ping === null ? {} : {clicks: await checkAnswer(clicks.ping())}),
 	};
 	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};
+};
+
+const running = new WeakMap<Deps['db'], Promise<Readiness>>();
+
+/** Callers that come while it is being checked share the check: anybody may ask, without a limit. */
+export const checkReadiness = (services: Deps): Promise<Readiness> => {
+	const {db} = services;
+	const known = running.get(db) ?? check(services).finally(() => running.delete(db));
+	running.set(db, known);
+	return known;
 };
 
 export const healthRoutes = [

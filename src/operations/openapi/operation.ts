@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type {Credential} from '../../accounts/auth/admission.ts';
 import type {Route} from '../../accounts/route.ts';
 import type {Answer} from '../../platform/http/answer.ts';
+import type {Limit} from '../../platform/limits/limits.ts';
 import {fieldsOf, type JsonSchema, type Target, toJsonSchema} from './json-schema.ts';
 import {sampleOf} from './sample.ts';
 import {tagOf} from './tags.ts';
@@ -210,6 +211,9 @@ const bodyOf = ({schemas, declared, credential}: Route, target: Target): Operati
 const subjects = {ip: 'address', key: 'API key', device: 'device'};
 const seconds: Record<number, string> = {1: 'second', 60: 'minute', 3600: 'hour'};
 
+const largerThan = ({aboveBytes}: Limit): string =>
+	aboveBytes === undefined ? '' : ` with a body of more than ${aboveBytes / 1024} KiB`;
+
 const descriptionOf = ({declared, role, credential, limit, cors}: Route): string => {
 	const sentences = [
 		declared.description,
@@ -217,7 +221,7 @@ const descriptionOf = ({declared, role, credential, limit, cors}: Route): string
 		credential === 'ops' ? 'For the ops organization only.' : null,
 		limit === null
 			? null
-			: `At most ${limit.max} requests per ${seconds[limit.windowSeconds]} and ${subjects[limit.per]}, over all operations of the limit \`${limit.name}\`.`,
+			: `At most ${limit.max} requests${largerThan(limit)} per ${seconds[limit.windowSeconds]} and ${subjects[limit.per]}, over all operations of the limit \`${limit.name}\`.`,
 		cors ? 'Any origin may call it.' : null,
 	];
 	return sentences.filter((sentence) => sentence !== null && sentence !== undefined).join(' ');

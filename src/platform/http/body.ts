@@ -21,6 +21,10 @@ const decoder = new TextDecoder('utf-8', {fatal: true});
 const hasBody = (request: IncomingMessage): boolean =>
 	request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
+/** Whether the body may have more bytes; always without `bytes`, and for a body that does not say its length. */
+export const mayExceed = ({headers}: IncomingMessage, bytes = -1): boolean =>
+	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
+
 const isJson = (contentType: string): boolean => {
 	const [type = ''] = contentType.split(';');
 	return /^application\/(?:json|[\w.-]+\+json)$/i.test(type.trim());

@@ -6,6 +6,8 @@ export type Limit = {
 	max: number;
 	windowSeconds: number;
 	per: 'ip' | 'key' | 'device';
+	/** Counts only requests whose body is, or may be, larger: up to here it costs no more than a page. */
+	aboveBytes?: number;
 };
 
 const SECOND = 1;
@@ -23,6 +25,8 @@ export const limits = {
 	sdkEvents: {name: 'sdkEvents', max: 600, windowSeconds: MINUTE, per: 'key'},
 	sdkLinks: {name: 'sdkLinks', max: 600, windowSeconds: MINUTE, per: 'key'},
 	portal: {name: 'portal', max: 30, windowSeconds: SECOND, per: 'ip'},
+	documents: {name: 'documents', max: 10, windowSeconds: SECOND, per: 'ip'},
+	webhooks: {name: 'webhooks', max: 100, windowSeconds: SECOND, per: 'ip', aboveBytes: 16 * 1024},
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
 } as const satisfies Record<string, Limit>;
 

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import {gunzipSync} from 'node:zlib';
 import test from 'ava';
 import Joi from 'joi';
 import {type OpenApiDocument, openApiDocument} from '../../../src/operations/openapi/document.ts';
@@ -214,4 +215,28 @@ test('neither is served on a link domain', async (t) => {
 	for (const path of ['/openapi.json', '/docs']) {
 		t.like(await caller.get(path, {Host: 'go.acme.test'}), {status: 404, body: {message: 'Not found'}});
 	}
+});
+
+for (const path of ['/openapi.json', '/docs']) {
+	test(`${path} is sent compressed, once, and then as 304`, async (t) => {
+		const caller = anonymous(service);
+		const plain = await caller.get(path);
+		const small = await caller.get(path, {'Accept-Encoding': 'br, gzip;q=0.5'});
+		t.deepEqual([small.headers['content-encoding'], plain.headers['content-encoding']], ['gzip', undefined]);
+		t.true(gunzipSync(small.bytes).equals(plain.bytes));
+		t.is((await caller.get(path, {'Accept-Encoding': 'gzip;q=0'})).headers['content-encoding'], undefined);
+		const {etag, vary} = plain.headers;
+		t.deepEqual([small.headers['etag'], vary], [etag, 'Accept-Encoding']);
+		const known = await caller.get(path, {'If-None-Match': `"other", ${etag}`});
+		t.deepEqual([known.status, known.text, known.headers['etag']], [304, '', etag]);
+		t.is((await caller.get(path, {'If-None-Match': '"other"'})).status, 200);
+	});
+}
+
+test('both share a limit of ten a second and address', async (t) => {
+	const caller = anonymous(service);
+	const asked = Array.from({length: 12}, (_, index) => caller.head(index % 2 === 0 ? '/docs' : '/openapi.json'));
+	const statuses = (await Promise.all(asked)).map(({status}) => status);
+	t.is(statuses.filter((status) => status === 429).length, 2);
+	t.is((await anonymous(service).head('/docs')).status, 200);
 });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {limits} from '../../../src/platform/limits/limits.ts';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous, send} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -128,4 +129,31 @@ test('a sender of endless invalid HTTP is disconnected', async (t) => {
 	}
 
 	t.regex(text(), /^HTTP\/1\.1 400 /);
+});
+
+test('webhooks over 16 KiB, or of unknown length, are limited by address before they are read; small ones never', async (t) => {
+	const {max} = limits.webhooks;
+	const caller = anonymous(service);
+	const send = async (count: number, bytes: number) => {
+		const ask = () => caller.post('/webhooks/idp', 'x'.repeat(bytes));
+		return (await Promise.all(Array.from({length: count}, ask))).map(({status}) => status);
+	};
+	t.deepEqual(new Set(await send(max + 20, 16 * 1024)), new Set([400]));
+	t.is((await send(max + 20, 16 * 1024 + 1)).filter((status) => status === 429).length, 20);
+	t.is((await caller.post('/webhook/gateway-a', 'x'.repeat(17_000))).status, 429, 'all receivers share it');
+	t.is((await caller.post('/webhooks/idp', undefined, {'Transfer-Encoding': 'chunked'})).status, 429);
+	t.is((await anonymous(service).post('/webhook/gateway-a', 'x'.repeat(17_000))).status, 400);
+});
+
+test('callers of /health/ready that come at once share one check', async (t) => {
+	let statements = 0;
+	const count = ({sql}: {sql: string}) => {
+		statements += Number(/migrations/.test(sql));
+	};
+	const {db} = service.services;
+	db.on('query', count);
+	const answers = await Promise.all(Array.from({length: 40}, () => anonymous(service).get('/health/ready')));
+	db.removeListener('query', count);
+	t.deepEqual(new Set(answers.map(({status}) => status)), new Set([200]));
+	t.true(statements > 0 && statements < 20, `${statements}`);
 });

@@ -34,6 +34,8 @@ const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked
 	sdkEvents: ({acme}) => ({method: 'POST', path: '/sdk/events', headers: bearer(acme.clientKey), body: {}}),
 	sdkLinks: ({acme}) => ({method: 'POST', path: '/sdk/links', headers: bearer(acme.clientKey), body: {}}),
 	portal: () => ({method: 'GET', path: '/portal/billing/pricing'}),
+	documents: () => ({method: 'GET', path: '/docs'}),
+	webhooks: () => ({method: 'POST', path: '/webhooks/idp', body: {filler: 'x'.repeat(20_000)}}),
 	regenerateKey: async ({provider}) => {
 		// A session of an organization that is not mirrored: its limit precedes the lookup.
 		const user = provider.user({});

@@ -1,8 +1,8 @@
-import {createHash} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
 import Joi from 'joi';
 import {type Reply, reply} from '../../../accounts/route.ts';
 import {validationFailed} from '../../../platform/errors.ts';
+import {etagOf, isKnown} from '../../../platform/http/etag.ts';
 import {integerQuery} from '../../../platform/http/validate.ts';
 import {bitmapPng, type Rgba} from './bitmap-png.ts';
 import {hexOf, loadQrCode, plain, type QrOptions, qrSvg, TRANSPARENT} from './qr-svg.ts';
@@ -61,9 +61,6 @@ export const qrPng = async (
 	return bitmapPng(rows, {size, light: rgba(bgColor), dark: rgba(color)});
 };
 
-const isKnown = (etag: string, header = ''): boolean =>
-	header.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag.slice(2));
-
 const SVG_HEADERS = {
 	'Content-Type': 'image/svg+xml',
 	'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
@@ -98,8 +95,7 @@ export const qrReply = async (
 	headers: IncomingHttpHeaders,
 ): Promise<Reply> => {
 	requireContrast(options);
-	const digest = createHash('sha256').update(JSON.stringify([image, url, options]));
-	const etag = `W/"${digest.digest('base64url').slice(0, 22)}"`;
+	const etag = etagOf(JSON.stringify([image, url, options]));
 	const cache = {'Cache-Control': 'private, max-age=300', ETag: etag};
 	if (isKnown(etag, headers['if-none-match'])) {
 		return reply({status: 304, headers: cache});
