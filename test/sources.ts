@@ -187,6 +187,13 @@ test('only their own code, configuration and doctor name the payment gateways', 
 	t.deepEqual(wrong, []);
 });
 
+test('the server reads no answer of another service without a bound', (t) => {
+	const asking = sources.filter(
+		(name) => !/^(?:cli|client)\//.test(name) && /\bfetch\(/.test(read(path.join('src', name))),
+	);
+	t.deepEqual(asking, ['platform/http/fetch-bounded.ts']);
+});
+
 test('what answers link pages loads neither joi nor Koa: a start would take twice as long', async (t) => {
 	const {metafile} = await build({
 		entryPoints: [path.join(packageRoot, 'src/start/serve.ts')],

@@ -2,6 +2,7 @@ import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetK
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable, required} from '../../platform/errors.ts';
+import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
 import {type Role, roleOf} from './roles.ts';
 
@@ -81,7 +82,7 @@ const hasKeys = (text: string): boolean => Array.isArray(fieldsOf(parseJson(text
 const createKeySetFetch = (clock: Clock): FetchImplementation => {
 	let failure: {at: number; error: unknown} | null = null;
 	const load: FetchImplementation = async (url, options) => {
-		const response = await fetch(url, options);
+		const response = await fetchBounded(url, options);
 		const text = await response.text();
 		if (response.status !== 200 || !hasKeys(text)) {
 			throw new Error(`the key set answered with status ${response.status}`);

@@ -17,10 +17,10 @@ import {
 
 export type {InvitationStatus, ProviderInvitation, ProviderMembership, ProviderOrganization, ProviderUser};
 
-/** The provider's largest page. */
-const LARGEST_PAGE = 500;
+/** As many memberships as an answer has room for (fetch-bounded.ts). */
+const PAGE = 100;
 /** Nobody has more pages of memberships; a provider that repeats pages must not cause an endless loop. */
-const MAX_PAGES = 10;
+const MAX_PAGES = 50;
 
 /** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
@@ -83,11 +83,11 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
 			const all: ProviderMembership[] = [];
 			for (let page = 0; page < MAX_PAGES; page += 1) {
-				const query = {limit: LARGEST_PAGE, offset: page * LARGEST_PAGE};
+				const query = {limit: PAGE, offset: page * PAGE};
 				const answer = call({method: 'GET', path: at('users', userId, 'organization_memberships'), query});
 				const {data, total} = await listed(answer, readMembership);
 				all.push(...data);
-				if (data.length === 0 || (page + 1) * LARGEST_PAGE >= total) {
+				if (data.length === 0 || (page + 1) * PAGE >= total) {
 					break;
 				}
 			}

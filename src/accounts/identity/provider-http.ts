@@ -7,6 +7,7 @@ import {
 	providerRejected,
 	providerUnavailable,
 } from '../../platform/errors.ts';
+import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 import {readProviderError} from './provider-payloads.ts';
 
@@ -92,7 +93,7 @@ const faultOf = ({status, body}: ProviderAnswer): HttpError => {
  */
 export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const once = async (call: ProviderCall, key: string, signal: AbortSignal): Promise<ProviderAnswer> => {
-		const response = await fetch(urlOf(apiUrl, call), {
+		const response = await fetchBounded(urlOf(apiUrl, call), {
 			method: call.method,
 			headers: {
 				Authorization: `Bearer ${key}`,

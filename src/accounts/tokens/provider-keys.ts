@@ -2,6 +2,7 @@ import type {JWTVerifyGetKey} from 'jose';
 import type {Logger} from 'pino';
 import {type Clock, MINUTE_MS} from '../../platform/clock.ts';
 import {operatorProviderUnavailable} from '../../platform/errors.ts';
+import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 
 /** How often an unknown key id may make us ask, and after how long keys are read again. */
 const COOLDOWN_MS = 30_000;
@@ -9,13 +10,12 @@ const COOLDOWN_MS = 30_000;
 const FIRST_COOLDOWN_MS = 1000;
 const FRESH_MS = 10 * MINUTE_MS;
 const TIMEOUT_MS = 5000;
-const MOST_BYTES = 256 * 1024;
 
 /** JSON of a provider. @throws for another status, a redirect, a slow or a large answer. */
 const fetchJson = async (url: string): Promise<Record<string, unknown>> => {
-	const response = await fetch(url, {redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS)});
+	const response = await fetchBounded(url, {redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS)});
 	const text = await response.text();
-	if (response.status !== 200 || text.length > MOST_BYTES) {
+	if (response.status !== 200) {
 		throw new Error(`${url} answered with status ${response.status}`);
 	}
 

@@ -1,3 +1,4 @@
+import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 /** Result of a request: an answer with its parsed JSON (undefined if invalid), or the reason of its failure. */
 export type Probe = {status: number; body: unknown} | {failure: string};
@@ -16,7 +17,7 @@ export const probe = async (
 	{headers = {}, post}: {headers?: Record<string, string>; post?: object} = {},
 ) => {
 	try {
-		const response = await fetch(url, {
+		const response = await fetchBounded(url, {
 			headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...headers},
 			...(post === undefined ? {} : {method: 'POST', body: JSON.stringify(post)}),
 			redirect: 'error',

@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {fetchBounded} from '../../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 
 /** Timeout of a call (contract/identity 13). */
@@ -23,7 +24,7 @@ export const createPaymobHttp =
 	({apiUrl, log, timeoutMs = TIMEOUT_MS}: {apiUrl: string; log: Logger; timeoutMs?: number}) =>
 	async ({method, path, authorization, body}: PaymobCall): Promise<PaymobAnswer | null> => {
 		try {
-			const response = await fetch(`${apiUrl}${path}`, {
+			const response = await fetchBounded(`${apiUrl}${path}`, {
 				method,
 				headers: {
 					Accept: 'application/json',

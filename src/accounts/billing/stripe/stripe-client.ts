@@ -2,10 +2,13 @@ import {createRequire} from 'node:module';
 import type Stripe from 'stripe';
 import type {StripeConfig} from '../../../platform/config/config.ts';
 import {gatewayFailed} from '../../../platform/errors.ts';
+import {fetchBounded} from '../../../platform/http/fetch-bounded.ts';
 
 /** Timeout of a call. The library retries failed connections under the same idempotency key. */
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
+/** A page of 100 invoices has more than other services answer. */
+const ANSWER_BYTES = 2 * 1024 * 1024;
 
 const require = createRequire(import.meta.url);
 
@@ -18,6 +21,10 @@ export const createStripe = ({secretKey, apiUrl}: StripeConfig, {timeoutMs = TIM
 		timeout: timeoutMs,
 		maxNetworkRetries: RETRIES,
 		telemetry: false,
+		// Of the library's own clients one reads without a bound, and the other waits as long as something still comes.
+		httpClient: Library.createFetchHttpClient((to: string | URL | Request, init?: RequestInit) =>
+			fetchBounded(String(to), {...init, redirect: 'error'}, ANSWER_BYTES),
+		),
 		...(url === null
 			? {}
 			: {

@@ -1,6 +1,7 @@
 import type {ClickHouseAddress} from '../../../platform/config/clickhouse-url.ts';
 import {cutText} from '../../../platform/cut-text.ts';
 import {clickStoreUnavailable} from '../../../platform/errors.ts';
+import {fetchBounded} from '../../../platform/http/fetch-bounded.ts';
 
 /** How long ClickHouse may take for a batch. */
 const TIMEOUT_MS = 10_000;
@@ -10,6 +11,9 @@ const PING_MS = 2000;
 
 /** How long a report may take. */
 const REPORT_MS = 30_000;
+
+/** How long its answer may be: it is in memory as a whole. */
+const REPORT_BYTES = 64 * 1024 * 1024;
 
 /** A filter of a report may choose every link of an organization; by default a statement has 256 KiB and 50,000 parts. */
 const LONG_STATEMENTS = {
@@ -64,18 +68,23 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		parameters: Record<string, string>,
 		body: string | AsyncIterable<Uint8Array>,
 		milliseconds: number,
+		maxBytes?: number,
 	): Promise<Response> => {
 		const query = new URLSearchParams({database, ...parameters});
 		const send = (): Promise<Response> =>
-			fetch(`${origin}/?${query}`, {
-				method: 'POST',
-				headers: {authorization},
-				body: body as NonNullable<RequestInit['body']>,
-				signal: AbortSignal.timeout(milliseconds),
-				// Otherwise fetch keeps all of a body that it streams, to send it again.
-				redirect: 'error',
-				...(typeof body === 'string' ? {} : {duplex: 'half'}),
-			} as RequestInit);
+			fetchBounded(
+				`${origin}/?${query}`,
+				{
+					method: 'POST',
+					headers: {authorization},
+					body: body as NonNullable<RequestInit['body']>,
+					signal: AbortSignal.timeout(milliseconds),
+					// Otherwise fetch keeps all of a body that it streams, to send it again.
+					redirect: 'error',
+					...(typeof body === 'string' ? {} : {duplex: 'half'}),
+				} as RequestInit,
+				maxBytes,
+			);
 		const answer = await send()
 			.catch((error: unknown) => {
 				if (typeof body === 'string' && isClosedConnection(error)) {
@@ -99,7 +108,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 	/** The whole answer, which ClickHouse sends when it is complete: an error later would look like a short answer. */
 	const text = async (sql: string): Promise<string> => {
 		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0', ...LONG_STATEMENTS};
-		const answer = await ask(settings, sql, REPORT_MS);
+		const answer = await ask(settings, sql, REPORT_MS, REPORT_BYTES);
 		return answer.text().catch((error: unknown) => {
 			throw away(error);
 		});
@@ -128,7 +137,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		},
 		/** The rows of a SELECT of any length, as TabSeparated. @throws 503. */
 		stream: async function* (sql: string): AsyncGenerator<Uint8Array> {
-			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS);
+			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS, Number.POSITIVE_INFINITY);
 			try {
 				yield* (body ?? []) as unknown as AsyncIterable<Uint8Array>;
 			} catch (error) {

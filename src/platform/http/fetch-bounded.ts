@@ -1,0 +1,27 @@
+/** The longest answer of another service, unless a caller expects more. */
+const USUAL_BYTES = 256 * 1024;
+
+/**
+ * `fetch` whose answer fails beyond so many bytes, as they are after decompression, and ends the connection: whoever
+ * answers, or pretends to, decides how much that is. The signal of `init` bounds the time, of the body too.
+ */
+export const fetchBounded = async (
+	url: string | URL,
+	init: RequestInit,
+	maxBytes: number = USUAL_BYTES,
+): Promise<Response> => {
+	const response = await fetch(url, init);
+	let left = maxBytes;
+	const counted = new TransformStream<Uint8Array, Uint8Array>({
+		transform: (chunk, controller) => {
+			left -= chunk.length;
+			if (left < 0) {
+				throw new Error(`the answer of ${new URL(url).host} has more than ${maxBytes} bytes`);
+			}
+
+			controller.enqueue(chunk);
+		},
+	});
+	const {status, headers} = response;
+	return new Response(response.body?.pipeThrough(counted) ?? null, {status, headers});
+};
