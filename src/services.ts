@@ -17,6 +17,7 @@ import {connectionsOf, type Db} from './platform/db/db.ts';
 import {createChangeFeed} from './platform/db/feed/change-feed.ts';
 import type {PeerLine} from './platform/db/feed/peer-line.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
+import {createFairTurns} from './platform/fair-turns.ts';
 import {createClientIp} from './platform/http/client-ip.ts';
 import {createHostRoles} from './platform/http/request-host.ts';
 import type {Limiter} from './platform/limits/limiter.ts';
@@ -160,7 +161,11 @@ export const createServices = (options: ServiceOptions) => {
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
 		/** What reads many rows leaves connections to everybody else, and a slow reader of exports holds up no report. */
-		longReads: {exports: createTurns(3), reports: createTurns(3)},
+		longReads: {
+			exports: createFairTurns({atOnce: 3, clock}),
+			reports: createFairTurns({atOnce: 3, clock}),
+			dryRuns: createFairTurns({atOnce: 2, clock}),
+		},
 		background,
 		metrics,
 		refusals,

@@ -1,7 +1,5 @@
-import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
-import type {Readable} from 'node:stream';
+import {Readable} from 'node:stream';
 import Joi from 'joi';
-import type {Logger} from 'pino';
 import type {Scope} from '../platform/config/operator-scopes.ts';
 import {validationFailed} from '../platform/errors.ts';
 import type {Declared} from '../platform/http/answer.ts';
@@ -13,25 +11,13 @@ import {enforceLimit} from '../platform/limits/enforce-limit.ts';
 import {type Limit, limitSubjectOf, limits} from '../platform/limits/limits.ts';
 import type {Services} from '../services.ts';
 import {admit, type Credential, type Granted} from './auth/admission.ts';
+import {watchLongAnswer} from './auth/long-answer.ts';
 import type {Role} from './auth/roles.ts';
+import {isSuspended} from './organizations/require-organization.ts';
+import {type RequestFacts, requestFacts} from './request-facts.ts';
 import {scopeOfRoute} from './tokens/route-scopes.ts';
 
-/** The parts of the request that a handler may read besides the validated ones. */
-export type RequestFacts = {
-	/** The caller's address, behind trusted proxies. */
-	ip: string;
-	/** The requested host name, lower case and without port; null if none was sent. */
-	hostname: string | null;
-	headers: IncomingHttpHeaders;
-	/** The path as sent, without the query. */
-	path: string;
-	isHead: boolean;
-	/** The incoming body, for routes with `body: 'stream'`. */
-	stream: IncomingMessage;
-	requestId: string;
-	/** The log with the request's id. */
-	log: () => Logger;
-};
+export type {RequestFacts} from './request-facts.ts';
 
 /** The bytes of a webhook's body; other routes get it parsed, or as a stream. */
 type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
@@ -105,17 +91,6 @@ export type Route = {
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
 	respond: (ctx: Exchange, services: Services) => Promise<void>;
 };
-
-const requestFacts = (ctx: Exchange, services: Pick<Services, 'clientIp'>): RequestFacts => ({
-	ip: services.clientIp.ip(ctx.req),
-	hostname: ctx.state.hostname,
-	headers: ctx.req.headers,
-	path: ctx.path,
-	isHead: ctx.method === 'HEAD',
-	stream: ctx.req,
-	requestId: ctx.state.requestId,
-	log: ctx.state.log,
-});
 
 const send = (ctx: Exchange, status: number, answer: unknown): void => {
 	if (!(answer instanceof Reply)) {
@@ -194,7 +169,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				return named === undefined ? null : String(named);
 			};
 			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
-			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding, scope});
+			const rule = {role, onboarding, scope};
+			const {subject, owner, grant} = await admit(services, credential, presented, rule);
 			if (limit !== undefined && mayExceed(ctx.req, limit.aboveBytes)) {
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
 				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);
@@ -224,6 +200,16 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			// Once a write is answered, every process must show it (docs/internals.md).
 			if (method !== 'GET' && writers.has(credential) && !settles) {
 				await services.changes.settled();
+			}
+
+			if (answer instanceof Reply && answer.parts.body instanceof Readable) {
+				const named = ctx.params?.['orgId'] ?? queryOf()['orgId'];
+				await watchLongAnswer(answer.parts.body, ctx, {
+					clock: services.clock,
+					// A session lasts a minute, and an export longer: only its membership is looked at again.
+					again: () => (isOfSession ? grant() : admit(services, credential, presented, rule)),
+					isSuspended: () => isSuspended(services, named === undefined ? undefined : String(named)),
+				});
 			}
 
 			send(ctx, status, answer);

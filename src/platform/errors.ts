@@ -9,6 +9,8 @@ type ErrorExtras = {code?: string; [field: string]: unknown};
 type Further = {
 	details?: FieldFault[] | null;
 	extras?: ErrorExtras | null;
+	/** Seconds, sent as `Retry-After`. */
+	retryAfter?: number | null;
 	/** For the log only. */
 	cause?: unknown;
 };
@@ -21,17 +23,19 @@ export class HttpError extends Error {
 	override name = 'HttpError';
 	readonly details: FieldFault[] | null;
 	readonly extras: ErrorExtras | null;
+	readonly retryAfter: number | null;
 
 	constructor(
 		readonly status: number,
 		/** The name of the refusal, sent as `X-Error-Code` (contract/requests 5). */
 		readonly code: string,
 		message: string,
-		{details = null, extras = null, cause}: Further = {},
+		{details = null, extras = null, retryAfter = null, cause}: Further = {},
 	) {
 		super(message, {cause});
 		this.details = details;
 		this.extras = extras;
+		this.retryAfter = retryAfter;
 	}
 
 	/** The status name of the envelope's `error`, such as 'Not Found'. */
@@ -92,6 +96,10 @@ export const serverFailure = () => new HttpError(500, 'internal_server_error', '
 export const databaseUnavailable = () => new HttpError(503, 'database_unavailable', 'Database unavailable');
 export const clickStoreUnavailable = (cause?: unknown) =>
 	new HttpError(503, 'click_store_unavailable', 'Click store unavailable', {cause});
+export const noTurn = () =>
+	new HttpError(503, 'no_turn', 'Too many reports or exports run at once. Try again in 5 seconds.', {retryAfter: 5});
+/** For the log: nobody reads it. */
+export const callerGone = () => badRequest('caller_gone', 'The caller has hung up');
 export const stopping = () => new HttpError(503, 'service_stopping', 'The service is stopping');
 
 export const missingAuthorization = () => unauthorized('missing_authorization', 'Missing Authorization header');

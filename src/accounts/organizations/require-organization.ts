@@ -17,3 +17,7 @@ export const orgParams = Joi.object<{orgId: string}>({orgId: organizationReferen
 export const requireOrganization = async ({db}: Pick<Services, 'db'>, reference: string): Promise<Organization> => {
 	return required(await createOrganizationStore(db).findByReference(reference), organizationNotFound);
 };
+
+/** Whether an organization that an operator named is suspended; false where none is named. */
+export const isSuspended = async ({db}: Pick<Services, 'db'>, reference: string | undefined): Promise<boolean> =>
+	reference !== undefined && (await createOrganizationStore(db).findByReference(reference))?.status === 'SUSPENDED';

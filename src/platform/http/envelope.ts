@@ -64,7 +64,11 @@ export const envelope =
 			}
 
 			ctx.status = refusal.status;
-			ctx.set({'Cache-Control': 'no-store', 'X-Error-Code': refusal.code});
+			ctx.set({
+				'Cache-Control': 'no-store',
+				'X-Error-Code': refusal.code,
+				...(refusal.retryAfter === null ? {} : {'Retry-After': String(refusal.retryAfter)}),
+			});
 			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
 			// A body that arrived together with the headers ends with this turn.
 			if (!ctx.req.complete) {

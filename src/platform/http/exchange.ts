@@ -1,4 +1,4 @@
-import type {IncomingMessage} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Logger} from 'pino';
 
 /** The state of a request in the pipeline. */
@@ -18,6 +18,7 @@ type ExchangeState = {
 /** A request and its answer, as routes and the envelope see them: the part of Koa's context that they use. */
 export type Exchange = {
 	req: IncomingMessage;
+	res: ServerResponse;
 	method: string;
 	path: string;
 	/** The parameters in the path. */

@@ -89,24 +89,24 @@ async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: As
 
 /**
  * Few at once, each with a connection of the pool: whoever reads slowly must leave some to everybody else.
- * @throws 400 for a cursor of something else; 503 without the database.
+ * @throws 400 for a cursor of something else; 503 without the database, or where others go on for too long.
  */
-const takeRun = (services: Deps, given: Export): Promise<Run> =>
-	new Promise((resolve, reject) => {
-		services.longReads
-			.exports(async () => {
-				const {trx, ...run} = await beginRun(services, given);
-				await new Promise<void>((ended) => {
-					resolve({
-						...run,
-						end: async () => {
-							await trx.rollback().finally(ended);
-						},
-					});
-				});
-			})
-			.catch(reject);
-	});
+const takeRun = async (services: Deps, given: Export): Promise<Run> => {
+	const {organization, request} = given;
+	const endTurn = await services.longReads.exports.take({organizationId: organization.id, hungUp: request.hungUp()});
+	try {
+		const {trx, ...run} = await beginRun(services, given);
+		return {
+			...run,
+			end: async () => {
+				await trx.rollback().finally(endTurn);
+			},
+		};
+	} catch (error) {
+		endTurn();
+		throw error;
+	}
+};
 
 const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'> & {trx: Knex.Transaction}> => {
 	const {organization, kind, cursor} = given;

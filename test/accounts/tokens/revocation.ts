@@ -1,4 +1,7 @@
+import {once} from 'node:events';
+import {request as httpRequest, type IncomingMessage} from 'node:http';
 import test from 'ava';
+import {organization} from '../../helpers/builders.ts';
 import {admin, withKey} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
@@ -63,3 +66,79 @@ for (let part = 1; part <= PARTS; part += 1) {
 		t.true(made >= (LANES * ROUNDS) / 4);
 	});
 }
+
+/** A long answer of the other process to a token; `ended` once its connection is closed. */
+const beginLong = async (token: string, method: 'GET' | 'POST', path: string) => {
+	const headers = {Authorization: `Bearer ${token}`};
+	const request = httpRequest(`${pair.other.url}${path}`, {agent: false, method, headers});
+	request.on('error', () => {});
+	// An import whose sender goes on: it is answered meanwhile.
+	if (method === 'GET') {
+		request.end();
+	} else {
+		request.flushHeaders();
+	}
+
+	const [response] = (await once(request, 'response')) as [IncomingMessage];
+	response.on('error', () => {});
+	response.resume();
+	const ended = new Promise<void>((resolve) => {
+		response.once('close', resolve);
+	});
+	return {status: response.statusCode, ended, isOpen: () => !response.closed, leave: () => request.destroy()};
+};
+
+type Ended = {id: string; orgId: string};
+const ends: Record<string, (made: Ended) => unknown> = {
+	'the revocation of its token by another process': ({id}) => admin(pair.one).delete(`/admin/tokens/${id}`),
+	'the suspension of its organization': ({orgId}) => admin(pair.one).post(`/admin/organizations/${orgId}/suspend`),
+	// The last one, since it moves the clock of one process.
+	'the end of its token': () => pair.other.clock.advance(3601),
+};
+
+for (const [what, end] of Object.entries(ends)) {
+	test.serial(`every stream and long answer ends at ${what}, and no other one`, async (t) => {
+		const {one, other} = pair;
+		const [acme, neighbour] = [await organization(one), await organization(one)];
+		const make = async (name: string, rest: object) => {
+			const scopes = ['stats:read', 'links:write'];
+			const {body} = await admin(one).post('/admin/tokens', {name: `${name} ${what}`, scopes, ...rest});
+			return body as {id: string; token: string};
+		};
+		const made = await make('its', {expires: '1h'});
+		const others = await make('another', {expires: '90d'});
+		const begun = await Promise.all([
+			beginLong(made.token, 'GET', `/admin/clicks/stream?orgId=${acme.id}`),
+			beginLong(made.token, 'POST', `/admin/organizations/${acme.id}/links/import`),
+			beginLong(made.token, 'POST', `/admin/organizations/${acme.id}/links/import?dryRun=true`),
+			beginLong(others.token, 'GET', `/admin/clicks/stream?orgId=${neighbour.id}`),
+			beginLong(other.adminToken, 'GET', '/admin/clicks/stream'),
+		]);
+		t.deepEqual(new Set(begun.map(({status}) => status)), new Set([200]));
+		const [stream, applied, dry, ...kept] = begun;
+		await end({id: made.id, orgId: acme.id});
+		await Promise.all([stream, applied, dry].map((one) => one?.ended));
+		t.true(kept.every(({isOpen}) => isOpen()));
+		for (const {leave} of kept) {
+			leave();
+		}
+	});
+}
+
+test.serial('an operator may follow an organization that was suspended before', async (t) => {
+	const acme = await organization(pair.one);
+	await admin(pair.one).post(`/admin/organizations/${acme.id}/suspend`);
+	const {status, isOpen, leave} = await beginLong(
+		pair.other.adminToken,
+		'GET',
+		`/admin/clicks/stream?orgId=${acme.id}`,
+	);
+	t.is(status, 200);
+	// Longer than the pause between two checks: another stream ends in it.
+	const {body} = await admin(pair.one).post('/admin/tokens', {name: 'passing', scopes: ['stats:read']});
+	const passing = await beginLong(body.token, 'GET', '/admin/clicks/stream');
+	await admin(pair.one).delete(`/admin/tokens/${body.id}`);
+	await passing.ended;
+	t.true(isOpen());
+	leave();
+});

@@ -11,6 +11,7 @@ import {createProviderClient} from '../../../src/accounts/identity/provider-clie
 import {createProviderKeys} from '../../../src/accounts/tokens/provider-keys.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {fetchBounded} from '../../../src/platform/http/fetch-bounded.ts';
+import {probe} from '../../../src/operations/doctor/probe.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {createFakeClock} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';

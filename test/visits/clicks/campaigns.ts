@@ -299,7 +299,10 @@ test('reports that count rows take turns, and hold up no other report', async (t
 	const held = new Promise<void>((resolve) => {
 		release = resolve;
 	});
-	const others = [1, 2, 3].map(() => service.services.longReads.reports(() => held));
+	const {signal: hungUp} = new AbortController();
+	const others = ['a', 'b', 'c'].map((organizationId) =>
+		service.services.longReads.reports.run({organizationId, hungUp}, () => held),
+	);
 	let isAnswered = false;
 	const filtered = report(acme, 'tag=spring').finally(() => {
 		isAnswered = true;

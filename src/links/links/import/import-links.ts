@@ -30,7 +30,8 @@ const requireNdjson = (headers: IncomingHttpHeaders): void => {
 	}
 };
 
-type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db' | 'refusals'>;
+type Deps = PlanDeps &
+	Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db' | 'longReads' | 'refusals'>;
 type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
 type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 
@@ -86,12 +87,18 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
  * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
  * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer, so that callers do
  * not take a part for the whole. If the caller hangs up, the import ends after the chunk in progress.
- * @throws 415 before anything is read.
+ * @throws 415 before anything is read; 503 where other dry runs go on for too long, which hold a connection each.
  */
-export const importLinks = (services: Deps, given: Import): Reply => {
-	requireNdjson(given.request.headers);
-	const answers = given.query.dryRun
-		? dryRun(services, given)
-		: answerLines(services, given, applyInTransactions(services, given));
-	return reply({headers: ndjsonHeaders, body: Readable.from(logged(given.request, answers))});
+export const importLinks = async (services: Deps, given: Import): Promise<Reply> => {
+	const {organization, query, request} = given;
+	requireNdjson(request.headers);
+	if (!query.dryRun) {
+		const answers = answerLines(services, given, applyInTransactions(services, given));
+		return reply({headers: ndjsonHeaders, body: Readable.from(logged(request, answers))});
+	}
+
+	const endTurn = await services.longReads.dryRuns.take({organizationId: organization.id, hungUp: request.hungUp()});
+	const body = Readable.from(logged(request, dryRun(services, given)));
+	body.once('close', endTurn);
+	return reply({headers: ndjsonHeaders, body});
 };

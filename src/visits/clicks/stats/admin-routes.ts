@@ -27,8 +27,10 @@ export const statsRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		query: funnelQuery,
-		handler: async ({services, params, query}) =>
-			readFunnel(services, {organizationId: (await requireOrganization(services, params.orgId)).id}, query),
+		handler: async ({services, params, query, request}) => {
+			const {id: organizationId} = await requireOrganization(services, params.orgId);
+			return readFunnel(services, {organizationId, hungUp: request.hungUp()}, query);
+		},
 	}),
 
 	route({
@@ -39,13 +41,14 @@ export const statsRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		query: adminStatsQuery,
-		handler: async ({services, params, query: {linkId, guesses, ...query}}) => {
+		handler: async ({services, params, query: {linkId, guesses, ...query}, request}) => {
+			const hungUp = request.hungUp();
 			const organization = await requireOrganization(services, params.orgId);
 			if (linkId !== undefined) {
-				return readLinkStats(services, {organization, id: linkId, query});
+				return readLinkStats(services, {organization, id: linkId, query, hungUp});
 			}
 
-			const stats = await readCurrentStats(services, {organizationId: organization.id, linkId: null}, query);
+			const stats = await readCurrentStats(services, {organizationId: organization.id, linkId: null, hungUp}, query);
 			return guesses ? {...stats, guesses: await readGrades(services.db, organization.id, stats)} : stats;
 		},
 	}),

@@ -1,4 +1,6 @@
 import type {Db} from '../../../platform/db/db.ts';
+import {readInSnapshot} from '../../../platform/db/read-snapshot.ts';
+import type {ForCaller} from '../../../platform/fair-turns.ts';
 import type {Services} from '../../../services.ts';
 import type {Rows} from '../click-context.ts';
 import {type DimensionName, foldedDimensions} from '../dimensions.ts';
@@ -132,9 +134,10 @@ const rowsOf = ({clicked, matched, happened}: Counts, property: string | null): 
  */
 export const readFunnel = async (
 	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
-	{organizationId}: {organizationId: string},
+	caller: ForCaller,
 	query: FunnelQuery,
 ): Promise<Funnel> => {
+	const {organizationId, hungUp} = caller;
 	const {by, event, property} = query;
 	const {clickJournal, clicks, clock} = services;
 	await clickJournal.flushed({mentioned: [organizationId]});
@@ -156,9 +159,7 @@ export const readFunnel = async (
 		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
 		return isFolded && names.length > MOST_ROWS ? count(names.slice(0, MOST_ROWS)) : counts;
 	};
-	const counts = await services.longReads.reports(() =>
-		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
-	);
+	const counts = await services.longReads.reports.run(caller, () => readInSnapshot(services.db, hungUp, read));
 	const {clicked, matched, happened} = counts;
 	return {
 		...range,

@@ -17,8 +17,8 @@ export const portalStatsRoutes = [
 		role: 'viewer',
 		limit: limits.portal,
 		query: statsQuery,
-		handler: ({services, organization, query}) =>
-			readCurrentStats(services, {organizationId: organization.id, linkId: null}, query),
+		handler: ({services, organization, query, request}) =>
+			readCurrentStats(services, {organizationId: organization.id, linkId: null, hungUp: request.hungUp()}, query),
 	}),
 
 	route({
@@ -30,7 +30,8 @@ export const portalStatsRoutes = [
 		role: 'viewer',
 		limit: limits.portal,
 		query: funnelQuery,
-		handler: ({services, organization, query}) => readFunnel(services, {organizationId: organization.id}, query),
+		handler: ({services, organization, query, request}) =>
+			readFunnel(services, {organizationId: organization.id, hungUp: request.hungUp()}, query),
 	}),
 
 	route({
@@ -43,6 +44,7 @@ export const portalStatsRoutes = [
 		limit: limits.portal,
 		params: idParams,
 		query: statsQuery,
-		handler: ({services, organization, params: {id}, query}) => readLinkStats(services, {organization, id, query}),
+		handler: ({services, organization, params: {id}, query, request}) =>
+			readLinkStats(services, {organization, id, query, hungUp: request.hungUp()}),
 	}),
 ];

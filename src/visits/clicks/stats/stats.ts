@@ -2,6 +2,8 @@ import type {Organization} from '../../../accounts/organizations/organization-st
 import type {PlanDeps} from '../../../accounts/plans/entitlements.ts';
 import {getLink} from '../../../links/links/read-links.ts';
 import type {Db} from '../../../platform/db/db.ts';
+import {readInSnapshot} from '../../../platform/db/read-snapshot.ts';
+import type {ForCaller} from '../../../platform/fair-turns.ts';
 import type {Services} from '../../../services.ts';
 import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, foldedDimensions, usualDimensions} from '../dimensions.ts';
@@ -78,6 +80,7 @@ export const readStats = async (
 	query: StatsQuery,
 	now: Date,
 	clicks: ClickReader = postgresReader,
+	hungUp: AbortSignal = new AbortController().signal,
 ): Promise<Stats> => {
 	const {range, starts} = await readBounds(db, query, now);
 	const by = query.by ?? usualDimensions;
@@ -86,9 +89,7 @@ export const readStats = async (
 		const covers = await beginReport(trx, scope, range);
 		return {covers, counts: await readCounts(trx, scope, range, {...query, ...limits, by}, covers, clicks)};
 	};
-	const {covers, counts} = await clicks.inTurn(() =>
-		db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
-	);
+	const {covers, counts} = await clicks.inTurn(() => readInSnapshot(db, hungUp, read));
 	const {series} = counts;
 	const breakdowns = withRest(counts, scope, by.filter(addsUp(limits)));
 	const {breakdownsSince} = covers;
@@ -135,21 +136,22 @@ export const countByDimension = async (
 /** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */
 export const readCurrentStats = async (
 	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
-	{organizationId, linkId}: {organizationId: string; linkId: string | null},
+	{linkId, ...caller}: ForCaller & {linkId: string | null},
 	query: StatsQuery,
 ): Promise<Stats> => {
+	const {organizationId, hungUp} = caller;
 	await services.clickJournal.flushed({mentioned: [organizationId]});
 	const clicks = await services.clicks.reader(organizationId);
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId}, query);
-	const read = () => readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks);
-	return linkIds === null ? read() : services.longReads.reports(read);
+	const read = () => readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks, hungUp);
+	return linkIds === null ? read() : services.longReads.reports.run(caller, read);
 };
 
 /** The same of one link. @throws 404 if the organization has no such link. */
 export const readLinkStats = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db' | 'longReads'>,
-	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},
+	{organization, id, query, hungUp}: {organization: Organization; id: string; query: StatsQuery; hungUp: AbortSignal},
 ): Promise<Stats> => {
 	await getLink(services, {organization, id});
-	return readCurrentStats(services, {organizationId: organization.id, linkId: id}, query);
+	return readCurrentStats(services, {organizationId: organization.id, linkId: id, hungUp}, query);
 };

@@ -1,0 +1,69 @@
+import type {Readable} from 'node:stream';
+import type {Clock} from '../../platform/clock.ts';
+import {MINUTE_MS} from '../../platform/clock.ts';
+import {HttpError} from '../../platform/errors.ts';
+import type {Exchange} from '../../platform/http/exchange.ts';
+
+/** How often a long answer asks again whether its caller may have it. */
+const AGAIN_MS = 1000;
+
+/** What a reader takes in a minute at least, while more waits for it: others wait for its turn. */
+const LEAST_BYTES = 4 * 1024 * 1024;
+
+type Rules = {
+	/** @throws the refusal that the caller would get by now. */
+	again: () => Promise<unknown>;
+	/** Whether the organization that the answer is about is suspended. */
+	isSuspended: () => Promise<boolean>;
+};
+
+/**
+ * Ends a long answer, by its connection, once its caller may no longer have it: the token was revoked or has ended, the
+ * organization was suspended meanwhile, in any process. Also if the caller reads too slowly.
+ */
+export const watchLongAnswer = async (
+	body: Readable,
+	{req: {socket}}: Pick<Exchange, 'req'>,
+	{clock, again, isSuspended}: Rules & {clock: Clock},
+): Promise<void> => {
+	const taken = (): number => socket.bytesWritten - socket.writableLength;
+	let measured = {at: clock.now().getTime(), taken: taken()};
+	let isChecking = false;
+	/** An operator may read what belongs to an organization that was suspended before. */
+	const wasSuspended = await isSuspended().catch((error: unknown) => {
+		body.destroy();
+		throw error;
+	});
+	const check = async (): Promise<void> => {
+		isChecking = true;
+		try {
+			await again();
+			if (!wasSuspended && (await isSuspended())) {
+				socket.destroy();
+			}
+		} catch (error) {
+			// While the database or a provider is away, nobody is refused anything that was granted.
+			if (error instanceof HttpError && error.status < 500) {
+				socket.destroy();
+			}
+		}
+
+		isChecking = false;
+	};
+
+	const timer = setInterval(() => {
+		const at = clock.now().getTime();
+		if (at - measured.at >= MINUTE_MS) {
+			const isSlow = socket.writableLength > 0 && taken() - measured.taken < LEAST_BYTES;
+			measured = {at, taken: taken()};
+			if (isSlow) {
+				socket.destroy();
+			}
+		}
+
+		if (!isChecking) {
+			void check();
+		}
+	}, AGAIN_MS).unref();
+	body.once('close', () => clearInterval(timer));
+};

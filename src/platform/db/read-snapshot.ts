@@ -1,0 +1,40 @@
+import {setTimeout as pause} from 'node:timers/promises';
+import {callerGone} from '../errors.ts';
+import {type Db, onlyRow} from './db.ts';
+
+/** How often a statement is cancelled again: one may begin between two. */
+const AGAIN_MS = 50;
+
+/**
+ * Runs `read` in a transaction that sees one state of the database. If the caller hangs up, its statement is cancelled,
+ * and the connection is free at once. The transaction outlives the cancellation, which therefore meets no other statement.
+ */
+export const readInSnapshot = <T>(db: Db, hungUp: AbortSignal, read: (trx: Db) => Promise<T>): Promise<T> =>
+	db.transaction(
+		async (trx) => {
+			const {rows} = await trx.raw<{rows: Array<{pid: number}>}>('SELECT pg_backend_pid() AS pid');
+			const {pid} = onlyRow(rows);
+			let isOver = false;
+			let cancelling: Promise<void> | null = null;
+			const cancel = async (): Promise<void> => {
+				while (!isOver) {
+					await db.raw('SELECT pg_cancel_backend(?)', [pid]);
+					await pause(AGAIN_MS);
+				}
+			};
+			const gone = (): void => {
+				cancelling = cancel();
+			};
+			hungUp.addEventListener('abort', gone, {once: true});
+			try {
+				return await read(trx);
+			} catch (error) {
+				throw hungUp.aborted ? callerGone() : error;
+			} finally {
+				isOver = true;
+				hungUp.removeEventListener('abort', gone);
+				await cancelling;
+			}
+		},
+		{isolationLevel: 'repeatable read', readOnly: true},
+	);

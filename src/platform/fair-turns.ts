@@ -1,0 +1,83 @@
+import type {Clock} from './clock.ts';
+import {callerGone, noTurn} from './errors.ts';
+
+/** The organization that work is for, and a signal that says that its caller has hung up. */
+export type ForCaller = {organizationId: string; hungUp: AbortSignal};
+
+/** How long a caller waits for a turn, and how many of an organization wait. */
+const LONGEST_WAIT_MS = 10_000;
+const MAX_WAITING = 10;
+const CHECK_MS = 1000;
+
+/**
+ * Turns for work that takes a connection of the database for long: a few at once, and one of an organization, so that
+ * none can take them all. A caller that hangs up leaves the queue; one that waits for too long is refused.
+ */
+export const createFairTurns = ({atOnce, clock}: {atOnce: number; clock: Clock}) => {
+	const running = new Set<string>();
+	const waiting = new Map<object, {organizationId: string; begin: () => void}>();
+
+	const waitingOf = (organizationId: string): number =>
+		[...waiting.values()].filter((one) => one.organizationId === organizationId).length;
+
+	const beginNext = (): void => {
+		for (const [key, {organizationId, begin}] of waiting) {
+			if (running.size < atOnce && !running.has(organizationId)) {
+				waiting.delete(key);
+				running.add(organizationId);
+				begin();
+			}
+		}
+	};
+
+	/** Waits for a turn. @returns what ends it. @throws 503 where others go on for too long. */
+	const take = async ({organizationId, hungUp}: ForCaller): Promise<() => void> => {
+		const key = {};
+		let leave = (): void => {};
+		const begun = new Promise<void>((resolve, reject) => {
+			const since = clock.now().getTime();
+			const refuse = (error: Error): void => {
+				waiting.delete(key);
+				reject(error);
+			};
+			const gone = (): void => refuse(callerGone());
+			const late = setInterval(() => {
+				if (clock.now().getTime() - since >= LONGEST_WAIT_MS) {
+					refuse(noTurn());
+				}
+			}, CHECK_MS).unref();
+			leave = () => {
+				clearInterval(late);
+				hungUp.removeEventListener('abort', gone);
+			};
+			if (hungUp.aborted || waitingOf(organizationId) >= MAX_WAITING) {
+				reject(hungUp.aborted ? callerGone() : noTurn());
+				return;
+			}
+
+			hungUp.addEventListener('abort', gone, {once: true});
+			waiting.set(key, {organizationId, begin: resolve});
+		});
+		beginNext();
+		await begun.finally(leave);
+		return () => {
+			running.delete(organizationId);
+			beginNext();
+		};
+	};
+
+	return {
+		/** How many callers of an organization wait. */
+		waiting: waitingOf,
+		take,
+		/** Runs work in a turn. @throws 503 where others go on for too long. */
+		run: async <T>(caller: ForCaller, work: () => Promise<T>): Promise<T> => {
+			const end = await take(caller);
+			try {
+				return await work();
+			} finally {
+				end();
+			}
+		},
+	};
+};
