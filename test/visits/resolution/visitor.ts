@@ -10,7 +10,7 @@ import {
 import {corpus, read} from './_user-agents.ts';
 
 test('every User-Agent of the corpus is classified correctly', (t) => {
-	t.is(corpus.length, 172);
+	t.is(corpus.length, 180);
 	for (const {expected, userAgent} of corpus) {
 		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
 	}
@@ -48,6 +48,23 @@ test('a missing or empty User-Agent is unknown', (t) => {
 	t.is(readVisitor({}).class, 'unknown');
 	const unknown = {class: 'unknown', platform: null, os: null, browser: null, language: null, timezone: null};
 	t.like(readVisitor({userAgent: ''}), unknown);
+});
+
+test('the name of a phone makes nobody a robot, whatever word of any list it holds', (t) => {
+	const own = JSON.parse(read('config/crawlers.json')) as Record<'preview' | 'search' | 'robot' | 'words', object>;
+	const {preview, search, robot} = JSON.parse(read('config/kept-crawlers.json')) as Record<string, string[]>;
+	const listed = [own.preview, own.search, own.robot, ...Object.values(own.words)].flat() as Array<{token: string}>;
+	const tokens = [...listed.map(({token}) => token), ...[preview, search, robot].flatMap((texts = []) => texts)];
+	const names = tokens.filter((token) => /^[\w .+-]+$/.test(token) && token.trim() !== '');
+	t.true(names.length > 1000);
+	for (const name of names) {
+		const browser = `Mozilla/5.0 (Linux; Android 7.0; Acme ${name} Build/NRD90M) AppleWebKit/537.36 Mobile Safari/537.36`;
+		t.is(classOf(browser), 'android-browser', name);
+		// In another place the same word is a robot's.
+		t.is(classOf(`${browser} (compatible; Googlebot/2.1; +http://www.google.com/bot.html)`), 'search-bot', name);
+	}
+
+	t.is(classOf('Dalvik/2.1.0 (Linux; U; Android 7.0; M bot 60 Build/NRD90M)'), 'unknown');
 });
 
 test('crawlers are known in any case of letters', (t) => {

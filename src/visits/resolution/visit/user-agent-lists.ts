@@ -1,5 +1,6 @@
 import {readConfigFile} from '../../../platform/package-root.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
+import {withoutDevice} from './user-agent.ts';
 
 /**
  * `preview`: services that fetch pages to show a preview of a link. `search`: crawlers of search engines and AIs.
@@ -44,7 +45,7 @@ const compile = () => {
 let shipped: ReturnType<typeof compile> | undefined;
 
 /** The names found in a User-Agent by the lists of `config`, which are read on first use; null if no line of a list matches. */
-export const namedIn = (userAgent: string) => {
+const listedIn = (userAgent: string) => {
 	shipped ??= compile();
 	const {preview, search, robot, inApp, previewWord, robotWord, spared} = shipped(userAgent);
 	const isUnlisted = preview === null && search === null && robot === null && spared === null;
@@ -54,4 +55,11 @@ export const namedIn = (userAgent: string) => {
 		robot: isUnlisted ? robotWord : robot,
 		inApp,
 	};
+};
+
+/** The names in a User-Agent; the name of a phone makes it no robot. */
+export const namedIn = (userAgent: string): ReturnType<typeof listedIn> => {
+	const named = listedIn(userAgent);
+	const isRobot = named.preview !== null || named.search !== null || named.robot !== null;
+	return isRobot ? listedIn(withoutDevice(userAgent)) : named;
 };

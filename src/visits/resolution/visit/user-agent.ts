@@ -61,11 +61,32 @@ export const androidVersion = (userAgent: string, platformVersion: string | null
 /** Words beside the model in the parenthesis. */
 const NO_MODEL = /^(?:|K|U|wv|Mobile|Tablet|HarmonyOS|Android|rv:.*|(?:HMS|GMS)Core .*|[a-z]{2}(?:[-_][A-Za-z]{2})?)$/;
 
+/** The word of an Android browser's parenthesis without what follows the device's code in it. */
+const ofModel = (word: string): string => (word.split(' Build/', 1)[0] ?? '').trim();
+
 /** The code of an Android device as in `Build.MODEL`, or null if the browser does not send it. */
 export const androidModel = (userAgent: string): string | null => {
 	const words = (/Android \d[\d.]*; ([^)]*)/.exec(userAgent)?.[1] ?? '').split(';');
-	const models = words.map((word) => (word.split(' Build/', 1)[0] ?? '').trim());
-	return models.find((word) => !NO_MODEL.test(word)) ?? null;
+	return words.map(ofModel).find((word) => !NO_MODEL.test(word)) ?? null;
+};
+
+/**
+ * A phone's User-Agent without the names of the device, which may be any words: `M bot 60`, `Spider_A10`, `Fever_Plus`.
+ * Instagram and Threads add a list with the maker's: `Android (24/7.0; 320dpi; 720x1280; Logicom; M bot 60; …)`.
+ */
+export const withoutDevice = (userAgent: string): string => {
+	const model = androidModel(userAgent);
+	// A robot in the device's place gives its version or its address.
+	return model === null || model.includes('/') || !/\bSafari\/|^Dalvik\//.test(userAgent)
+		? userAgent
+		: userAgent
+				.replaceAll(/(?<=Android \d[\d.]*;)[^)]*/g, (words) =>
+					words
+						.split(';')
+						.filter((word) => ofModel(word) !== model)
+						.join(';'),
+				)
+				.replaceAll(/ Android \(\d[^()]*\)/g, '');
 };
 
 /** The code of an Apple device (`iPhone15,3`), which only some in-app browsers send. */
