@@ -1,5 +1,6 @@
 import test from 'ava';
 import {examineHost, judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
+import {examinePublicUrl} from '../../src/cli/doctor/examine-public-url.ts';
 import type {Finding} from '../../src/operations/doctor/finding.ts';
 import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
@@ -167,6 +168,30 @@ test('a host without an address is not asked for more', async (t) => {
 	t.regex(address?.message ?? '', /^it does not resolve \(/);
 	t.is(address?.next, `Set an A, AAAA or CNAME record for ${name} that points to the server`);
 	t.deepEqual(others, []);
+});
+
+test('PUBLIC_URL is examined by its name, its certificate and its answer', async (t) => {
+	const {url: api} = await startRecordingServer(t, {
+		'GET /health/ready': {status: 503, body: {status: 'unavailable', checks: {database: 'unavailable'}}},
+	});
+	const [page, expired] = await Promise.all([startLinkHost(t, complete), startLinkHost(t, complete, 'expired')]);
+	for (const [url, from, expected] of [
+		[api, api, ['host.address ok', 'public.answer ok']],
+		[api, 'https://api.example.com', ['public.address warn']],
+		[`http://localhost:${page}`, api, ['host.address ok', 'public.answer fail']],
+		['http://localhost:1', api, ['host.address ok', 'public.answer fail']],
+		[`https://localhost:${expired}`, api, ['host.address ok', 'host.certificate fail']],
+		['http://0.0.0.0:1', api, ['host.address ok', 'public.https warn', 'public.answer fail']],
+		[`https://${'x'.repeat(64)}.invalid`, api, ['host.address fail']],
+	] as const) {
+		const found = await examinePublicUrl(url, {from, signal: new AbortController().signal, clock: createFakeClock()});
+		t.deepEqual(
+			found.map(({check, status}) => `${check} ${status}`),
+			[...expected],
+			url,
+		);
+		t.true(found.every(({area}) => area === `PUBLIC_URL ${url}`));
+	}
 });
 
 test('an unreachable host is reported once', async (t) => {

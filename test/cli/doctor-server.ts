@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {checkConfiguration} from '../../src/operations/doctor/configuration.ts';
@@ -8,6 +8,7 @@ import {checkIdentityProvider, judgeKeySet} from '../../src/operations/doctor/id
 import {checkPaymob} from '../../src/operations/doctor/paymob.ts';
 import {checkStripe} from '../../src/operations/doctor/stripe.ts';
 import {type Config, loadConfig} from '../../src/platform/config/config.ts';
+import {packageRoot} from '../../src/platform/package-root.ts';
 import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import {startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
@@ -35,7 +36,9 @@ const faultsOf = async (t: ExecutionContext, service: TestService): Promise<stri
 
 const closed = 'http://127.0.0.1:1';
 
-const service = serviceOf(test, {}, createRunningClock());
+/** Without it a copy of the database has usable keys, of which the doctor warns. */
+const keySecret = {OPLINK_KEY_SECRET: 'd0e5ce8a5f8a4b8f9d0c'};
+const service = serviceOf(test, keySecret, createRunningClock());
 
 test.serial('a complete service has no fault', async (t) => {
 	t.deepEqual(await faultsOf(t, service), []);
@@ -57,7 +60,7 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {
 	const database = await createTestDatabase();
 	const away = {...database, url: 'postgresql://nobody@127.0.0.1:1/nothing'};
-	const service = await startService({}, createRunningClock(), away);
+	const service = await startService(keySecret, createRunningClock(), away);
 	t.teardown(() => service.stop());
 	t.deepEqual(await faultsOf(t, service), ['fail database.reachable']);
 	const {body} = await admin(service).get('/admin/doctor');
@@ -73,7 +76,7 @@ const finds = async (
 	rows: Array<[changes: Record<string, string>, faults: string[]]>,
 ): Promise<void> => {
 	for (const [changes, faults] of rows) {
-		const config = loadConfig({...env, ...changes});
+		const config = loadConfig({...keySecret, ...env, ...changes});
 		const findings = [...checkConfiguration(config), ...(await check(config))];
 		t.deepEqual(faultsIn(t, findings), faults, JSON.stringify(changes));
 	}
@@ -83,6 +86,7 @@ test.serial('an unreachable Redis, services that refuse our keys and a shifted c
 	const clock = createRunningClock();
 	const others = await Promise.all([startIdentityProvider(), startFakeStripe({clock}), startFakePaymob({clock})]);
 	const environments = {
+		...keySecret,
 		...Object.assign({}, ...others.map(({env}) => env)),
 		CLOCK_OFFSET: '86400',
 		REDIS_URL: 'redis://127.0.0.1:1',
@@ -228,6 +232,17 @@ test.serial('hosts are the link domain and verified domains, with the expected c
 	t.is((await operator.get('/admin/doctor?org=Nope1')).status, 404);
 });
 
+test('keys in the clear and the token of the documents are warnings', async (t) => {
+	const page = await readFile(path.join(packageRoot, 'docs/operating/production.md'), 'utf8');
+	const published = /^ADMIN_TOKEN=([^"$'(%\n]+)$/m.exec(page)?.[1] ?? '';
+	t.true(published.length >= 32);
+	await finds(t, async () => [], {}, [
+		[{OPLINK_KEY_SECRET: ''}, ['warn configuration.keySecret']],
+		[{ADMIN_TOKEN: published}, ['warn configuration.warning']],
+		[{ADMIN_TOKEN: `${published}x`}, []],
+	]);
+});
+
 test('free space below 1 GiB is a warning, below 256 MiB a failure', (t) => {
 	const gibibyte = 1024 ** 3;
 	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB free for DATA_DIR /data'});
@@ -236,7 +251,7 @@ test('free space below 1 GiB is a warning, below 256 MiB a failure', (t) => {
 });
 
 test.serial(
-	'an organization whose guesses with high confidence are right in less than 99 % is a warning',
+	'guesses of high confidence are judged once tokens graded enough of an organization, and below 99 % are a warning',
 	async (t) => {
 		const grade = async (graded: number, correct: number) => {
 			const {id, orgKey} = await organization(service);
@@ -244,14 +259,23 @@ test.serial(
 			await service.services.db('guess_grades').insert({organization_id: id, day, confidence: 'high', graded, correct});
 			return orgKey;
 		};
+		const found = async (): Promise<Finding[]> =>
+			(await admin(service).get('/admin/doctor')).body.findings.filter(({check}: Finding) => check === 'matches.high');
+		const messages = async () => (await found()).map(({status, message}) => `${status} ${message}`);
+		t.deepEqual(await messages(), ['ok no token proved or disproved a guess with high confidence in 30 days']);
 		// Too few, and as many as are right enough.
 		await grade(199, 100);
+		t.deepEqual(await messages(), [
+			'ok of guesses with high confidence 199 were graded in 30 days; 200 of an organization are judged',
+		]);
 		await grade(200, 198);
+		t.deepEqual(await messages(), [
+			'ok guesses with high confidence are as often right as they say: 200 graded in 30 days',
+		]);
 		const doubtful = await grade(200, 197);
-		const findings: Finding[] = (await admin(service).get('/admin/doctor')).body.findings;
-		const [found, ...others] = findings.filter(({check}) => check === 'matches.high');
-		t.is(found?.status, 'warn');
-		t.is(found?.message.split(':')[0], doubtful);
+		const [first, ...others] = await found();
+		t.is(first?.status, 'warn');
+		t.is(first?.message.split(':')[0], doubtful);
 		t.deepEqual(others, []);
 	},
 );

@@ -19,21 +19,24 @@ const {service, cli} = serviceCli(test, createRunningClock());
 const findingsIn = ({stdout}: {stdout: string}): Finding[] => JSON.parse(stdout).findings;
 const statusOf = (findings: Finding[], check: string) => findings.find((one) => one.check === check)?.status;
 
-test.serial('a healthy server has no failure, and warns only of a local link domain', async (t) => {
-	await organization(service);
-	const result = ends(t, await cli('doctor --json'), 0);
-	t.is(JSON.parse(result.stdout).status, 'warn');
-	const checksOf = (fine: boolean) =>
-		findingsIn(result).flatMap(({check, status}) => ((status === 'ok') === fine ? [check] : []));
-	t.deepEqual(checksOf(false), ['host.https']);
-	const fine = `server.address server.ready server.clock server.token server.version configuration.environment
+test.serial(
+	'a healthy server has no failure, and warns only of a local link domain and of keys in the clear',
+	async (t) => {
+		await organization(service);
+		const result = ends(t, await cli('doctor --json'), 0);
+		t.is(JSON.parse(result.stdout).status, 'warn');
+		const checksOf = (fine: boolean) =>
+			findingsIn(result).flatMap(({check, status}) => ((status === 'ok') === fine ? [check] : []));
+		t.deepEqual(checksOf(false), ['configuration.keySecret', 'host.https']);
+		const fine = `server.address server.ready server.clock server.token server.version public.answer
 		database.version database.clock database.migrations redis.reachable disk.space identity.configured
 		stripe.configured paymob.configured host.address host.apple host.android`;
-	t.deepEqual(
-		fine.split(/\s+/).filter((check) => !checksOf(true).includes(check)),
-		[],
-	);
-});
+		t.deepEqual(
+			fine.split(/\s+/).filter((check) => !checksOf(true).includes(check)),
+			[],
+		);
+	},
+);
 
 test.serial(
 	'for people each area has a title, every line fits 80 columns, and with --strict a warning ends with 1',
@@ -42,7 +45,7 @@ test.serial(
 		t.regex(stdout, /^Server\n {2}ok {4}http:\/\/127\.0\.0\.1:\d+\n {2}ok {4}it answers and is ready\n/);
 		t.regex(stdout, /\nDatabase\n {2}ok {4}PostgreSQL /);
 		t.regex(stdout, /\n {2}warn {2}links on it work on this machine only\n {8}Next: Set LINK_DOMAIN /);
-		t.regex(stdout, /\n\n0 failures, 1 warning, \d+ ok\n$/);
+		t.regex(stdout, /\n\n0 failures, 2 warnings, \d+ ok\n$/);
 		t.is(stdout.match(/^Server$/gm)?.length, 1);
 		t.true(Math.max(...stdout.split('\n').map((line) => stringWidth(line))) <= 80, stdout);
 	},

@@ -5,6 +5,7 @@ import {createClock} from '../../platform/clock.ts';
 import {type Context, command} from '../command.ts';
 import {askServer, reachServer} from '../doctor/ask-server.ts';
 import {examineHost} from '../doctor/examine-host.ts';
+import {examinePublicUrl} from '../doctor/examine-public-url.ts';
 import {askPublicCaches, publicCachesOf} from '../doctor/public-caches.ts';
 import {createReport, strictOption} from '../doctor/report.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
@@ -38,6 +39,10 @@ async function* examine(
 
 	const answer = await askServer(connection, organizations);
 	yield answer.findings;
+	if (answer.publicUrl !== null) {
+		yield await examinePublicUrl(answer.publicUrl, {from: server.baseUrl, signal, clock});
+	}
+
 	const look = async (host: LinkHost) => {
 		const areas = await Promise.all([
 			examineHost(host, {signal, clock}),
@@ -52,7 +57,7 @@ async function* examine(
 
 export const doctorCommand = command({
 	usage: 'doctor [orgs...]',
-	summary: 'Check server, database, providers and link domains (DNS, TLS, association files)',
+	summary: 'Check server, database, providers, public URL and link domains (DNS, TLS, association files)',
 	examples: ['doctor', 'doctor Ab12 --public --strict --json'],
 	options: [
 		new Option('--org <org>', 'id or orgKey of an organization, as the argument; repeatable').argParser(collect),

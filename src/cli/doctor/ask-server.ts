@@ -75,7 +75,9 @@ export const reachServer = async (
 	}
 };
 
-type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};
+/** `publicUrl` is null if the server refuses, or is of another version. */
+type Diagnosis = {findings: Finding[]; publicUrl: string | null; hosts: LinkHost[]};
+type Answer = {version: string; publicUrl?: string; findings: Finding[]; hosts: LinkHost[]};
 
 /** Whether server and program have the same version, since each relies on the other's behavior. */
 export const judgeVersion = (server: string, own: string): Finding =>
@@ -88,13 +90,10 @@ export const judgeVersion = (server: string, own: string): Finding =>
 			);
 
 /**
- * The server's own findings, and the hosts to examine from here. A refused or missing token is a finding.
+ * The server's own findings, and the addresses to examine from here. A refused or missing token is a finding.
  * @throws other errors, such as 404 for an unknown organization.
  */
-export const askServer = async (
-	connection: Connection,
-	organizations: readonly string[],
-): Promise<{findings: Finding[]; hosts: LinkHost[]}> => {
+export const askServer = async (connection: Connection, organizations: readonly string[]): Promise<Diagnosis> => {
 	const query = new URLSearchParams(organizations.map((org): [string, string] => ['org', org]));
 	try {
 		const answer = await connection.admin().get<Answer>(`/admin/doctor${query.size === 0 ? '' : `?${query}`}`);
@@ -104,11 +103,16 @@ export const askServer = async (
 				judgeVersion(answer.version, packageVersion()),
 				...answer.findings,
 			],
+			publicUrl: answer.publicUrl ?? null,
 			hosts: answer.hosts,
 		};
 	} catch (error) {
 		if (error instanceof OperatorError) {
-			return {findings: [fail('server.token', error.message, error.nextStep ?? 'oplink login')], hosts: []};
+			return {
+				findings: [fail('server.token', error.message, error.nextStep ?? 'oplink login')],
+				publicUrl: null,
+				hosts: [],
+			};
 		}
 
 		if (!(error instanceof OplinkApiError) || (error.status === 404 && organizations.length > 0)) {
@@ -129,6 +133,6 @@ export const askServer = async (
 							`its status cannot be read: ${error.message}`,
 							'See its log; another version may not support this request',
 						);
-		return {findings: [finding], hosts: []};
+		return {findings: [finding], publicUrl: null, hosts: []};
 	}
 };

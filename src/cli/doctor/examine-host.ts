@@ -97,7 +97,7 @@ const handshake = (url: URL, signal: AbortSignal): Promise<Handshake> =>
 	});
 
 /** Whether phones accept the host's certificate, and how long it stays valid. */
-const checkCertificate = async (
+export const checkCertificate = async (
 	area: string,
 	url: URL,
 	{signal, now}: {signal: AbortSignal; now: Date},
@@ -115,8 +115,8 @@ const checkCertificate = async (
 
 const RESOLVER_MS = 5000;
 
-/** Whether a link host has an address, by this machine's resolver. */
-const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
+/** Whether a host has an address, by this machine's resolver. */
+export const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
 	const {ok, fail} = findingsOf(area);
 	const found = await Promise.race([
 		lookup(hostname.replace(/^\[|\]$/g, ''), {all: true}),

@@ -72,6 +72,7 @@ const verdict = Joi.valid('ok', 'warn', 'fail');
 const doctorAnswer = answerOf('Diagnosis', {
 	status: verdict,
 	version: text,
+	publicUrl: text,
 	findings: Joi.array().items(partOf({area: text, check: text, status: verdict, message: text, next: textOrNull})),
 	hosts: Joi.array().items(
 		partOf({
@@ -85,7 +86,7 @@ const doctorAnswer = answerOf('Diagnosis', {
 });
 
 export const doctorRoutes = [
-	/** Findings, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */
+	/** Findings, the address of the API, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */
 	route({
 		method: 'GET',
 		path: '/admin/doctor',
@@ -100,7 +101,8 @@ export const doctorRoutes = [
 				unlessAway<LinkHosts>(listLinkHosts(services, named?.map(({id}) => id) ?? null), {hosts: [], findings: []}),
 			]);
 			const findings = [...examined, ...ofHosts];
-			return {status: worstOf(findings), version: packageVersion(), findings, hosts};
+			const {publicUrl} = services.addresses;
+			return {status: worstOf(findings), version: packageVersion(), publicUrl, findings, hosts};
 		},
 	}),
 ];

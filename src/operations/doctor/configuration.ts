@@ -4,7 +4,7 @@ import {type Finding, findingsOf} from './finding.ts';
 const {ok, warn} = findingsOf('Configuration');
 
 /** Environment warnings that did not prevent the start. */
-export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Finding[] => {
+export const checkConfiguration = ({warnings, clockOffsetSeconds, keySecret}: Config): Finding[] => {
 	const findings = [
 		...warnings.map((warning) =>
 			warn(
@@ -22,6 +22,15 @@ export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Find
 						'Unset CLOCK_OFFSET unless this is a test',
 					),
 				]),
+		...(keySecret === null
+			? [
+					warn(
+						'configuration.keySecret',
+						'OPLINK_KEY_SECRET is unset: a copy of the database contains API keys and secrets that can be used',
+						'Set it (openssl rand -base64 32), keep it apart from the backups, then regenerate the keys that exist',
+					),
+				]
+			: []),
 	];
 	return findings.length > 0 ? findings : [ok('configuration.environment', 'the environment is valid')];
 };

@@ -1,6 +1,6 @@
 import {daysBefore} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
-import {findDoubtful} from '../../visits/match/guess-grades.ts';
+import {countGraded, findDoubtful} from '../../visits/match/guess-grades.ts';
 import {matchPolicy} from '../../visits/match/match-policy.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
@@ -10,12 +10,24 @@ const DAYS = 30;
 /** With fewer graded guesses, two wrong ones would already be too many. */
 const LEAST = 200;
 
+/** What is known without a doubtful organization: nothing is said about guesses that no token graded. */
+const goodText = ({graded, judged}: {graded: number; judged: number}): string => {
+	if (graded === 0) {
+		return `no token proved or disproved a guess with high confidence in ${DAYS} days`;
+	}
+
+	return judged === 0
+		? `of guesses with high confidence ${graded} were graded in ${DAYS} days; ${LEAST} of an organization are judged`
+		: `guesses with high confidence are as often right as they say: ${judged} graded in ${DAYS} days`;
+};
+
 /** Checks whether guesses with `high` confidence were as often right as they say, where tokens proved it. */
 export const checkGuesses = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<Finding[]> => {
 	const share = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 1;
-	const doubtful = await findDoubtful(db, {since: daysBefore(clock.now(), DAYS), least: LEAST, share});
+	const since = daysBefore(clock.now(), DAYS);
+	const doubtful = await findDoubtful(db, {since, least: LEAST, share});
 	return doubtful.length === 0
-		? [ok('matches.high', 'guesses with high confidence are as often right as they say')]
+		? [ok('matches.high', goodText(await countGraded(db, {since, least: LEAST})))]
 		: doubtful.map(({orgKey, graded, correct}) =>
 				warn(
 					'matches.high',

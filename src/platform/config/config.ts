@@ -107,8 +107,15 @@ const requirements: readonly Rule[] = [
 		secretKey !== null && cardIntegrationId === null && 'PAYMOB_CARD_INTEGRATION_ID must be set with PAYMOB_SECRET_KEY',
 ];
 
-/** Violations cause later refusals, of which the start warns. */
+/** Tokens that documents show, or showed, in place of one's own. */
+const PUBLISHED_TOKENS = new Set(['at-least-32-visible-characters-without-a-space']);
+
+/** Violations are insecure or cause later refusals; the start and the doctor warn of them. */
 const advice: readonly Rule[] = [
+	({adminToken}) =>
+		adminToken !== null &&
+		PUBLISHED_TOKENS.has(adminToken) &&
+		'ADMIN_TOKEN is the placeholder of the documents: anyone can read and change everything',
 	({keySecret}) =>
 		keySecret !== null &&
 		keySecret.length < LEAST_KEY_SECRET &&

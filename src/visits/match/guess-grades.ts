@@ -70,6 +70,20 @@ export const readGrades = async (
 	return order.flatMap((confidence) => (rows as GuessGrade[]).filter((row) => row.confidence === confidence));
 };
 
+/** How many guesses with high confidence were graded, and how many of them in organizations with `least` or more. */
+export const countGraded = async (
+	db: Db,
+	{since, least}: {since: Date; least: number},
+): Promise<{graded: number; judged: number}> => {
+	const {rows} = await db.raw(
+		`SELECT CAST(coalesce(sum(graded), 0) AS integer) AS graded,
+			CAST(coalesce(sum(graded) FILTER (WHERE graded >= ?), 0) AS integer) AS judged
+		FROM (SELECT sum(graded) AS graded FROM guess_grades WHERE day >= ? AND confidence = 'high' GROUP BY organization_id) AS sums`,
+		[least, since],
+	);
+	return rows[0];
+};
+
 /** Organizations whose `high` guesses are less often right than that, of those with so many graded; the worst first. */
 export const findDoubtful = async (
 	db: Db,
