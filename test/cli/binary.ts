@@ -1,6 +1,8 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {readFile, writeFile} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
+import {cp, readFile, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
@@ -19,6 +21,46 @@ import {finish, type Program, start} from './_spawn-cli.ts';
 test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
 	ends(t, await finish(start(t, [])), 0, {stdout: /^Usage: oplink/});
 	ends(t, await finish(start(t, 'orsg')), 2, {stderr: /Did you mean orgs\?/});
+});
+
+test('a Node.js that is too old is refused by its version before anything is loaded', async (t) => {
+	const folder = await folderOf(t);
+	// Nothing of the program is there to be loaded.
+	await cp(path.join(packageRoot, 'bin'), path.join(folder, 'bin'), {recursive: true});
+
+	for (const [version, output] of [
+		[
+			'18.19.0',
+			/^Error: Oplink needs Node\.js 20\.19 or later, this is 18\.19\.0\nNext: Install one, such as from https:/,
+		],
+		['20.18.3', /this is 20\.18\.3\n/],
+		['20.19.0', /Cannot find module '\.\.\/dist\/cli\/main\.cjs'/],
+		['100.0.0', /Cannot find module/],
+	] as const) {
+		const preload = path.join(folder, `${version}.cjs`);
+		await writeFile(preload, `Object.defineProperty(process, 'versions', {value: {node: '${version}'}})`);
+		const child = spawnSync(process.execPath, ['--require', preload, path.join(folder, 'bin/oplink.js'), 'help']);
+		t.is(child.status, 1, version);
+		t.regex(String(child.stderr), output);
+	}
+});
+
+test('npm installs on each Node.js that README names, and refuses older ones', (t) => {
+	const {satisfies} = createRequire(import.meta.url)('semver') as {satisfies(version: string, range: string): boolean};
+	const read = (file: string) => readFileSync(path.join(packageRoot, file), 'utf8');
+	t.regex(read('.npmrc'), /^engine-strict=true$/m);
+	const [, named = ''] = /Node\.js on Debian or a derivative: ([\d., ]+) or later/.exec(read('README.md')) ?? [];
+	const versions = named.split(', ').map((version) => `${version}.0`);
+	t.true(versions.length >= 3);
+	const {packages} = JSON.parse(read('package-lock.json')) as {packages: Record<string, {engines?: {node?: string}}>};
+	const refusing = Object.entries(packages).flatMap(([name, {engines}]) =>
+		[...versions, '26.0.0']
+			.filter((version) => !satisfies(version, engines?.node ?? '*'))
+			.map((version) => [name, version]),
+	);
+	t.deepEqual(refusing, []);
+	// The same version as bin/oplink.js refuses.
+	t.is(packages['']?.engines?.node, '>=20.19');
 });
 
 test('a closed pipe ends the program quietly', async (t) => {

@@ -7,7 +7,6 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {getLibFiles, ts} from '@ts-morph/common';
 import test from 'ava';
-import {type ResolutionContext, resolve} from 'metro-resolver';
 import {buildClientPackage, clientExports, packClient} from '../../.build/client-package.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
 
@@ -93,26 +92,31 @@ test('it says the same as the package of the server', async (t) => {
 	t.is(own.dependencies, undefined);
 });
 
+/** Its newer versions ask for a later Node.js than Debian has; this one's types are not those of its code. */
+const {resolve} = createRequire(import.meta.url)('metro-resolver') as {
+	resolve(context: object, name: string, platform: string): unknown;
+};
+
 /** Metro's module resolution without `exports`, the default before React Native 0.79. */
-const inMetro = (mainFields: string[]): ResolutionContext => ({
+const inMetro = (mainFields: string[]): object => ({
 	allowHaste: false,
 	assetExts: new Set(),
 	customResolverOptions: {},
 	disableHierarchicalLookup: false,
-	doesFileExist: (name) => existsSync(name) && statSync(name).isFile(),
+	doesFileExist: (name: string) => existsSync(name) && statSync(name).isFile(),
 	extraNodeModules: {},
 	dev: true,
-	fileSystemLookup: (name) =>
+	fileSystemLookup: (name: string) =>
 		existsSync(name)
 			? {exists: true, type: statSync(name).isFile() ? 'f' : 'd', realPath: realpathSync(name)}
 			: {exists: false},
-	getPackage: (name) => (existsSync(name) ? createRequire(import.meta.url)(name) : null),
+	getPackage: (name: string) => (existsSync(name) ? createRequire(import.meta.url)(name) : null),
 	getPackageForModule: () => null,
 	mainFields,
 	nodeModulesPaths: [],
 	originModulePath: path.join(app, 'index.js'),
 	preferNativePlatform: true,
-	redirectModulePath: (name) => name,
+	redirectModulePath: (name: string) => name,
 	resolveAsset: () => [],
 	resolveHasteModule: () => null,
 	resolveHastePackage: () => null,
