@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Scope} from '../platform/config/operator-scopes.ts';
-import {validationFailed} from '../platform/errors.ts';
+import {type FieldFault, validationFailed} from '../platform/errors.ts';
 import type {Declared} from '../platform/http/answer.ts';
 import {mayExceed, readJsonBody, readRawBody} from '../platform/http/body.ts';
 import type {Exchange} from '../platform/http/exchange.ts';
@@ -61,6 +61,12 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		query?: Joi.Schema<Q>;
 		/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
 		body?: Joi.Schema<B> | 'stream';
+		/**
+		 * Faults of a body that only the database shows. Asked for where the body has others, so that the answer names all.
+		 */
+		storedFaults?:
+			| ((input: HandlerInput<C, P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
+			| undefined;
 		/** Do not validate path and query: the handler does. */
 		lenient?: boolean;
 		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': only a link's data (`isForAnyOrigin` in app.ts). */
@@ -138,6 +144,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		settles = false,
 		status = definition.answer === null ? 204 : 200,
 		lenient = false,
+		storedFaults,
 	} = definition;
 	const bodySchema = body === 'stream' ? undefined : body;
 	const checkUrl: typeof checkUrlPart = lenient ? (_, value) => ({value: value as never, faults: []}) : checkUrlPart;
@@ -183,10 +190,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
 			// All faults at once, of every part of the request (contract/requests 3).
-			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {
-				throw validationFailed([...ofPath.faults, ...ofQuery.faults, ...ofBody.faults]);
-			}
-
+			const faults = [...ofPath.faults, ...ofQuery.faults, ...ofBody.faults];
 			const input = {
 				...granted,
 				rawBody,
@@ -196,6 +200,14 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				query: ofQuery.value,
 				body: ofBody.value,
 			};
+			if (faults.length > 0) {
+				const isOfBody = ofBody.faults.length === faults.length;
+				const asked = {...input, body: sent, faults} as unknown as HandlerInput<C, P, Q, unknown> & {
+					faults: FieldFault[];
+				};
+				throw validationFailed([...faults, ...((isOfBody && (await storedFaults?.(asked))) || [])]);
+			}
+
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
 			// Once a write is answered, every process must show it (docs/internals.md).
 			if (method !== 'GET' && writers.has(credential) && !settles) {

@@ -62,7 +62,8 @@ export const required = <T>(value: T | null | undefined, fault: () => Error): T 
 	return value;
 };
 
-const badRequest = (code: string, message: string) => new HttpError(400, code, message);
+const badRequest = (code: string, message: string, details: FieldFault[] | null = null) =>
+	new HttpError(400, code, message, {details});
 const unauthorized = (code: string, message: string) => new HttpError(401, code, message);
 const forbidden = (code: string, message: string) => new HttpError(403, code, message);
 const notFound = (code: string, message: string) => new HttpError(404, code, message);
@@ -208,7 +209,14 @@ export const shortCodeTaken = (shortCode: string) =>
 	conflict('short_code_taken', `Short code '${shortCode}' is already in use`);
 export const externalIdTaken = (externalId: string) =>
 	conflict('external_id_taken', `External id '${externalId}' is already in use`);
-export const unknownChannel = (channel: string) => badRequest('unknown_channel', `Unknown channel '${channel}'`);
+export const unknownChannelFault = (channel: string): FieldFault => ({
+	message: `Unknown channel '${channel}'`,
+	field: 'channel',
+});
+export const unknownChannel = (channel: string) => {
+	const fault = unknownChannelFault(channel);
+	return badRequest('unknown_channel', fault.message, [fault]);
+};
 export const templateNotFound = () => notFound('template_not_found', 'Template not found');
 export const templateNotOpen = () =>
 	notFound('template_not_open', 'Template not found, or its clientCreate opens it to no app');

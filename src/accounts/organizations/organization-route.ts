@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import {type FieldFault, HttpError, refusal} from '../../platform/errors.ts';
 import type {Declared} from '../../platform/http/answer.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
@@ -18,6 +19,10 @@ export type OrganizationEndpoint<G, P, Q, B> = Declared & {
 	body?: Joi.Schema<B> | 'stream';
 	status?: number;
 	settles?: boolean;
+	/** As a route's (`route.ts`). */
+	storedFaults?: (
+		input: G & {services: Services; body: unknown; faults: readonly FieldFault[]},
+	) => Promise<FieldFault[]>;
 	handler: (input: G & {services: Services; request: RequestFacts; params: P; query: Q; body: B}) => unknown;
 };
 
@@ -29,15 +34,23 @@ export const adminRoute = <P extends object = object, Q = unknown, B = unknown>(
 	path,
 	params,
 	handler,
+	storedFaults,
 	...shared
 }: OrganizationEndpoint<OfAnySurface, P, Q, B>): Route =>
-	route({
+	route<'admin', {orgId: string} & P, Q, B>({
 		...shared,
 		path: `/admin/organizations/:orgId${path}`,
 		credential: 'admin',
 		params: (params === undefined ? orgParams : orgParams.concat(params as Joi.ObjectSchema)) as Joi.ObjectSchema<
 			{orgId: string} & P
 		>,
+		storedFaults:
+			storedFaults &&
+			(async (input) => {
+				// An unknown organization is refused after bad values (contract/requests 9).
+				const organization = await requireOrganization(input.services, input.params.orgId).catch(refusal);
+				return organization instanceof HttpError ? [] : storedFaults({...input, organization});
+			}),
 		handler: async (input) =>
 			handler({...input, organization: await requireOrganization(input.services, input.params.orgId)}),
 	});

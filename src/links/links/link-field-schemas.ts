@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {validationFailed} from '../../platform/errors.ts';
+import {type FieldFault, validationFailed} from '../../platform/errors.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {type BodyContext, isoDateTime, uuidField} from '../../platform/http/validate.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
@@ -41,11 +41,15 @@ export const httpUrl = () =>
 			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
 		});
 
-/** Refuses URLs on the link's custom domain, which only the database knows. @throws 400. */
-export const requireNoLoop = (hostname: string, urls: Readonly<Record<string, string | null>>): void => {
-	const faults = Object.entries(urls)
+/** The URLs on the link's custom domain, which only the database knows. */
+export const loopFaults = (hostname: string, urls: Readonly<Record<string, string | null>>): FieldFault[] =>
+	Object.entries(urls)
 		.filter(([, url]) => url !== null && safeHttpUrl(url, {linkHosts: [hostname]}) === null)
 		.map(([field]) => ({field, message: `${field} ${NO_LOOP}`}));
+
+/** Refuses the same. @throws 400. */
+export const requireNoLoop = (...named: Parameters<typeof loopFaults>): void => {
+	const faults = loopFaults(...named);
 	if (faults.length > 0) {
 		throw validationFailed(faults);
 	}

@@ -4,15 +4,17 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {
 	domainNotFound,
+	type FieldFault,
 	featureNotAvailable,
 	required,
 	templateNotFound,
 	unknownChannel,
+	unknownChannelFault,
 	validationFailed,
 } from '../../platform/errors.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
 import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
-import {requireNoLoop} from './link-field-schemas.ts';
+import {loopFaults} from './link-field-schemas.ts';
 
 /** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
 type Lock = 'none' | 'share';
@@ -80,7 +82,7 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 	...new Set([...values].filter((value) => value != null)),
 ];
 
-const pathRequired = () => validationFailed([{message: 'path is required', field: 'path'}]);
+export const pathRequired: FieldFault = {message: 'path is required', field: 'path'};
 
 /**
  * Reads the rows that `links` and `inputs` refer to. Everyone locks these before links.
@@ -159,23 +161,24 @@ export const readReferences = async (
 		},
 		apply: (row, input) => {
 			const references = {...domainIdOf(input), ...templateIdOf(input)};
-			if (input.channel != null && !channels.has(input.channel)) {
-				throw unknownChannel(input.channel);
-			}
-
+			const {channel = null} = input;
+			const isUnknown = channel !== null && !channels.has(channel);
 			const after = withInput(row, {...input, ...references});
-			if (after.path === null && (templateOf(after)?.path ?? null) === null) {
-				throw pathRequired();
+			const lacksPath = after.path === null && (templateOf(after)?.path ?? null) === null;
+			const {hostname} = domainOf(after);
+			const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
+			const urls = {
+				fallbackUrl: after.fallback_url,
+				...Object.fromEntries(own),
+				'og.imageUrl': after.og_image_url,
+			};
+			const others = [...(lacksPath ? [pathRequired] : []), ...(hostname === null ? [] : loopFaults(hostname, urls))];
+			if (isUnknown && others.length === 0) {
+				throw unknownChannel(channel);
 			}
 
-			const {hostname} = domainOf(after);
-			if (hostname !== null) {
-				const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
-				requireNoLoop(hostname, {
-					fallbackUrl: after.fallback_url,
-					...Object.fromEntries(own),
-					'og.imageUrl': after.og_image_url,
-				});
+			if (others.length > 0) {
+				throw validationFailed(isUnknown ? [unknownChannelFault(channel), ...others] : others);
 			}
 
 			return after;

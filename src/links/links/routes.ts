@@ -25,6 +25,7 @@ import {
 import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
+import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
 import {updateLink} from './update-link.ts';
 
 /** Declares an endpoint that machines, members and operators share: `/links…` with a SERVER key is the third one. */
@@ -82,6 +83,7 @@ export const linkRoutes = [
 		headers: idempotencyHeader,
 		answer: linkAnswer,
 		body: newLink,
+		storedFaults: storedFaultsOfNew,
 		status: 201,
 		settles: true,
 		handler: ({services, organization, by, body, request}) =>
@@ -114,6 +116,7 @@ export const linkRoutes = [
 		answer: linkAnswer,
 		params: idParams,
 		body: linkChanges,
+		storedFaults,
 		handler: ({services, organization, by, params, body}) =>
 			updateLink(services, {organization, by, id: params.id, changes: body}),
 	}),

@@ -3,6 +3,7 @@ import {required, templateNotFound} from '../../platform/errors.ts';
 import {answerOf, deletedAnswer, instant, pageOf, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {sharedFieldAnswers} from '../links/link-answer.ts';
+import {storedFaults} from '../links/stored-faults.ts';
 import {clientCreateAnswer} from './client-create.ts';
 import {newTemplate, templateChanges} from './template.ts';
 import {createTemplate, deleteTemplate, updateTemplate} from './template-operations.ts';
@@ -37,6 +38,7 @@ export const templateRoutes = [
 		answer: templateAnswer,
 		role: 'developer',
 		body: newTemplate,
+		storedFaults,
 		status: 201,
 		handler: ({services, organization, by, body}) => createTemplate(services, {organization, by, fields: body}),
 	}),
@@ -61,6 +63,7 @@ export const templateRoutes = [
 		role: 'developer',
 		params: idParams,
 		body: templateChanges,
+		storedFaults,
 		handler: ({services, organization, by, params: {id}, body}) =>
 			updateTemplate(services, {organization, by, id, changes: body}),
 	}),

@@ -2,8 +2,11 @@ import test from 'ava';
 import {linkChanges, newLink} from '../../../src/links/links/link-schemas.ts';
 import {checkBody} from '../../../src/platform/http/validate.ts';
 import {link, organization} from '../../helpers/builders.ts';
+import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {badFields, faultsIn, fieldsOf} from '../_answers.ts';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
@@ -44,6 +47,40 @@ test('a create and an update report all invalid fields together, each by its dot
 
 	const {body} = await acme.server.post('/links');
 	t.deepEqual(body.details, [{message: 'path is required', field: 'path'}]);
+});
+
+test('faults that only the database shows are named beside those of values, on every surface', async (t) => {
+	const acme = await organization(service);
+	const operator = admin(service);
+	const own = `/admin/organizations/${acme.id}`;
+	const {body: bare} = await operator.post(`${own}/templates`, {name: 'bare'});
+	const {body: full} = await operator.post(`${own}/templates`, {name: 'full', path: '/x'});
+	const {id} = await link(acme);
+	const bad = {channel: 'nowhere', title: 'x'.repeat(256)};
+	for (const [request, fields] of [
+		[acme.server.post('/links', bad), ['channel', 'path', 'title']],
+		[acme.server.post('/links', {...bad, path: '/a'}), ['channel', 'title']],
+		[acme.server.post('/links', {...bad, templateId: bare.id}), ['channel', 'path', 'title']],
+		[acme.server.post('/links', {...bad, templateId: full.id}), ['channel', 'title']],
+		[acme.server.post('/links', {...bad, templateId: 'x'}), ['channel', 'templateId', 'title']],
+		[acme.server.post('/links', {...bad, channel: 'a\u0000'}), ['channel']],
+		[acme.server.post('/links', {channel: 'email', title: bad.title, path: '/a'}), ['title']],
+		[acme.server.post('/links', {channel: 'nowhere'}), ['channel', 'path']],
+		[acme.server.patch(`/links/${id}`, bad), ['channel', 'title']],
+		[operator.post(`${own}/links`, bad), ['channel', 'path', 'title']],
+		[operator.patch(`${own}/links/${id}`, bad), ['channel', 'title']],
+		[operator.post(`${own}/templates`, bad), ['channel', 'name', 'title']],
+		[operator.patch(`${own}/templates/${bare.id}`, bad), ['channel', 'title']],
+		[operator.post(`/admin/organizations/${UNKNOWN}/links`, bad), ['path', 'title']],
+	] as const) {
+		const {status, body} = await request;
+		t.like({status, ...body}, {status: 400, message: 'Validation failed'});
+		t.deepEqual(fieldsOf(body), [...fields]);
+	}
+
+	const {body} = await acme.server.post('/links', {path: '/a', channel: 'nowhere'});
+	const message = "Unknown channel 'nowhere'";
+	t.like(body, {statusCode: 400, message, details: [{message, field: 'channel'}]});
 });
 
 test('a field that is unknown, null or out of its bounds is named', (t) => {
