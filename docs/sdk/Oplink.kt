@@ -124,7 +124,10 @@ class Oplink(private val context: Context, private val api: String, private val 
                 val error = runCatching { JSONObject(text) }.getOrDefault(JSONObject())
                 val message = error.optString("message", "request failed with status $status")
                 if (isLast || !(status == 429 || (status >= 500 && rule == Rule.RESOLUTION))) {
-                    throw OplinkError(status, message, error.optString("requestId").ifEmpty { null })
+                    val details = error.optJSONArray("details")
+                    val fields = (0 until (details?.length() ?: 0)).mapNotNull { details?.optJSONObject(it)?.optString("message") }
+                    val named = if (fields.isEmpty()) message else "$message: ${fields.joinToString("; ")}"
+                    throw OplinkError(status, named, error.optString("requestId").ifEmpty { null })
                 }
                 if (status == 429) Regex("Retry after (\\d+)").find(message)?.let { wait = it.groupValues[1].toDouble() }
             } catch (failure: IOException) {

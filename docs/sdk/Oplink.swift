@@ -129,7 +129,9 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
                 let body = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
                 let message = body?["message"] as? String ?? "request failed with status \(status)"
                 if isLast || !(status == 429 || (status >= 500 && rule == .resolution)) {
-                    throw OplinkError(status: status, message: message, requestId: body?["requestId"] as? String)
+                    let fields = (body?["details"] as? [[String: Any]] ?? []).compactMap { $0["message"] as? String }
+                    let named = fields.isEmpty ? message : "\(message): \(fields.joined(separator: "; "))"
+                    throw OplinkError(status: status, message: named, requestId: body?["requestId"] as? String)
                 }
                 if status == 429, let found = message.range(of: "(?<=Retry after )[0-9]+", options: .regularExpression) {
                     wait = Double(message[found]) ?? wait

@@ -52,8 +52,10 @@ const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 const isForeign = ({envelope}: OplinkApiError): boolean => envelope?.['statusCode'] === undefined;
 
 /** Another program's page has a success status and invalid JSON. */
-const messageOf = ({status, message}: OplinkApiError): string =>
-	status < 300 ? 'The answer is not valid JSON: is this the address of an Oplink server?' : message;
+const messageOf = ({status, message, envelope}: OplinkApiError): string =>
+	status < 300
+		? 'The answer is not valid JSON: is this the address of an Oplink server?'
+		: String(envelope?.['message'] ?? message);
 
 /** A fault of a field as a line. */
 export type FaultText = (fault: OplinkFieldFault) => string;
@@ -63,10 +65,11 @@ export const plainFault: FaultText = ({field, message}) =>
 	field === undefined || message.startsWith(field) ? message : `${field}: ${message}`;
 
 const reportApiError = (error: OplinkApiError, nextStep: string | null, faultText: FaultText): Report => {
-	const details = (error.details ?? []).map((fault) => `  ${faultText(fault)}`);
+	const message = messageOf(error);
+	const details = (error.details ?? []).flatMap((fault) => (fault.message === message ? [] : [`  ${faultText(fault)}`]));
 	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];
 	return {
-		lines: withNextStep([`Error: ${messageOf(error)}`, ...details, ...request], nextStep),
+		lines: withNextStep([`Error: ${message}`, ...details, ...request], nextStep),
 		exitCode: exitCodeOf(error),
 	};
 };

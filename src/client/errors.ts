@@ -30,7 +30,21 @@ const waitOf = (message: string): number | undefined => {
 	return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** The server answered with an error. */
+/** Most faults that a message repeats; `details` has all. */
+const MAX_NAMED = 5;
+
+/** The message with the invalid fields: `Validation failed: deviceId must be longer than or equal to 8 characters`. */
+const messageWith = (message: string, details: OplinkFieldFault[] = []): string => {
+	const faults = details
+		.flatMap((fault) => fault?.message ?? [])
+		// Of a single fault the message may be the same.
+		.filter((fault) => fault !== message);
+	const named = faults.slice(0, MAX_NAMED).join('; ');
+	const rest = faults.length > MAX_NAMED ? `; and ${faults.length - MAX_NAMED} more` : '';
+	return named === '' ? message : `${message}: ${named}${rest}`;
+};
+
+/** The server answered with an error. `message` names the invalid fields; the server's own is in `envelope`. */
 export class OplinkApiError extends Error {
 	override readonly name = 'OplinkApiError';
 	/** HTTP status. */
@@ -54,11 +68,12 @@ export class OplinkApiError extends Error {
 
 	constructor({status, text, requestId, errorCode}: RawAnswer) {
 		const envelope = envelopeOf(text);
-		super(textOr(envelope?.['message'], `request failed with status ${status}`));
-		const details = envelope?.['details'];
+		const given = envelope?.['details'];
+		const details = status === 400 && Array.isArray(given) ? (given as OplinkFieldFault[]) : undefined;
+		super(messageWith(textOr(envelope?.['message'], `request failed with status ${status}`), details));
 		this.status = status;
 		this.requestId = textOr(envelope?.['requestId'], requestId);
-		this.details = status === 400 && Array.isArray(details) ? (details as OplinkFieldFault[]) : undefined;
+		this.details = details;
 		this.retryAfterSeconds = status === 429 ? waitOf(this.message) : undefined;
 		this.body = text;
 		this.errorCode = errorCode;

@@ -1,4 +1,4 @@
-import {bearer, type CallApi, segment} from './api-caller.ts';
+import {type ApiCall, bearer, type CallApi, segment} from './api-caller.ts';
 import type {Link, LinkChanges, LinkQuery, LinkWithDomain, NewLink, Page} from './link-shapes.ts';
 import {randomKey} from './random-key.ts';
 import {retryRules} from './retry.ts';
@@ -22,21 +22,22 @@ export type Links = {
 };
 
 export const createLinks = (call: CallApi, serverKey: string | undefined): Links => {
-	const common = {rule: retryRules.resolution, headers: bearer(serverKey)};
-	// Async, so that an invalid id rejects like every other failure.
-	const pathOf = async (id: string) => `/links/${segment(id, 'id')}`;
+	// All are async, so that a missing key and an invalid id reject like every other failure.
+	const send = async <T>(request: Omit<ApiCall, 'rule'>): Promise<T> => {
+		if (!serverKey) {
+			throw new Error('oplink: links needs the SERVER key: new Oplink({baseUrl, serverKey})');
+		}
+
+		const headers = {...bearer(serverKey), ...request.headers};
+		return call({...request, headers, rule: retryRules.resolution});
+	};
+	const pathOf = (id: string) => `/links/${segment(id, 'id')}`;
 	return {
-		create: (body, {idempotencyKey = randomKey()} = {}) =>
-			call({
-				...common,
-				method: 'POST',
-				path: '/links',
-				body,
-				headers: {...common.headers, 'Idempotency-Key': idempotencyKey},
-			}),
-		list: (query = {}) => call({...common, method: 'GET', path: '/links', query}),
-		get: async (id) => call({...common, method: 'GET', path: await pathOf(id)}),
-		update: async (id, body) => call({...common, method: 'PATCH', path: await pathOf(id), body}),
-		delete: async (id) => call({...common, method: 'DELETE', path: await pathOf(id)}),
+		create: async (body, {idempotencyKey = randomKey()} = {}) =>
+			send({method: 'POST', path: '/links', body, headers: {'Idempotency-Key': idempotencyKey}}),
+		list: async (query = {}) => send({method: 'GET', path: '/links', query}),
+		get: async (id) => send({method: 'GET', path: pathOf(id)}),
+		update: async (id, body) => send({method: 'PATCH', path: pathOf(id), body}),
+		delete: async (id) => send({method: 'DELETE', path: pathOf(id)}),
 	};
 };

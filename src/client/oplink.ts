@@ -65,7 +65,7 @@ export type UpdateListener = Listener<[required: UpdateRequired]>;
  * A client of an Oplink server, for Node 20 and later, browsers and React Native.
  *
  * Failed calls reject with OplinkApiError where the server answered and with OplinkConnectionError where it did not,
- * after the retries of contract/sdk 8. The constructor, `session`, `start` and the link stream never throw.
+ * after the retries of contract/sdk 8. `session`, `start` and the link stream never throw.
  */
 export class Oplink {
 	/** Link management; needs the SERVER key. */
@@ -80,19 +80,26 @@ export class Oplink {
 	readonly #updateCheck: ReturnType<typeof createUpdateCheck>;
 	readonly #firstMatch: (device: Device & MatchTokens) => Promise<void>;
 
-	constructor({
-		baseUrl,
-		linkBaseUrl = baseUrl,
-		linkDomains = [],
-		clientKey,
-		serverKey,
-		timeoutSeconds = 10,
-		maxRetries = 2,
-		fetch,
-		sleep = sleepByTimer,
-		storage = new Map<string, string>(),
-		log = console.warn,
-	}: OplinkOptions) {
+	/** @throws Error without a `baseUrl`. */
+	constructor(options: OplinkOptions) {
+		const {
+			baseUrl,
+			linkBaseUrl = baseUrl,
+			linkDomains = [],
+			clientKey,
+			serverKey,
+			timeoutSeconds = 10,
+			maxRetries = 2,
+			fetch,
+			sleep = sleepByTimer,
+			storage = new Map<string, string>(),
+			log = console.warn,
+		} = options ?? {};
+		// Often of an environment variable, which may be unset.
+		if (typeof baseUrl !== 'string') {
+			throw new Error("oplink: baseUrl is missing: new Oplink({baseUrl: 'https://api.example.com'})");
+		}
+
 		this.#call = createApiCaller({baseUrl: withoutEndingSlash(baseUrl), fetch, timeoutSeconds, maxRetries, sleep});
 		this.#clientKey = clientKey;
 		this.#linkBaseUrl = withoutEndingSlash(linkBaseUrl);

@@ -25,7 +25,8 @@ test('an API error has the envelope’s fields and the raw body', async (t) => {
 	]);
 	const error = await apiError(t, oplink.links.create({path: ''}));
 	t.true(error instanceof Error);
-	const {message, details, requestId} = body;
+	const {details, requestId} = body;
+	const message = 'Validation failed: path is required';
 	t.like(error, {name: 'OplinkApiError', status: 400, message, requestId, body: JSON.stringify(body)});
 	t.deepEqual(error?.details, details);
 	t.like(error, {retryAfterSeconds: undefined, code: undefined});
@@ -33,6 +34,47 @@ test('an API error has the envelope’s fields and the raw body', async (t) => {
 	const structured = await apiError(t, oplink.links.create({path: '/sale'}));
 	t.is(structured?.code, 'QUOTA_EXCEEDED');
 	t.is(structured?.envelope?.['quota'], 'links');
+});
+
+test('the message of an error names the invalid fields, the first five of many, and none twice', (t) => {
+	const fault = (field: string) => ({message: `${field} is not allowed`, field});
+	for (const [message, details, expected] of [
+		['Validation failed', [fault('a')], 'Validation failed: a is not allowed'],
+		[
+			'Validation failed',
+			[fault('a'), {message: 'b is required'}],
+			'Validation failed: a is not allowed; b is required',
+		],
+		["Unknown channel 'x'", [{message: "Unknown channel 'x'", field: 'channel'}], "Unknown channel 'x'"],
+		['Validation failed', [], 'Validation failed'],
+		['No', [1, 2, 3, 4, 5, 6, 7].map((n) => ({message: `${n}`})), 'No: 1; 2; 3; 4; 5; and 2 more'],
+		['No', 'text', 'No'],
+		['No', [null], 'No'],
+	] as const) {
+		const error = new OplinkApiError({status: 400, text: JSON.stringify({message, details})});
+		t.is(error.message, expected);
+	}
+});
+
+test('a client without an address, and links without a SERVER key, say what is missing before a request', async (t) => {
+	const noOptions = undefined as unknown as {baseUrl: string};
+	for (const options of [{} as {baseUrl: string}, noOptions, {baseUrl: undefined as unknown as string}]) {
+		t.throws(() => new Oplink(options), {name: 'Error', message: /^oplink: baseUrl is missing: new Oplink\(/});
+	}
+
+	for (const serverKey of [undefined, '']) {
+		const {links} = new Oplink({baseUrl: 'https://api.example.com', serverKey, fetch: () => t.fail() as never});
+		const calls = [
+			links.create({path: '/a'}),
+			links.list(),
+			links.get('x'),
+			links.update('x', {title: 'x'}),
+			links.delete('x'),
+		];
+		for (const call of calls) {
+			await t.throwsAsync(call, {name: 'Error', message: /^oplink: links needs the SERVER key: /});
+		}
+	}
 });
 
 test('details are of a 400 only, a wait of a 429 only, and a request id may be missing or of the header', async (t) => {

@@ -37,6 +37,7 @@ const silence = (attempts: number) => {
 	const log: Array<{error: unknown}> = [];
 	const oplink = new Oplink({
 		baseUrl: 'http://example.invalid',
+		serverKey: 'opl_api_test',
 		timeoutSeconds: 0.02,
 		sleep: async (seconds) => void waits.push(seconds),
 		log: (_message, error) => void log.push({error}),

@@ -1,5 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import type {OplinkFieldFault} from '../../client/errors.ts';
+import {OplinkApiError, type OplinkFieldFault} from '../../client/errors.ts';
 import {type ImportRow, type Place, plainLines} from './formats/import-row.ts';
 
 type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
@@ -28,7 +28,9 @@ const isFault = (value: unknown): value is OplinkFieldFault =>
 
 /** A rejected row. `error`: an exception, the envelope in a line of an import, or a plain message. */
 export const refused = (row: ImportRow, error: unknown): RowOutcome => {
-	const {message, details} = (typeof error === 'object' && error !== null ? error : {message: error}) as {
+	// The client's message repeats the details.
+	const told = error instanceof OplinkApiError ? (error.envelope ?? error) : error;
+	const {message, details} = (typeof told === 'object' && told !== null ? told : {message: told}) as {
 		message?: unknown;
 		details?: unknown;
 	};
