@@ -89,9 +89,62 @@ test('an unknown and a repeated CSV column are refused before any row', async (t
 	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' appears twice/});
 });
 
+test('cells are separated by a comma, a semicolon or a tab, whichever gives the heading the most cells', async (t) => {
+	for (const [text, expected] of [
+		['shortCode;path;title\na;/a;"x;y"\n', {shortCode: 'a', path: '/a', title: 'x;y'}],
+		['shortCode\tpath\ttags\na\t/a\tx;y\n', {shortCode: 'a', path: '/a', tags: ['x', 'y']}],
+		['shortCode,path,tags\na,/a,x;y;z\n', {shortCode: 'a', path: '/a', tags: ['x', 'y', 'z']}],
+		['path\n/a;b\tc\n', {path: '/a;b\tc'}],
+		['\uFEFF"path";"title"\r\n/a;x,y\r\n', {path: '/a', title: 'x,y'}],
+	] as const) {
+		const [row, ...others] = await collect(csvRows(inPieces(text), text.slice(0, 25)));
+		t.deepEqual(row?.row, expected, text);
+		t.deepEqual(others, []);
+		t.true(row?.wrapping.open.includes(text.split(/\r?\n/)[0] ?? '-'));
+	}
+});
+
+test('flags are read as spreadsheets write them in several languages, and other words are left for the server', async (t) => {
+	for (const [cell, value] of [
+		['WAHR', true],
+		['FALSCH', false],
+		['Vrai', true],
+		['ONWAAR', false],
+		['YANLIŞ', false],
+		['1', true],
+		['ja', 'ja'],
+	] as const) {
+		t.deepEqual((await collect(csvRows(inPieces(`path,isActive\n/a,${cell}\n`))))[0]?.row?.['isActive'], value);
+	}
+});
+
+test('a quote is named by the line where it opens, and rows before it are read', async (t) => {
+	for (const end of ['\n', '\r\n']) {
+		for (const [lines, rows, fault] of [
+			[['/a,x', '/b,"open', '/c,y', '/d,z'], ['2'], 'the quote that opens in line 3 is never closed'],
+			[['/a,"x', 'y"', '/b,"ok', 'ok"', '"/c', 'd,e'], ['2', '4'], 'the quote that opens in line 6 is never closed'],
+			[['/a,5" x', '/b,"two', '""q"" lines'], ['2'], 'the quote that opens in line 3 is never closed'],
+			// The quote of a later row closes it in the middle of a cell.
+			[['/a,"open', '/b,"y"', '/c,z'], ['2: has a quote that opens in line 2 and is not closed there', '4'], null],
+			[['/a,"x""', 'y"', '/b,z'], ['2', '4'], null],
+		] as const) {
+			const found: string[] = [];
+			const reading = async () => {
+				for await (const {line, error} of csvRows(inPieces(`path,title${end}${lines.join(end)}${end}`, 7))) {
+					found.push(error === undefined ? String(line) : `${line}: ${error}`);
+				}
+			};
+			await (fault === null ? reading() : t.throwsAsync(reading, {message: `The CSV file cannot be read: ${fault}`}));
+			t.deepEqual(found, [...rows], lines.join('|'));
+		}
+	}
+});
+
 test('a quote that is never closed, and an input that breaks off, end the reading with an error', async (t) => {
 	const text = `path,title\n/a,"open\n${'/b,x\n'.repeat(300_000)}`;
-	await t.throwsAsync(collect(csvRows(Readable.from([Buffer.from(text)]))), {message: /CSV file cannot be read/});
+	await t.throwsAsync(collect(csvRows(Readable.from([Buffer.from(text)]))), {
+		message: /the quote that opens in line 2 is never closed/,
+	});
 	for (const rows of [csvRows, jsonRows, ndjsonRows]) {
 		await t.throwsAsync(collect(rows(createReadStream('/nonexistent/links'))), {code: 'ENOENT'});
 	}
@@ -181,6 +234,33 @@ test('a row with a number that would become null fails alone', async (t) => {
 	t.deepEqual(
 		(await collect(lines)).map(({error}) => error),
 		[undefined, huge, huge],
+	);
+});
+
+test('a fault in JSON is named by the line of its character', async (t) => {
+	const errorOf = async (rows: AsyncIterable<ImportRow>) => {
+		try {
+			return (await collect(rows)).find(({error}) => error !== undefined)?.error;
+		} catch (error) {
+			return (error as Error).message;
+		}
+	};
+	const beyond = 'The JSON file cannot be read beyond line';
+	for (const [text, expected] of [
+		['[\n{"path":"/a"},\n{"path":nope},\n\n\n]', `${beyond} 3: Unexpected "o"`],
+		['[\n{"path":"/a",\n"title":"x\ny"},\n\n]', `${beyond} 3: Unexpected "\n"`],
+		['[\n{"path":"/a",\n"title" "x"},\n\n]', 'is not valid JSON in line 3: Unexpected string'],
+		['[\n{"path":"/a",\n"title":"x",\n},\n\n]', 'is not valid JSON in line 4: Expected double-quoted property name'],
+		['[{"path":"/a"},{"path" 1}]', "is not valid JSON: Expected ':' after property name"],
+	] as const) {
+		for (const size of [1, 6, 1000]) {
+			t.is(await errorOf(jsonRows(inPieces(text, size))), expected, `${size}`);
+		}
+	}
+
+	t.is(
+		await errorOf(ndjsonRows(inPieces('{"path":"/a"}\n{"path":nope}\n'))),
+		"is not valid JSON: Unexpected token 'o'",
 	);
 });
 

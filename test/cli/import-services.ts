@@ -146,6 +146,67 @@ test('links of Dub come in with expiry and tags; for keys with a slash a prefix 
 	t.is(again.stderr.length, 1);
 });
 
+test('without an app configuration an import stops with that one sentence and its next step, whatever the file and credential', async (t) => {
+	const {acme, file, imports, importsByKey, operator} = await setUp(t, 'bitly.json');
+	await service.services.db('app_configs').where({organization_id: acme.id}).delete();
+	await writeFile(file('own.csv'), `path\n${'/a\n'.repeat(30)}`);
+	for (const name of ['bitly.json', 'own.csv']) {
+		for (const ended of [
+			await imports(file(name)),
+			await imports(file(name), '--dry-run'),
+			await importsByKey(file(name)),
+		]) {
+			const said = ended.stderr.filter((line) => !/^(?:Reading |With an API key)/.test(line));
+			t.is(said[0], 'Error: Register an app configuration before the first link');
+			t.true(said.at(-1)?.startsWith('Next: Register the apps: oplink app-config set'));
+			t.true(said.length <= 3, said.join('\n'));
+			t.like(ended, {exitCode: 6, stdout: ''});
+		}
+
+		await t.throwsAsync(access(file(`${name}.failed`)));
+	}
+
+	await operator.put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	t.regex((await imports(file('own.csv'))).stderr[0] ?? '', /^Error: Select a plan first$/);
+});
+
+test('an unknown channel of our own file names the option that maps it, with each credential', async (t) => {
+	const {file, imports, importsByKey} = await setUp(t, 'bitly.json');
+	await writeFile(file('own.csv'), 'path;channel\n/a;fax\n');
+	for (const {stderr} of [await imports(file('own.csv'), '--dry-run'), await importsByKey(file('own.csv'))]) {
+		t.true(stderr.includes("line 2: Unknown channel 'fax'"), stderr.join('\n'));
+		t.true(stderr.some((line) => line.startsWith('Next: Use --map-channel NAME=CHANNEL ')));
+	}
+
+	t.is(
+		(await imports(file('own.csv'), '--map-channel', 'fax=email')).stdout,
+		'1 created, 0 updated, 0 skipped, 0 failed\n',
+	);
+});
+
+test('a file that is no text of links is named as what it is', async (t) => {
+	const {file, imports} = await setUp(t, 'bitly.json');
+	const zip = (name: string) => `PK\x03\x04\x14\0\x06\0\x08\0${'\0'.repeat(18)}${name}${'\xff'.repeat(9000)}`;
+	for (const [content, what] of [
+		[zip('[Content_Types].xml'), 'an Excel workbook (.xlsx)'],
+		[zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet'), 'an OpenDocument spreadsheet (.ods)'],
+		[zip('links.csv'), 'a ZIP archive'],
+		['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an Excel workbook (.xls)'],
+		['\x1f\x8b\x08', 'a gzip file'],
+		['%PDF-1.7', 'a PDF document'],
+		['\n<!DOCTYPE html><title>Log in</title>', 'a page of HTML or XML'],
+	] as const) {
+		for (const words of [['links.csv'], ['links.csv', '--format', 'csv'], ['links.xlsx']]) {
+			const [name = '', ...options] = words;
+			await writeFile(file(name), content, 'latin1');
+			const {exitCode, stderr} = await imports(file(name), ...options);
+			t.is(exitCode, 2);
+			t.is(stderr[0], `Error: '${file(name)}' is ${what}, not CSV or JSON`);
+			t.regex(stderr[1] ?? '', /^Next: /);
+		}
+	}
+});
+
 test('rows of another app are refused with the next step, and imported on request', async (t) => {
 	const {acme, file, imports, operator} = await setUp(t, 'dub.ndjson');
 	const appConfig = `/admin/organizations/${acme.id}/app-config`;

@@ -5,6 +5,7 @@ import {Option} from 'commander';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {isObject} from '../import/formats/import-row.ts';
+import {jsonFault} from '../json-fault.ts';
 import {givesPlatforms, type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
 import {resource} from '../resource.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -12,10 +13,12 @@ import type {Io} from '../terminal/io.ts';
 
 const readJson = async (io: Io, file: string): Promise<unknown> => {
 	const content = file === '-' ? await readAll(io.stdin) : await readFile(path.resolve(io.cwd, file), 'utf8');
+	const text = content.replace(/^\uFEFF/, '');
 	try {
-		return JSON.parse(content.replace(/^\uFEFF/, ''));
+		return JSON.parse(text);
 	} catch (error) {
-		throw inputError(`${file === '-' ? 'Standard input' : file} is not valid JSON: ${(error as Error).message}`);
+		const {line, reason} = jsonFault(text, error);
+		throw inputError(`${file === '-' ? 'Standard input' : file} is not valid JSON in line ${line + 1}: ${reason}`);
 	}
 };
 

@@ -19,7 +19,14 @@ import {
 	summaryText,
 } from '../import/import-report.ts';
 import type {OnConflict} from '../import/send-rows.ts';
-import {createFailedRows, createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
+import {
+	createFailedRows,
+	createImportState,
+	type ImportState,
+	importLinks,
+	REFUSALS_OF_ALL,
+	rowsDone,
+} from '../import/send-rows.ts';
 import {sendThroughAdmin} from '../import/send-through-admin.ts';
 import {sendThroughKey} from '../import/send-through-key.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
@@ -203,7 +210,8 @@ export const importCommand = command({
 				throw new InterruptedError(soFar);
 			}
 
-			if (rowsDone(summary) > 0 || error instanceof OplinkConnectionError) {
+			const isOfAll = error instanceof OplinkApiError && REFUSALS_OF_ALL.has(error.code);
+			if (!isOfAll && (rowsDone(summary) > 0 || error instanceof OplinkConnectionError)) {
 				await show.note(soFar);
 			}
 

@@ -6,6 +6,7 @@ import {InvalidArgumentError, Option} from 'commander';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {decoded} from './formats/decoded.ts';
+import {requireText} from './formats/foreign-file.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import type {Source} from './formats/lines.ts';
 import {
@@ -52,14 +53,14 @@ export type ImportInput = {
 /** The least of a file that shows its format; a file is read in larger pieces than standard input comes in. */
 const HEAD_BYTES = 4096;
 
-/** The start of a stream, and the whole of it. */
-const peek = async (input: Readable): Promise<{bytes: Buffer; source: Source}> => {
+/** The start of a stream, and the whole of it. @param line whether its first line is enough. */
+const peek = async (input: Readable, {line}: {line: boolean}): Promise<{bytes: Buffer; source: Source}> => {
 	const chunks: Buffer[] = [];
 	let length = 0;
 	for await (const chunk of input.iterator({destroyOnReturn: false})) {
 		chunks.push(Buffer.from(chunk));
 		length += chunk.length;
-		if (length >= HEAD_BYTES) {
+		if (length >= HEAD_BYTES || (line && chunk.includes(0x0a))) {
 			break;
 		}
 	}
@@ -152,12 +153,9 @@ export const openInput = async (
 	const facts = {name: isFile ? name : 'standard input', file, size: found?.size ?? null};
 	const input = addAbortSignal(io.interruption, file === null ? (io.stdin as Readable) : createReadStream(file));
 	// Rows of a slow input are sent one by one, unless its start must be buffered.
-	if (!isFile && (named === 'csv' || named === 'json' || named === 'ndjson')) {
-		const format = importFormats[named];
-		return {...facts, format, ...rowsOf(format, input)};
-	}
-
-	const {bytes, source} = await peek(input);
+	const isNamed = named === 'csv' || named === 'json' || named === 'ndjson';
+	const {bytes, source} = await peek(input, {line: !isFile && isNamed});
+	requireText(bytes, isFile ? `'${name}'` : 'Standard input');
 	const head = textOfHead(bytes, encoding);
 	const format = await formatOf(head);
 	return {...facts, format, ...rowsOf(format, source, head)};

@@ -1,5 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import {OplinkApiError, type OplinkFieldFault} from '../../client/errors.ts';
+import {channelHint} from './formats/fit-row.ts';
 import {type ImportRow, type Place, plainLines} from './formats/import-row.ts';
 
 type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
@@ -25,6 +26,9 @@ export const unreadable = (row: ImportRow): RowOutcome => ({
 
 const isFault = (value: unknown): value is OplinkFieldFault =>
 	typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
+
+/** Codes of refusals that every row of the organization would get: said once, they end the import. */
+export const REFUSALS_OF_ALL: ReadonlySet<unknown> = new Set(['APP_CONFIG_REQUIRED', 'PLAN_NOT_SELECTED']);
 
 /** A rejected row. `error`: an exception, the envelope in a line of an import, or a plain message. */
 export const refused = (row: ImportRow, error: unknown): RowOutcome => {
@@ -133,6 +137,12 @@ export const inFileOrder = (a: Place, b: Place): number => a.line - b.line || (a
 /** Bytes of the input that a row took. */
 export const bytesOf = ({raw}: ImportRow): number => Buffer.byteLength(raw) + 1;
 
+/** The next step after a refusal of the server. */
+const hintAfter = ({message = '', details = []}: RowOutcome): string | undefined =>
+	[message, ...details.map((fault) => fault.message)].some((text) => text.startsWith('Unknown channel '))
+		? channelHint
+		: undefined;
+
 /** Counts outcomes into `state` as they arrive, and stores failed rows. @throws errors of sending. */
 export const importLinks = async (
 	outcomes: AsyncIterable<RowOutcome>,
@@ -151,8 +161,9 @@ export const importLinks = async (
 
 			await failedRows?.add(row);
 			keepFailure(summary.failures, outcome);
-			if (row.error !== undefined && row.hint !== undefined) {
-				state.hints.add(row.hint);
+			const hint = row.error === undefined ? hintAfter(outcome) : row.hint;
+			if (hint !== undefined) {
+				state.hints.add(hint);
 			}
 		}
 	} finally {

@@ -1,10 +1,10 @@
-import {OplinkConnectionError} from '../../client/errors.ts';
+import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {ImportAnswer} from '../../links/links/import/import-answer.ts';
 import {cutText} from '../../platform/cut-text.ts';
 import {counted} from '../../platform/plural.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
+import {type OnConflict, REFUSALS_OF_ALL, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 /** `bodyOf` converts a row to the line that is sent. By default the row is sent as it is. */
 type Options = {
@@ -16,7 +16,7 @@ type Options = {
 /**
  * Streams rows to the admin API's import and yields their outcomes. The server numbers the lines it receives, so
  * pending rows are kept by that number; the sockets' buffers bound how many there are.
- * @throws OplinkConnectionError if the answer ends before every row has an outcome.
+ * @throws OplinkApiError for a refusal of all rows; OplinkConnectionError if the answer ends before every row has an outcome.
  */
 export async function* sendThroughAdmin(
 	{client, base}: LinkSurface,
@@ -50,6 +50,10 @@ export async function* sendThroughAdmin(
 		}
 
 		underWay.delete(result.line);
+		if (REFUSALS_OF_ALL.has(result.error?.['code'])) {
+			throw new OplinkApiError({status: Number(result.error?.['statusCode']), text: JSON.stringify(result.error)});
+		}
+
 		yield result.status === 'failed'
 			? refused(row, result.error)
 			: {row, status: result.status, ...(result.url === undefined ? {} : {url: result.url})};

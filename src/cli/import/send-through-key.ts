@@ -6,7 +6,7 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {inParallel, withPatience} from './in-parallel.ts';
-import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
+import {type OnConflict, REFUSALS_OF_ALL, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 type Body = Record<string, unknown>;
 type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};
@@ -43,11 +43,15 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 /** The refusals of a row whose link exists. */
 const TAKEN = new Set<string | undefined>(['short_code_taken', 'external_id_taken']);
 
-/** Whether continuing is useless: the credential is refused, nobody answers, or what the server needs is away. */
+/**
+ * Whether continuing is useless: the credential is refused, nobody answers, what the server needs is away, or the
+ * organization lacks a plan or its apps.
+ */
 const endsTheImport = (error: unknown): boolean =>
 	!(error instanceof OplinkApiError) ||
 	error.status === 401 ||
 	error.status > 500 ||
+	REFUSALS_OF_ALL.has(error.code) ||
 	(error.status === 403 && error.code === undefined);
 
 /**

@@ -93,6 +93,27 @@ test('percent codes of the deep link are decoded, and a query that params cannot
 	}
 });
 
+test('an archived link is inactive in the words of any spreadsheet, and a word that is not understood is refused', (t) => {
+	for (const [archived, expected] of [
+		['true', false],
+		['WAHR', false],
+		['VRAI', false],
+		['DOĞRU', false],
+		['1', false],
+		['FALSCH', undefined],
+		['', undefined],
+		[undefined, undefined],
+	] as const) {
+		const row = {short_link: shortLink, link, ...(archived === undefined ? {} : {archived})};
+		t.is(firebaseLink(row).link['isActive'], expected, archived);
+	}
+
+	t.throws(() => firebaseLink({short_link: shortLink, link, archived: 'joo'}), {
+		message: "Archived? 'joo' is neither true nor false",
+		name: 'UnusableRow',
+	});
+});
+
 test('campaign values of the deep link fill empty columns', (t) => {
 	const deepLink = `${link}?utm_source=mail&utm_medium=post&ref=1`;
 	t.like(firebaseLink({short_link: shortLink, link: deepLink, utm_source: 'insta'}).link, {

@@ -171,6 +171,38 @@ test('an object becomes a link with key, destination, tags by name, campaign and
 	t.like(rows[0], {row: {shortCode: '0'}, foreign: {host: 'dub.acme.test', prefix: 'dub'}});
 });
 
+test('the CSV files of the dashboards of Bitly and Dub are known and read, separated by any delimiter', async (t) => {
+	const bitly = `Link,Custom Link,Destination URL,Title,Tags,Created,Engagements
+https://bit.ly/3AbCdEf,https://go.acme.test/spring,https://acme.test/spring?a=1,Spring,"news, print",2024-05-01,7
+bit.ly/3XyZabc,,https://acme.test/summer,Summer,,2024-06-01,
+`;
+	const dub = `Short link;Destination URL;Clicks;Created at;Tags;Archived
+https://dub.acme.test/promos/a;https://acme.test/a;12;2024-05-01;"[""x"",""y""]";FALSCH
+dub.sh/b;https://acme.test/b;0;2024-05-01;;WAHR
+dub.sh/c;https://acme.test/c;0;2024-05-01;;vielleicht
+`;
+	t.deepEqual(guessFormat('export.csv', bitly), {name: 'bitly', by: 'content'});
+	t.deepEqual(guessFormat('export.csv', dub), {name: 'dub', by: 'content'});
+	const [custom, plain] = await rowsOf('bitly', bitly);
+	t.deepEqual(custom?.row, {
+		path: '/spring',
+		params: {a: '1'},
+		shortCode: 'spring',
+		title: 'Spring',
+		tags: ['news', 'print'],
+		fallbackUrl: 'https://acme.test/spring?a=1',
+	});
+	t.like(custom?.foreign, {host: 'go.acme.test', left: ['the code of link beside the custom one', 'Engagements']});
+	t.like(plain, {line: 3, row: {shortCode: '3XyZabc', path: '/summer'}, foreign: {host: 'bit.ly', left: []}});
+	const rows = await rowsOf('dub', dub);
+	t.deepEqual(
+		rows.map(({row: found, error}) => error ?? [found?.['shortCode'], found?.['tags'], found?.['isActive']]),
+		[['a', ['x', 'y'], undefined], ['b', undefined, false], "archived 'vielleicht' is neither true nor false"],
+	);
+	t.like(rows[0]?.foreign, {host: 'dub.acme.test', prefix: 'promos', left: []});
+	t.is(rows[0]?.wrapping.open, 'Short link;Destination URL;Clicks;Created at;Tags;Archived\n');
+});
+
 test('a JSON array is read as well, with the number of each element', async (t) => {
 	const lines = (await excerpt('dub.ndjson')).trim().split('\n');
 	const rows = await rowsOf('dub', `[${lines.join(',\n')}]`);
@@ -181,6 +213,7 @@ test('an archived or disabled link is inactive', (t) => {
 	for (const [fields, isActive] of [
 		[{archived: true}, false],
 		[{disabledAt: '2025-01-01T00:00:00Z'}, false],
+		[{archived: 'true'}, false],
 		[{archived: false, disabledAt: null}, undefined],
 	] as const) {
 		t.is(dubLink({...dubRow, ...fields}).link['isActive'], isActive);

@@ -1,3 +1,4 @@
+import {type DashboardColumns, namesIn, withScheme} from './dashboard-csv.ts';
 import {
 	deepLinkOf,
 	destinationOf,
@@ -11,6 +12,7 @@ import {
 	webUrl,
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
+import {inactiveIf} from './inactive-if.ts';
 
 /** The source of each link field. */
 export const bitlyNames: Record<string, string> = {
@@ -18,6 +20,19 @@ export const bitlyNames: Record<string, string> = {
 	params: 'long_url',
 	fallbackUrl: 'long_url',
 	expiry: 'expiration_at',
+};
+
+/** Of the export of its dashboard. */
+export const bitlyColumns: DashboardColumns = {
+	link: ['link', withScheme],
+	'custom link': ['custom_bitlinks', (cell) => namesIn(cell).map(withScheme)],
+	'destination url': ['long_url'],
+	'long url': ['long_url'],
+	title: ['title'],
+	tags: ['tags', namesIn],
+	created: ['created_at'],
+	'date created': ['created_at'],
+	archived: ['archived'],
 };
 
 /** Converts an object of Bitly's API v4 to a link. @throws UnusableRow. */
@@ -44,7 +59,7 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 			tags: textsIn(row['tags']),
 			fallbackUrl: longUrl.href,
 			expiry: isoTime(textIn(row['expiration_at'])),
-			isActive: row['archived'] === true || row['is_deleted'] === true ? false : undefined,
+			...inactiveIf({archived: row['archived'], is_deleted: row['is_deleted']}),
 		},
 		address: old,
 		apps: {

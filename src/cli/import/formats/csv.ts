@@ -1,78 +1,14 @@
-import {Readable} from 'node:stream';
-import {CsvError, type Info, parse} from 'csv-parse';
-import {parse as parseText} from 'csv-parse/sync';
 import {readOnlyFields} from '../../../links/links/import/content-code.ts';
 import {unguarded} from '../../../platform/formula-guard.ts';
 import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {counted} from '../../../platform/plural.ts';
-import {inputError, usageError} from '../../cli-errors.ts';
+import {usageError} from '../../cli-errors.ts';
 import {csvColumns} from '../../link-fields.ts';
-import {type ImportRow, isObject, lengthFault, MOST_READ_BYTES, putField, type Wrapping} from './import-row.ts';
+import {type CsvRecord, csvRecords} from './csv-records.ts';
+import {type ImportRow, isObject, lengthFault, putField, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
-
-/** One record of csv-parse: its cells, its source text and its place in the file. */
-type CsvRecord = {cells: string[]; raw: string; line: number};
-
-/** No regular expression, which would backtrack at each line break of a long text. */
-const withoutLineEnds = (text: string): string => {
-	let end = text.length;
-	while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) {
-		end -= 1;
-	}
-
-	return text.slice(0, end);
-};
-
-/**
- * The records of a CSV file with the heading. Lines are counted in the records' text, because csv-parse counts a quoted
- * CRLF as two.
- */
-export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
-	const parser = parse({
-		bom: true,
-		info: true,
-		raw: true,
-		// All at once: a heading that another program added may end otherwise than the rows.
-		record_delimiter: ['\r\n', '\n', '\r'],
-		relax_column_count: true,
-		relax_quotes: true,
-		skip_empty_lines: true,
-		max_record_size: MOST_READ_BYTES,
-	});
-	const input = source instanceof Readable ? source : Readable.from(source);
-	input.once('error', (error) => parser.destroy(error));
-	input.pipe(parser);
-	let lastLine = 0;
-	try {
-		for await (const {record, raw} of parser as AsyncIterable<{record: string[]; raw: string; info: Info}>) {
-			const text = raw.replace(/^[\r\n]+/, '');
-			const line = lastLine + 1 + (raw.length - text.length);
-			const own = withoutLineEnds(text);
-			lastLine = line + (own.match(/\r\n|\n|\r/g)?.length ?? 0);
-			yield {cells: record, raw: own, line};
-		}
-	} catch (error) {
-		throw error instanceof CsvError ? inputError(`The CSV file cannot be read: ${error.message}`) : error;
-	} finally {
-		input.unpipe(parser);
-		input.destroy();
-	}
-}
-
-/** The cells of the first record of a possibly truncated text; none if it is not CSV. */
-export const firstCsvRecord = (text: string): string[] => {
-	try {
-		const [record = []] = parseText(text, {bom: true, relax_quotes: true, skip_empty_lines: true, to: 1});
-		return record as string[];
-	} catch (error) {
-		if (error instanceof CsvError) {
-			return [];
-		}
-
-		throw error;
-	}
-};
+import {truthOf} from './truth.ts';
 
 /** Failed rows below their heading, with the byte order mark and line ends of the file's `head`. */
 export const csvWrapping = (head: string, heading: string | null): Wrapping => {
@@ -82,8 +18,10 @@ export const csvWrapping = (head: string, heading: string | null): Wrapping => {
 };
 
 /** Why a record does not fit the table; null if it does. */
-export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: number): string | null =>
-	lengthFault(raw) ?? (has === columns ? null : `has ${counted(has, 'cell')} where ${columns} are expected`);
+export const recordFault = ({cells: {length: has}, raw, openQuote}: CsvRecord, columns: number): string | null =>
+	lengthFault(raw) ??
+	(openQuote === null ? null : `has a quote that opens in line ${openQuote} and is not closed there`) ??
+	(has === columns ? null : `has ${counted(has, 'cell')} where ${columns} are expected`);
 
 /** The texts in a cell: a JSON array, or separated by `;`. */
 export const textsIn = (cell: string): string[] => {
@@ -100,8 +38,7 @@ const coerced = (field: string, cell: string): unknown => {
 	}
 
 	if (kind === 'flag') {
-		const word = cell.trim().toLowerCase();
-		return word === 'true' ? true : word === 'false' ? false : cell;
+		return truthOf(cell) ?? cell;
 	}
 
 	return kind === 'count' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
@@ -160,7 +97,7 @@ const checkColumns = (columns: string[]): void => {
 export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let columns: string[] | null = null;
 	let wrapping = csvWrapping(head, null);
-	for await (const record of csvRecords(source)) {
+	for await (const record of csvRecords(source, head)) {
 		const {cells, raw, line} = record;
 		if (columns === null) {
 			columns = cells.map((cell) => cell.trim());

@@ -1,3 +1,4 @@
+import {type DashboardColumns, namesIn, withScheme} from './dashboard-csv.ts';
 import {
 	copiedFields,
 	destinationOf,
@@ -12,6 +13,7 @@ import {
 	webUrl,
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
+import {inactiveIf} from './inactive-if.ts';
 
 const copied: Record<string, string> = {
 	...utmNames,
@@ -31,6 +33,19 @@ export const dubNames: Record<string, string> = {
 	expiry: 'expiresAt',
 	'destinations.ios': 'ios',
 	'destinations.android': 'android',
+};
+
+/** Of the export of its dashboard. */
+export const dubColumns: DashboardColumns = {
+	'short link': ['shortLink', withScheme],
+	'destination url': ['url'],
+	title: ['title'],
+	tags: ['tags', namesIn],
+	archived: ['archived'],
+	'link id': ['id'],
+	'created at': ['createdAt'],
+	'updated at': ['updatedAt'],
+	clicks: ['clicks'],
 };
 
 /** Dub's key for the page of a domain itself. */
@@ -57,8 +72,7 @@ const shortUrlOf = (row: Record<string, unknown>): URL => {
 const tagsOf = (value: unknown): string[] =>
 	Array.isArray(value) ? value.flatMap((tag) => textIn(isObject(tag) ? tag['name'] : tag) ?? []) : [];
 
-const isOff = (row: Record<string, unknown>): boolean =>
-	row['archived'] === true || textIn(row['disabledAt']) !== undefined;
+const isDisabled = (row: Record<string, unknown>): boolean => textIn(row['disabledAt']) !== undefined;
 
 /** Converts an object of Dub's API to a link. @throws UnusableRow. */
 export const dubLink = (row: Record<string, unknown>): ForeignLink => {
@@ -82,7 +96,7 @@ export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 			fallbackUrl: url.href,
 			destinations: places.destinations,
 			expiry: isoTime(textIn(row['expiresAt'])),
-			isActive: isOff(row) ? false : undefined,
+			...inactiveIf({archived: row['archived'], disabledAt: isDisabled(row)}),
 		},
 		address: {host: hasDomain ? host : null, prefix},
 		apps: places.claims,

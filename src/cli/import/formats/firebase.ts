@@ -1,5 +1,6 @@
 import {usageError} from '../../cli-errors.ts';
-import {csvRecords, csvWrapping, recordFault} from './csv.ts';
+import {csvWrapping, recordFault} from './csv.ts';
+import {csvRecords} from './csv-records.ts';
 import {
 	copiedFields,
 	destinationOf,
@@ -13,7 +14,9 @@ import {
 	webUrl,
 } from './foreign-fields.ts';
 import type {ImportRow} from './import-row.ts';
+import {inactiveIf} from './inactive-if.ts';
 import type {Source} from './lines.ts';
+import {truthOf} from './truth.ts';
 
 /** The 29 columns of the export in their documented order: our name and the heading. */
 const columns = [
@@ -93,7 +96,7 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 		...places.left,
 		amv: amv !== undefined && !isWhole(amv),
 		imv: imv !== undefined && !isDotted(imv),
-		efr: row.efr?.toLowerCase() === 'true',
+		efr: truthOf(row.efr) !== false,
 		at: row.at,
 		ct: row.ct,
 		mt: row.mt,
@@ -110,7 +113,7 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 			'minimumVersion.ios': imv !== undefined && isDotted(imv) ? imv : undefined,
 			// 0 is every version.
 			'minimumVersion.android': (amv !== undefined && isWhole(amv) && Number(amv)) || undefined,
-			isActive: row.archived?.trim().toLowerCase() === 'true' ? false : undefined,
+			...inactiveIf({'Archived?': row.archived}),
 		},
 		address: old,
 		apps: {
@@ -150,11 +153,11 @@ export const isFirebaseHeading = (cells: string[]): boolean =>
 		? cells.length === columns.length
 		: ['short_link', 'link'].every((name) => cells.some((cell) => columnNamed(cell) === name));
 
-/** The rows of the export as CSV, with or without a heading. @throws OperatorError for an invalid CSV. */
+/** The rows of the export as CSV, with or without a heading. @throws OperatorError for invalid CSV. */
 export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let names: ColumnName[] | null = null;
 	let wrapping = csvWrapping(head, null);
-	for await (const record of csvRecords(source)) {
+	for await (const record of csvRecords(source, head)) {
 		const {cells, raw, line} = record;
 		if (names === null && !isRow(cells)) {
 			names = columnsOf(cells);

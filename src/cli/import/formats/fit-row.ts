@@ -64,6 +64,10 @@ const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
 	return name === '' ? others : {...others, channel: name};
 };
 
+/** The next step for rows of unknown channels. */
+export const channelHint =
+	'Use --map-channel NAME=CHANNEL to import rows of channel NAME as CHANNEL, or NAME= for no channel';
+
 /** Uses the organization's spelling of the channel. */
 const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | Refusal => {
 	const {channel} = link;
@@ -75,7 +79,7 @@ const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | 
 	return spelled === undefined
 		? {
 				error: `Unknown channel '${channel}'`,
-				hint: 'Use --map-channel NAME=CHANNEL to import rows of channel NAME as CHANNEL, or NAME= for no channel',
+				hint: channelHint,
 			}
 		: {...link, channel: spelled};
 };

@@ -65,7 +65,7 @@ export const foreignLink = ({
 };
 
 /** A text of the file for messages: short and without control characters. */
-const shortened = (text: string): string => {
+export const shortened = (text: string): string => {
 	const line = safeLine(text);
 	return line.length > 100 ? `${cutText(line, 100)}…` : line;
 };

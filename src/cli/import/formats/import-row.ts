@@ -1,4 +1,5 @@
 import {hasInfinity, isTooDeep} from '../../../platform/http/storable.ts';
+import {jsonFault} from '../../json-fault.ts';
 
 /** How to join failed rows into a file that can be imported again. */
 export type Wrapping = {open: string; between: string; close: string};
@@ -71,7 +72,8 @@ export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRo
 
 		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is not a JSON object'};
 	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		return {...place, raw, wrapping, error: `is not valid JSON: ${reason}`};
+		const {line, reason} = jsonFault(raw, error);
+		const where = line === 0 ? '' : ` in line ${place.line + line}`;
+		return {...place, raw, wrapping, error: `is not valid JSON${where}: ${reason}`};
 	}
 };

@@ -134,16 +134,16 @@ export const createElementReader = () => {
 		}
 	};
 
-	const failure = (error: unknown): Error => {
+	/** @param from the offset of the bytes that the tokenizer failed in. */
+	const failure = (error: unknown, from: number): Error => {
 		if (error instanceof OperatorError) {
 			return error;
 		}
 
-		// Only the character is used of the tokenizer's message: its positions are relative to a chunk.
-		const [what] = /^Unexpected ".{1,2}"/su.exec(error instanceof Error ? error.message : '') ?? [
-			'It ends within a value',
-		];
-		return inputError(`The JSON file cannot be read beyond line ${lineOf(read)}: ${what}`);
+		const message = error instanceof Error ? error.message : '';
+		const [, what, at] = /^(Unexpected ".{1,2}") at chunk position "(\d+)"/su.exec(message) ?? [];
+		const line = lineOf(at === undefined ? read : from + Number(at));
+		return inputError(`The JSON file cannot be read beyond line ${line}: ${what ?? 'It ends within a value'}`);
 	};
 
 	return {
@@ -155,7 +155,7 @@ export const createElementReader = () => {
 			try {
 				tokenizer.write(bytes);
 			} catch (error) {
-				return {elements, fault: failure(error)};
+				return {elements, fault: failure(error, read - bytes.length)};
 			}
 
 			drop(start ?? read);

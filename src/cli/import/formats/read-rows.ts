@@ -1,9 +1,11 @@
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {csvColumns} from '../../link-fields.ts';
-import {bitlyLink, bitlyNames} from './bitly.ts';
+import {bitlyColumns, bitlyLink, bitlyNames} from './bitly.ts';
 import {branchLink, branchNames} from './branch.ts';
-import {csvRows, firstCsvRecord} from './csv.ts';
-import {dubLink, dubNames} from './dub.ts';
+import {csvRows} from './csv.ts';
+import {firstCsvRecord} from './csv-records.ts';
+import {type DashboardColumns, dashboardRows, hasColumns} from './dashboard-csv.ts';
+import {dubColumns, dubLink, dubNames} from './dub.ts';
 import {firebaseNames, firebaseRows, isFirebaseHeading} from './firebase.ts';
 import {type LinkMapper, mappedRows} from './foreign-fields.ts';
 import {type ImportRow, isObject} from './import-row.ts';
@@ -17,8 +19,18 @@ export type ImportFormat = {
 	names: Record<string, string> | null;
 };
 
-const foreignJson = (mapper: LinkMapper<Record<string, unknown>>, names: Record<string, string>): ImportFormat => ({
-	rows: (source, head = '') => mappedRows(isLineJson(head) ? ndjsonRows(source) : jsonRows(source), mapper),
+const isJson = (head: string): boolean => /^\uFEFF?\s*[[{]/.test(head);
+
+/** A service's objects as JSON, or the CSV that its dashboard exports. */
+const foreign = (
+	mapper: LinkMapper<Record<string, unknown>>,
+	names: Record<string, string>,
+	columns?: DashboardColumns,
+): ImportFormat => ({
+	rows: (source, head = '') =>
+		columns === undefined || isJson(head)
+			? mappedRows(isLineJson(head) ? ndjsonRows(source) : jsonRows(source), mapper)
+			: dashboardRows(source, head, columns, mapper),
 	names,
 });
 
@@ -27,9 +39,9 @@ export const importFormats = {
 	json: {rows: jsonRows, names: null},
 	ndjson: {rows: ndjsonRows, names: null},
 	firebase: {rows: firebaseRows, names: firebaseNames},
-	branch: foreignJson(branchLink, branchNames),
-	bitly: foreignJson(bitlyLink, bitlyNames),
-	dub: foreignJson(dubLink, dubNames),
+	branch: foreign(branchLink, branchNames),
+	bitly: foreign(bitlyLink, bitlyNames, bitlyColumns),
+	dub: foreign(dubLink, dubNames, dubColumns),
 } as const satisfies Record<string, ImportFormat>;
 
 export type ImportFormatName = keyof typeof importFormats;
@@ -62,7 +74,19 @@ const guessJson = (head: string): ImportFormatName => {
 
 const guessCsv = (head: string): ImportFormatName | null => {
 	const cells = firstCsvRecord(head);
-	return isFirebaseHeading(cells) ? 'firebase' : cells.some((cell) => csvColumns.has(cell.trim())) ? 'csv' : null;
+	if (isFirebaseHeading(cells)) {
+		return 'firebase';
+	}
+
+	if (hasColumns(cells, 'short link', 'destination url')) {
+		return 'dub';
+	}
+
+	if (hasColumns(cells, 'link', 'destination url') || hasColumns(cells, 'link', 'long url')) {
+		return 'bitly';
+	}
+
+	return cells.some((cell) => csvColumns.has(cell.trim())) ? 'csv' : null;
 };
 
 const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
@@ -75,7 +99,7 @@ export const guessFormat = (file: string, head: string): Guess | null => {
 	const ending = /\.([^.]+)$/.exec(file.replace(/(?<!\.failed)(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
 	const named = byEnding[ending];
 	const text = head.replace(/^\uFEFF/, '');
-	const found = /^\s*[[{]/.test(text) ? guessJson(text) : guessCsv(text);
+	const found = isJson(text) ? guessJson(text) : guessCsv(text);
 	const isOwn = found === null || found === 'csv' || found === 'json' || found === 'ndjson';
 	if (isOwn && named !== undefined) {
 		return {name: named, by: 'ending'};
