@@ -66,7 +66,9 @@ export const plainFault: FaultText = ({field, message}) =>
 
 const reportApiError = (error: OplinkApiError, nextStep: string | null, faultText: FaultText): Report => {
 	const message = messageOf(error);
-	const details = (error.details ?? []).flatMap((fault) => (fault.message === message ? [] : [`  ${faultText(fault)}`]));
+	const details = (error.details ?? []).flatMap((fault) =>
+		fault.message === message ? [] : [`  ${faultText(fault)}`],
+	);
 	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];
 	return {
 		lines: withNextStep([`Error: ${message}`, ...details, ...request], nextStep),

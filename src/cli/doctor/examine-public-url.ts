@@ -2,7 +2,7 @@ import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import {outcomeOf, probe} from '../../operations/doctor/probe.ts';
 import type {Clock} from '../../platform/clock.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
-import {isLoopback} from '../server/chosen-server.ts';
+import {isLoopback} from '../server/left-in-data-dir.ts';
 import {checkAddress, checkCertificate} from './examine-host.ts';
 
 /** Whether a server answers there as Oplink does; one that is not ready is a finding of its own. */

@@ -8,10 +8,20 @@ const AGAIN_MS = 50;
 /**
  * Runs `read` in a transaction that sees one state of the database. If the caller hangs up, its statement is cancelled,
  * and the connection is free at once. The transaction outlives the cancellation, which therefore meets no other statement.
+ * @param locked a table that no transaction may change as a whole from before that state on; null for none.
  */
-export const readInSnapshot = <T>(db: Db, hungUp: AbortSignal, read: (trx: Db) => Promise<T>): Promise<T> =>
+export const readInSnapshot = <T>(
+	db: Db,
+	{hungUp, locked}: {hungUp: AbortSignal; locked: string | null},
+	read: (trx: Db) => Promise<T>,
+): Promise<T> =>
 	db.transaction(
 		async (trx) => {
+			// The first statement that reads anything decides which state is seen; this one reads nothing.
+			if (locked !== null) {
+				await trx.raw('LOCK TABLE ?? IN ACCESS SHARE MODE', [locked]);
+			}
+
 			const {rows} = await trx.raw<{rows: Array<{pid: number}>}>('SELECT pg_backend_pid() AS pid');
 			const {pid} = onlyRow(rows);
 			let isOver = false;

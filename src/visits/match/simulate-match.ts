@@ -60,7 +60,16 @@ const requestFrom = (
 	stream.headers = headers;
 	stream.push(body);
 	stream.push(null);
-	const facts = {ip, hostname: hostnameOf(url.host), headers, path: url.pathname, isHead: false, stream, requestId, log};
+	const facts = {
+		ip,
+		hostname: hostnameOf(url.host),
+		headers,
+		path: url.pathname,
+		isHead: false,
+		stream,
+		requestId,
+		log,
+	};
 	return {...facts, hungUp: () => new AbortController().signal};
 };
 

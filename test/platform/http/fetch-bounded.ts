@@ -9,9 +9,9 @@ import {createPaymobHttp} from '../../../src/accounts/billing/paymob/paymob-http
 import {createStripe} from '../../../src/accounts/billing/stripe/stripe-client.ts';
 import {createProviderClient} from '../../../src/accounts/identity/provider-client.ts';
 import {createProviderKeys} from '../../../src/accounts/tokens/provider-keys.ts';
+import {probe} from '../../../src/operations/doctor/probe.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {fetchBounded} from '../../../src/platform/http/fetch-bounded.ts';
-import {probe} from '../../../src/operations/doctor/probe.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {createFakeClock} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';

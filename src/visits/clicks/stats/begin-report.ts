@@ -40,11 +40,10 @@ const readRolled = async (trx: Db, organizationId: string, partial: Date[]): Pro
 
 /**
  * Clicks of some links are counted from their rows, of which there are few enough, and of dropped months from what is kept
- * of them. A month is dropped whole: the lock comes before the state of the database that the report sees. Of ClickHouse's
+ * of them. A month is dropped whole, which `lockedBy` keeps from the time of the report. Of ClickHouse's
  * months the one that is being dropped is kept already, so it is not read.
  */
 const coverLinks = async (trx: Db, {from, to}: Range): Promise<Covers> => {
-	await trx.raw('LOCK TABLE clicks IN ACCESS SHARE MODE');
 	const {rows} = await trx.raw<{
 		rows: Array<{breakdownsSince: Date | null; dropping: Date | null; dropped: Date | null}>;
 	}>(
@@ -59,6 +58,9 @@ const coverLinks = async (trx: Db, {from, to}: Range): Promise<Covers> => {
 	const left = dropping === null || dropped === null ? {from, to: from} : {from: within(dropping), to: within(dropped)};
 	return {rolled: null, quarters: left, spans: {...left, pieces: []}, breakdownsSince};
 };
+
+/** The table that a report locks before it begins (`readInSnapshot`). */
+export const lockedBy = ({linkIds}: Scope): string | null => (linkIds === null ? null : 'clicks');
 
 /** Begins a report, in a transaction that sees one state of the database. */
 export const beginReport = async (trx: Db, {organizationId, linkIds}: Scope, range: Range): Promise<Covers> => {

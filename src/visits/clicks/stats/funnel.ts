@@ -5,6 +5,7 @@ import type {Services} from '../../../services.ts';
 import type {Rows} from '../click-context.ts';
 import {type DimensionName, foldedDimensions} from '../dimensions.ts';
 import {OTHER} from '../rollups/cap-values.ts';
+import {lockedBy} from './begin-report.ts';
 import {chooseLinks, labelledLinks} from './chosen-links.ts';
 import type {FunnelQuery} from './funnel-query.ts';
 import {countByDimension} from './stats.ts';
@@ -159,7 +160,9 @@ export const readFunnel = async (
 		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
 		return isFolded && names.length > MOST_ROWS ? count(names.slice(0, MOST_ROWS)) : counts;
 	};
-	const counts = await services.longReads.reports.run(caller, () => readInSnapshot(services.db, hungUp, read));
+	const counts = await services.longReads.reports.run(caller, () =>
+		readInSnapshot(services.db, {hungUp, locked: lockedBy(scope)}, read),
+	);
 	const {clicked, matched, happened} = counts;
 	return {
 		...range,

@@ -9,7 +9,7 @@ import type {ClickReader} from '../click-store.ts';
 import {type DimensionName, foldedDimensions, usualDimensions} from '../dimensions.ts';
 import {OTHER} from '../rollups/cap-values.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
-import {beginReport} from './begin-report.ts';
+import {beginReport, lockedBy} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';
 import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {type Counts, type DimensionCount, type ListLimits, readCounts} from './stats-store.ts';
@@ -89,7 +89,7 @@ export const readStats = async (
 		const covers = await beginReport(trx, scope, range);
 		return {covers, counts: await readCounts(trx, scope, range, {...query, ...limits, by}, covers, clicks)};
 	};
-	const {covers, counts} = await clicks.inTurn(() => readInSnapshot(db, hungUp, read));
+	const {covers, counts} = await clicks.inTurn(() => readInSnapshot(db, {hungUp, locked: lockedBy(scope)}, read));
 	const {series} = counts;
 	const breakdowns = withRest(counts, scope, by.filter(addsUp(limits)));
 	const {breakdownsSince} = covers;
