@@ -209,13 +209,10 @@ export const shortCodeTaken = (shortCode: string) =>
 	conflict('short_code_taken', `Short code '${shortCode}' is already in use`);
 export const externalIdTaken = (externalId: string) =>
 	conflict('external_id_taken', `External id '${externalId}' is already in use`);
-export const unknownChannelFault = (channel: string): FieldFault => ({
-	message: `Unknown channel '${channel}'`,
-	field: 'channel',
-});
+/** With its detail, which may stand beside those of other fields. */
 export const unknownChannel = (channel: string) => {
-	const fault = unknownChannelFault(channel);
-	return badRequest('unknown_channel', fault.message, [fault]);
+	const message = `Unknown channel '${channel}'`;
+	return badRequest('unknown_channel', message, [{message, field: 'channel'}]);
 };
 export const templateNotFound = () => notFound('template_not_found', 'Template not found');
 export const templateNotOpen = () =>

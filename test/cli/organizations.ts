@@ -76,7 +76,7 @@ test('a command that would send nothing, or no valid JSON, sends no request', as
 	const {cli, requests} = await startRecordingServer(t, {});
 	ends(t, await cli('orgs update Ab12'), 2);
 	ends(t, await cli('app-config set --org Ab12 --file -', {stdin: '{ios:'}), 1, {
-		stderr: /^Error: Standard input is not valid JSON: /,
+		stderr: /^Error: Standard input is not valid JSON in line 1: /,
 	});
 	ends(t, await cli('keys regenerate --org Ab12 ROOT --yes'), 2);
 	t.deepEqual(requests, []);

@@ -9,7 +9,6 @@ import {
 	required,
 	templateNotFound,
 	unknownChannel,
-	unknownChannelFault,
 	validationFailed,
 } from '../../platform/errors.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
@@ -178,7 +177,7 @@ export const readReferences = async (
 			}
 
 			if (others.length > 0) {
-				throw validationFailed(isUnknown ? [unknownChannelFault(channel), ...others] : others);
+				throw validationFailed(isUnknown ? [...(unknownChannel(channel).details ?? []), ...others] : others);
 			}
 
 			return after;

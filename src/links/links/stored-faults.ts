@@ -1,4 +1,4 @@
-import {type FieldFault, unknownChannelFault} from '../../platform/errors.ts';
+import {type FieldFault, unknownChannel} from '../../platform/errors.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 import type {Services} from '../../services.ts';
 import {channelExists} from '../channels/channel-store.ts';
@@ -21,7 +21,7 @@ export const storedFaults = async ({services, organization, body, faults}: Fault
 		!isGood(faults, 'channel') ||
 		(await channelExists(services.db, organization.id, channel))
 		? []
-		: [unknownChannelFault(channel)];
+		: (unknownChannel(channel).details ?? []);
 };
 
 /** The same of a new link, whose template may have no path either. */

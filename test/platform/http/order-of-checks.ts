@@ -50,7 +50,7 @@ test('feature, body, plan, app configuration, quota, references and conflict fol
 	const body = {code: 'QUOTA_EXCEEDED', quota: 'links', message: "You've reached your links limit."};
 	t.like(await create(), {status: 402, body});
 	await db('link_counts').where({organization_id: acme.id}).update({links: 1});
-	t.like(await create(), {status: 400, body: {details: null}});
+	t.like(await create(), {status: 400, body: {message: "Unknown channel 'unknown'"}});
 	t.is((await acme.server.post('/links', {path: '/sale', shortCode: 'taken'})).status, 409);
 });
 
