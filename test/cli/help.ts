@@ -55,7 +55,7 @@ test('every command of the specification is there', (t) => {
 			'serve',
 			'migrate up down status',
 			'clicks migrate',
-			'backup',
+			'backup check',
 			'restore',
 			'config',
 			'status',

@@ -84,7 +84,7 @@ const toStdout =
 const checkCommand = command({
 	usage: 'check <file>',
 	summary: 'Read a backup whole, without a database; only a restore checks constraints',
-	examples: ['backup check oplink-2026-11-21.backup', 'backup check - < oplink.backup'],
+	examples: ['check oplink-2026-11-21.backup', 'check - < oplink.backup'],
 	run: async ({io, show}, file: string) => {
 		const [{archiveLines, openBackup}, {checkBackup}] = await Promise.all([
 			import('../backup-archive.ts'),
