@@ -216,7 +216,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 
 			if (answer instanceof Reply && answer.parts.body instanceof Readable) {
 				const named = ctx.params?.['orgId'] ?? queryOf()['orgId'];
-				await watchLongAnswer(answer.parts.body, ctx, {
+				watchLongAnswer(answer.parts.body, ctx, {
 					clock: services.clock,
 					// A session lasts a minute, and an export longer: only its membership is looked at again.
 					again: () => (isOfSession ? grant() : admit(services, credential, presented, rule)),

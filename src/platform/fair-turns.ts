@@ -6,7 +6,7 @@ export type ForCaller = {organizationId: string; hungUp: AbortSignal};
 
 /** How long a caller waits for a turn, and how many of an organization wait. */
 const LONGEST_WAIT_MS = 10_000;
-const MAX_WAITING = 10;
+const MAX_WAITING = 100;
 const CHECK_MS = 1000;
 
 /**

@@ -21,24 +21,23 @@ type Rules = {
  * Ends a long answer, by its connection, once its caller may no longer have it: the token was revoked or has ended, the
  * organization was suspended meanwhile, in any process. Also if the caller reads too slowly.
  */
-export const watchLongAnswer = async (
+export const watchLongAnswer = (
 	body: Readable,
 	{req: {socket}}: Pick<Exchange, 'req'>,
 	{clock, again, isSuspended}: Rules & {clock: Clock},
-): Promise<void> => {
+): void => {
 	const taken = (): number => socket.bytesWritten - socket.writableLength;
 	let measured = {at: clock.now().getTime(), taken: taken()};
 	let isChecking = false;
-	/** An operator may read what belongs to an organization that was suspended before. */
-	const wasSuspended = await isSuspended().catch((error: unknown) => {
-		body.destroy();
-		throw error;
-	});
+	/** Before the first look: an operator may read what belongs to an organization that was suspended before. */
+	let wasSuspended: boolean | null = null;
 	const check = async (): Promise<void> => {
 		isChecking = true;
 		try {
+			const isNow = await isSuspended();
+			wasSuspended ??= isNow;
 			await again();
-			if (!wasSuspended && (await isSuspended())) {
+			if (isNow && !wasSuspended) {
 				socket.destroy();
 			}
 		} catch (error) {
@@ -51,6 +50,8 @@ export const watchLongAnswer = async (
 		isChecking = false;
 	};
 
+	// Not awaited: the answer may hold a connection of the database, and all could be waiting for another one.
+	void check();
 	const timer = setInterval(() => {
 		const at = clock.now().getTime();
 		if (at - measured.at >= MINUTE_MS) {

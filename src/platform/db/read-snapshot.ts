@@ -25,15 +25,19 @@ export const readInSnapshot = <T>(
 			const {rows} = await trx.raw<{rows: Array<{pid: number}>}>('SELECT pg_backend_pid() AS pid');
 			const {pid} = onlyRow(rows);
 			let isOver = false;
-			let cancelling: Promise<void> | null = null;
+			let sending: PromiseLike<unknown> | null = null;
 			const cancel = async (): Promise<void> => {
 				while (!isOver) {
-					await db.raw('SELECT pg_cancel_backend(?)', [pid]);
+					await db.transaction(async (other) => {
+						// This transaction does not wait for the other's connection, or all could be waiting.
+						sending = isOver ? null : other.raw('SELECT pg_cancel_backend(?)', [pid]).then(() => {});
+						await sending;
+					});
 					await pause(AGAIN_MS);
 				}
 			};
 			const gone = (): void => {
-				cancelling = cancel();
+				cancel().catch(() => {});
 			};
 			hungUp.addEventListener('abort', gone, {once: true});
 			try {
@@ -43,7 +47,7 @@ export const readInSnapshot = <T>(
 			} finally {
 				isOver = true;
 				hungUp.removeEventListener('abort', gone);
-				await cancelling;
+				await Promise.allSettled([sending]);
 			}
 		},
 		{isolationLevel: 'repeatable read', readOnly: true},
