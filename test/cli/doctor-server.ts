@@ -181,7 +181,7 @@ test('Paymob is asked whether it accepts our API key', async (t) => {
 
 test('endpoints on this machine are reported where several organizations share it without NODE_ENV=production', async (t) => {
 	const local = async (NODE_ENV: string) => {
-		const own = await startService({NODE_ENV}, createRunningClock());
+		const own = await startService({NODE_ENV, ...keySecret}, createRunningClock());
 		t.teardown(() => own.stop());
 		await organization(own);
 		const alone = await faultsOf(t, own);

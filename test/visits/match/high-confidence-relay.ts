@@ -127,7 +127,7 @@ test('a tap through iCloud Private Relay is matched by no guess, and match expla
 
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const {stdout} = await runCli(explained, {env});
-	const said = 'A tap came through iCloud Private Relay. Many people share its addresses';
+	const said = 'A click came through iCloud Private Relay. Many people share its addresses';
 	t.true(stdout.replaceAll(/\s+/g, ' ').includes(said), stdout);
 });
 
