@@ -35,6 +35,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
 	smallint: ['-32768', '32767'],
 	integer: ['-2147483648', '2147483647'],
 	'integer[]': ['{}', '{NULL,-2147483648}'],
+	'smallint[]': ['{}', '{NULL,-32768}'],
 	bigint: ['-9223372036854775808', '9223372036854775807', '9007199254740993'],
 	real: ['NaN', 'Infinity', '-0', '1e-45', '3.4028235e+38', '0.1'],
 	boolean: ['true', 'false'],
