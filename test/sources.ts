@@ -194,6 +194,30 @@ test('the server reads no answer of another service without a bound', (t) => {
 	t.deepEqual(asking, ['platform/http/fetch-bounded.ts']);
 });
 
+test('no two advisory locks of the database share a number', (t) => {
+	const texts = sources.map((name) => ({name, text: read(path.join('src', name))}));
+	const locks = texts.flatMap(({name, text}) =>
+		[...text.matchAll(/\bconst (\w+_LOCK) = ([\d_]+);/g)].map(([, lock, number = '']) => ({
+			lock: `${lock} of ${name}`,
+			number: Number(number.replaceAll('_', '')),
+		})),
+	);
+	t.true(locks.length > 8);
+	t.deepEqual(
+		locks.filter(({number}) => locks.filter((other) => other.number === number).length > 1),
+		[],
+	);
+	// These two have key spaces of their own: pairs of numbers, and hashes of texts.
+	const others = new Set(['platform/embedded/cluster-guard.ts', 'links/links/idempotent-create.ts']);
+	const unnamed = texts.filter(
+		({name, text}) => /\bpg_(?:try_)?advisory_\w*lock\w*\(/.test(text) && !/_LOCK\b/.test(text) && !others.has(name),
+	);
+	t.deepEqual(
+		unnamed.map(({name}) => name),
+		[],
+	);
+});
+
 test('what answers link pages loads neither joi nor Koa: a start would take twice as long', async (t) => {
 	const {metafile} = await build({
 		entryPoints: [path.join(packageRoot, 'src/start/serve.ts')],

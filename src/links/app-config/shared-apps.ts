@@ -18,7 +18,7 @@ type PlanNames = {plans: readonly string[]; freePlan: string};
 const namesOf = (plans: Plans): PlanNames => ({plans: Object.keys(plans), freePlan: FREE_PLAN});
 
 /** Serializes the assignment of places. The number must only differ from our other advisory locks. */
-const PLACES_LOCK = 7_201_006;
+const PLACES_LOCK = 7_201_009;
 
 const columns = `${iosColumns}, organizations.id AS "organizationId", upper(organizations.plan) = :freePlan AS "isFree"`;
 const joined = 'app_configs JOIN organizations ON organizations.id = app_configs.organization_id';
