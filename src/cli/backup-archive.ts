@@ -4,6 +4,8 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import {altered, MAX_LINE, notABackup, truncated} from '../operations/backup/archive-format.ts';
+import {OperatorError} from './cli-errors.ts';
+import {exitCodes} from './exit-codes.ts';
 import {linesOf} from './import/formats/lines.ts';
 import type {Io} from './terminal/io.ts';
 
@@ -57,7 +59,7 @@ export async function* archiveLines(
 	}
 }
 
-/** Opens the backup that an operator names, - for standard input. @throws the system's error. */
+/** Opens the backup that an operator names, - for standard input. @throws OperatorError, or the system's error. */
 export const openBackup = async (
 	{stdin, cwd}: Io,
 	file: string,
@@ -66,6 +68,13 @@ export const openBackup = async (
 		return {chunks: stdin as Readable, close: async () => {}};
 	}
 
-	const handle = await open(path.resolve(cwd, file));
+	const name = path.resolve(cwd, file);
+	const handle = await open(name);
+	// Reading it would fail as well, but after a database was opened or made.
+	if ((await handle.stat()).isDirectory()) {
+		await handle.close();
+		throw new OperatorError(`${name} is a folder, not a file`, exitCodes.failed, 'Correct FILE');
+	}
+
 	return {chunks: handle.createReadStream({autoClose: false}), close: () => handle.close()};
 };
