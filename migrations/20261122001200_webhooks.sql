@@ -21,8 +21,8 @@ CREATE TABLE webhook_endpoints (
 	previous_until timestamptz,
 	-- the first failure after the last success
 	failing_since timestamptz,
-	-- one of its last attempts took more than two seconds
-	slow boolean NOT NULL DEFAULT false,
+	-- its last attempts took at most two seconds each
+	quick boolean NOT NULL DEFAULT false,
 	created_at timestamptz NOT NULL,
 	updated_at timestamptz NOT NULL
 );

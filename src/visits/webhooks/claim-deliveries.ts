@@ -45,7 +45,7 @@ const isDue = `status = 'PENDING' AND next_try_at <= CAST($1 AS timestamptz) AND
  * No organization and no endpoint holds more slots than are free in all, and of its organization; those with the fewest
  * come first, and half of what is free stays so until the next claim. So one that has none finds some, however many
  * others never answer. `$3`: the deliveries under way here, `$4`: free slots; then those of an organization, of an
- * endpoint, of one that fails or is slow.
+ * endpoint, of one that fails or is not known to be quick.
  */
 const claim: Prepared = {
 	name: 'claim deliveries',
@@ -64,7 +64,7 @@ const claim: Prepared = {
 			CROSS JOIN LATERAL (
 				SELECT delivery.id FROM (
 					SELECT endpoint.id, coalesce(busy.sending, 0) AS sending,
-						CASE WHEN failing_since IS NULL AND NOT slow THEN CAST($6 AS integer) ELSE CAST($7 AS integer) END AS slots
+						CASE WHEN failing_since IS NULL AND quick THEN CAST($6 AS integer) ELSE CAST($7 AS integer) END AS slots
 					FROM webhook_endpoints AS endpoint LEFT JOIN busy ON busy.endpoint = endpoint.id
 					WHERE organization_id = organization.id AND enabled ORDER BY busy.sending NULLS FIRST
 				) AS endpoint

@@ -68,24 +68,24 @@ const record: Prepared = {
 			SELECT id, at, code, "durationMs", error, answer FROM changed
 		), judged AS (
 			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at,
-				bool_or("durationMs" > CAST($2 AS integer)) AS slow
+				bool_and("durationMs" <= CAST($2 AS integer)) AS quick
 			FROM tried GROUP BY 1
 		), turned AS MATERIALIZED (
 			-- in one order, so that no two processes wait for each other
 			SELECT judged.* FROM judged JOIN webhook_endpoints AS endpoint ON endpoint.id = judged.id
-			WHERE well = (failing_since IS NOT NULL) OR judged.slow <> endpoint.slow ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint
+			WHERE well = (failing_since IS NOT NULL) OR judged.quick <> endpoint.quick ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint
 		)
-		UPDATE webhook_endpoints SET slow = turned.slow, failing_since = CASE WHEN well THEN NULL ELSE coalesce(failing_since, turned.at) END
+		UPDATE webhook_endpoints SET quick = turned.quick, failing_since = CASE WHEN well THEN NULL ELSE coalesce(failing_since, turned.at) END
 		FROM turned WHERE webhook_endpoints.id = turned.id`,
 };
 
-/** Records tries, since when their endpoints fail, and whether they are slow. */
+/** Records tries, since when their endpoints fail, and whether they are quick. */
 export const recordTries = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
 	const rows = outcomes
 		.map(({tried: {status: code, retryAfter: _, ...tried}, ...outcome}) => ({...tried, ...outcome, code}))
 		// In one order, so that no two processes wait for each other.
 		.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-	await runPrepared(db, record, [JSON.stringify(rows), webhookPolicy().slowSeconds * 1000]);
+	await runPrepared(db, record, [JSON.stringify(rows), webhookPolicy().quickSeconds * 1000]);
 };
 
 /** A delivery as the API shows it. */

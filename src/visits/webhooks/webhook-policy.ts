@@ -13,10 +13,10 @@ type WebhookPolicy = {
 	/** How long the secret before a rotation signs, too. */
 	rotationHours: number;
 	endpointsPerOrganization: number;
-	/** Deliveries at once in each process: in all, of an organization, to an endpoint, to one that fails or is slow. */
+	/** Deliveries at once in each process: in all, of an organization, to an endpoint, to one that fails or is not quick. */
 	slots: {all: number; organization: number; endpoint: number; troubled: number};
-	/** An endpoint is slow if one of its last attempts took longer. */
-	slowSeconds: number;
+	/** An endpoint is quick once its last attempts took no longer. */
+	quickSeconds: number;
 };
 
 const amount = Joi.number().integer().min(1).required();
@@ -28,7 +28,7 @@ const schema = Joi.object<WebhookPolicy>({
 	rotationHours: amount,
 	endpointsPerOrganization: amount,
 	slots: Joi.object({all: amount, organization: amount, endpoint: amount, troubled: amount}).required(),
-	slowSeconds: amount,
+	quickSeconds: amount,
 }).required();
 
 let read: WebhookPolicy | null = null;
