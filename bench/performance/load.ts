@@ -4,7 +4,7 @@ import {connect, type Socket} from 'node:net';
 export type Measured = {
 	sent: number;
 	answered: number;
-	/** Answers with another status than 2xx. */
+	/** Answers with another status than was expected. */
 	bad: number;
 	seconds: number;
 	latencies: Float64Array;
@@ -19,8 +19,12 @@ export type Load = {
 	rate?: number;
 	/** No more requests than so many. */
 	most?: number;
+	/** Whether the n-th answer is as expected; by default with a status of 2xx. */
+	isGood?: (n: number, status: number) => boolean;
 	onAnswer?: (n: number, status: number, body: string) => void;
 };
+
+const isSuccess = (_: number, status: number): boolean => status >= 200 && status < 300;
 
 const TICK_MS = 1;
 
@@ -30,7 +34,7 @@ const TICK_MS = 1;
  * connection. A connection that breaks is not opened again.
  */
 export const load = async (target: URL, given: Load): Promise<Measured> => {
-	const {connections, request, seconds, rate, most = Number.POSITIVE_INFINITY, onAnswer} = given;
+	const {connections, request, seconds, rate, most = Number.POSITIVE_INFINITY, isGood = isSuccess, onAnswer} = given;
 	const latencies: number[] = [];
 	const idle: Array<(since: number) => void> = [];
 	const due: number[] = [];
@@ -39,13 +43,15 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 	const visitor = (): Promise<void> =>
 		new Promise((resolve) => {
 			const socket: Socket = connect(Number(target.port), target.hostname);
-			let [since, left, number, status, isLast] = [0, -1, 0, 0, false];
+			let [since, left, number, status, isLast, isHead] = [0, -1, 0, 0, false, false];
 			let [head, body] = ['', ''];
 			const ask = (from: number) => {
 				number = sent;
 				sent += 1;
 				since = from;
-				socket.write(request(number));
+				const text = request(number);
+				isHead = text.startsWith('HEAD ');
+				socket.write(text);
 			};
 			const next = () => {
 				const waiting = isLast ? undefined : due.shift();
@@ -61,7 +67,7 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 			};
 			const done = () => {
 				latencies.push(performance.now() - since);
-				bad += status >= 200 && status < 300 ? 0 : 1;
+				bad += isGood(number, status) ? 0 : 1;
 				onAnswer?.(number, status, body);
 				[left, head, body] = [-1, '', ''];
 				next();
@@ -76,7 +82,8 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 
 					status = Number(head.slice(9, 12));
 					isLast = /\r\nconnection: close/i.test(head.slice(0, end));
-					left = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0) - (head.length - end - 4);
+					const length = isHead ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+					left = length - (head.length - end - 4);
 					body = head.slice(end + 4);
 				} else {
 					left -= chunk.length;

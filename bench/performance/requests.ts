@@ -8,6 +8,10 @@ export const IPHONE =
 export const ANDROID =
 	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
 
+export const WINDOWS =
+	'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36';
+export const CRAWLER = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
+
 /** A phone's visit of a path, the n-th of many: every second an iPhone's, from one of the addresses. */
 export const visit = ({host}: URL, path: string, n: number, more = ''): string =>
 	`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${addressOf(n % ADDRESSES)}\r\n` +

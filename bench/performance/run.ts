@@ -14,6 +14,7 @@ import {redirect} from './redirect.ts';
 import {sharedLimits} from './shared-limits.ts';
 import {type Measure, openStage} from './stage.ts';
 import {stale} from './stale.ts';
+import {taps} from './taps.ts';
 import {twoProcesses} from './two-processes.ts';
 import {visible} from './visible.ts';
 import {createLink, events} from './writes.ts';
@@ -21,6 +22,7 @@ import {createLink, events} from './writes.ts';
 // Beside bare servers and bare SQL on the same machine, in one run: docs/measurements.md.
 const measures: Measure[] = [
 	redirect,
+	taps,
 	latency,
 	cold,
 	ingest,
