@@ -8,7 +8,7 @@ import {identityEventRoutes} from './accounts/identity/admin-routes.ts';
 import {identityWebhookRoutes} from './accounts/identity/webhook-routes.ts';
 import {portalOnboardingRoutes} from './accounts/onboarding/portal-routes.ts';
 import {organizationRoutes} from './accounts/organizations/organization-routes.ts';
-import type {Route} from './accounts/route.ts';
+import type {DeclaredRoute, Route} from './accounts/route.ts';
 import {portalTeamRoutes} from './accounts/team/portal-routes.ts';
 import {tokenRoutes} from './accounts/tokens/admin-routes.ts';
 import {appConfigRoutes} from './links/app-config/organization-routes.ts';
@@ -33,12 +33,12 @@ import {matchAttemptRoutes} from './visits/match/organization-routes.ts';
 import {matchRoutes} from './visits/match/routes.ts';
 import {privacyRoutes} from './visits/privacy/admin-routes.ts';
 import {associationRoutes} from './visits/resolution/association/association-routes.ts';
-import {resolutionRoutes} from './visits/resolution/routes.ts';
+import {declaredLinkRoutes} from './visits/resolution/declared.ts';
 import {eventRoutes} from './visits/sdk/organization-routes.ts';
 import {sdkRoutes} from './visits/sdk/routes.ts';
 import {webhookEndpointRoutes} from './visits/webhooks/organization-routes.ts';
 
-/** Every route except the link paths (`resolutionRoutes`), grouped by surface (contract/hosts 1). */
+/** Every route of `app.ts`, grouped by surface (contract/hosts 1). */
 export const surfaces: readonly Route[] = [
 	...healthRoutes,
 	...documentRoutes(() => routes),
@@ -79,5 +79,5 @@ export const surfaces: readonly Route[] = [
 	...devRoutes,
 ];
 
-/** The one table of routes: mounted by the server, walked by the API document and by tests. */
-export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
+/** The one table of routes, those of links included (`visits/resolution/door.ts`): the API document and tests walk it. */
+export const routes: readonly DeclaredRoute[] = [...surfaces, ...declaredLinkRoutes];

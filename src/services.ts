@@ -42,8 +42,8 @@ import {createFollowUps} from './visits/match/follow-ups.ts';
 import {createMatchPeppers} from './visits/match/match-peppers.ts';
 import {createPhoneBook} from './visits/match/phone-book.ts';
 import {createAssociationCache} from './visits/resolution/association/association-cache.ts';
-import {createErrorPages} from './visits/resolution/error-page-senders.ts';
-import {createPageTemplates} from './visits/resolution/page/page-templates.ts';
+import {createErrorPages} from './visits/resolution/error-pages.ts';
+import {createPages} from './visits/resolution/page/pages.ts';
 import {createHostCache, createLinkCache} from './visits/resolution/visit/link-cache.ts';
 import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
 import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
@@ -126,7 +126,7 @@ export const createServices = (options: ServiceOptions) => {
 			isCurrent: (row) => isCurrent(row, clock.now()),
 		}),
 		keyCache: createKeyCache(changes),
-		pageTemplates: createPageTemplates({addresses}),
+		pages: createPages({addresses}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
 		associationCache: createAssociationCache({changes, clock, config, db, log}),
 		clientIp: createClientIp([...config.trustedProxies]),

@@ -24,7 +24,7 @@ export type RequestFacts = {
 
 export const requestFacts = (ctx: Exchange, services: Pick<Services, 'clientIp'>): RequestFacts => ({
 	ip: services.clientIp.ip(ctx.req),
-	hostname: ctx.state.hostname,
+	hostname: services.clientIp.hostname(ctx.req),
 	headers: ctx.req.headers,
 	path: ctx.path,
 	isHead: ctx.method === 'HEAD',

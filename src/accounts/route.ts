@@ -8,7 +8,7 @@ import type {Exchange} from '../platform/http/exchange.ts';
 import {type Query, readQuery} from '../platform/http/query.ts';
 import {checkBody, checkUrlPart} from '../platform/http/validate.ts';
 import {enforceLimit} from '../platform/limits/enforce-limit.ts';
-import {type Limit, limitSubjectOf, limits} from '../platform/limits/limits.ts';
+import {type Limit, limitSubjectOf} from '../platform/limits/limits.ts';
 import type {Services} from '../services.ts';
 import {admit, type Credential, type Granted} from './auth/admission.ts';
 import {watchLongAnswer} from './auth/long-answer.ts';
@@ -67,12 +67,8 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		storedFaults?:
 			| ((input: HandlerInput<C, P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
 			| undefined;
-		/** Do not validate path and query: the handler does. */
-		lenient?: boolean;
-		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': only a link's data (`isForAnyOrigin` in app.ts). */
-		cors?: boolean | 'data';
-		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
-		host?: 'api' | 'link' | 'any';
+		/** Answer any origin (contract/hosts 6). */
+		cors?: boolean;
 		/** The operation itself waits until every process shows its write (`ChangeFeed`). */
 		settles?: boolean;
 		/** Status of a plain answer; default 200. */
@@ -80,22 +76,42 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		handler: (input: HandlerInput<C, P, Q, B>) => unknown;
 	};
 
-/** One endpoint, as `routes.ts` lists it, `app.ts` mounts it and as tests enumerate it. */
-export type Route = {
+/** One endpoint as the API document describes it and tests enumerate it. */
+export type DeclaredRoute = {
 	method: Definition<Credential, unknown, unknown, unknown>['method'];
 	path: string;
 	credential: Credential;
 	role: Role | null;
 	/** What an operator's token needs; null: nothing more than being valid. */
 	scope: Scope | null;
-	host: 'api' | 'link' | 'any';
-	cors: boolean | 'data';
+	cors: boolean;
 	limit: Limit | null;
 	/** Status of a plain answer. */
 	status: number;
 	declared: Declared;
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
-	respond: (ctx: Exchange, services: Services) => Promise<void>;
+};
+
+/** One endpoint, as `routes.ts` lists it and `app.ts` mounts it. */
+export type Route = DeclaredRoute & {respond: (ctx: Exchange, services: Services) => Promise<void>};
+
+/** Declares an endpoint without its handler. */
+export const declareRoute = <C extends Credential>(
+	definition: Omit<Definition<C, unknown, unknown, unknown>, 'handler'>,
+): DeclaredRoute => {
+	const {method, path, credential, role, limit, params, query, body, cors, status} = definition;
+	return {
+		method,
+		path,
+		credential,
+		role: role ?? null,
+		scope: credential === 'admin' ? scopeOfRoute(method, path) : null,
+		cors: cors ?? false,
+		limit: limit ?? null,
+		status: status ?? (definition.answer === null ? 204 : 200),
+		declared: definition,
+		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
+	};
 };
 
 const send = (ctx: Exchange, status: number, answer: unknown): void => {
@@ -128,41 +144,14 @@ const nothing = {value: {}, faults: []};
 export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
 	definition: Definition<C, P, Q, B>,
 ): Route => {
-	const {
-		method,
-		path,
-		credential,
-		role = null,
-		onboarding = false,
-		limit,
-		params,
-		query,
-		body,
-		handler,
-		host = 'api',
-		cors = false,
-		settles = false,
-		status = definition.answer === null ? 204 : 200,
-		lenient = false,
-		storedFaults,
-	} = definition;
+	const {method, credential, onboarding = false, limit, params, query, body, handler, settles = false, storedFaults} = definition;
+	const declared = declareRoute(definition as Omit<Definition<C, unknown, unknown, unknown>, 'handler'>);
+	const {role, scope, status} = declared;
 	const bodySchema = body === 'stream' ? undefined : body;
-	const checkUrl: typeof checkUrlPart = lenient ? (_, value) => ({value: value as never, faults: []}) : checkUrlPart;
 	const isOfSession = credential === 'session';
-	const scope = credential === 'admin' ? scopeOfRoute(method, path) : null;
 
 	return {
-		method,
-		path,
-		credential,
-		role,
-		scope,
-		host,
-		cors,
-		limit: limit ?? null,
-		status,
-		declared: definition,
-		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
+		...declared,
 		respond: async (ctx, services) => {
 			const facts = requestFacts(ctx, services);
 			// Read on first use: not for a caller without a credential, or over a limit.
@@ -180,14 +169,14 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const {subject, owner, grant} = await admit(services, credential, presented, rule);
 			if (limit !== undefined && mayExceed(ctx.req, limit.aboveBytes)) {
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
-				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);
+				await enforceLimit(services, limit, counted);
 			}
 
 			const granted = await grant();
 			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
-			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
-			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
+			const ofPath = params === undefined ? nothing : checkUrlPart<P>(params, ctx.params ?? {});
+			const ofQuery = query === undefined ? nothing : checkUrlPart<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
 			// All faults at once, of every part of the request (contract/requests 3).
 			const faults = [...ofPath.faults, ...ofQuery.faults, ...ofBody.faults];

@@ -2,7 +2,7 @@ import type {RequestListener} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Services} from '../services.ts';
-import {readAhead} from '../visits/resolution/visit/resolve-link.ts';
+import {readAhead} from '../visits/resolution/visit/link-rows.ts';
 
 /** How long loading waits without such a request, so that visitors during the start get their pages first. */
 const AFTER_MS = 250;

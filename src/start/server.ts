@@ -5,7 +5,7 @@ import {type Entrance, ownPort} from '../platform/http/entrance.ts';
 import {connectionsWithin} from '../platform/http/open-files.ts';
 import {listenerUrl} from '../platform/http/port.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
-import {withHotPath} from '../visits/resolution/visit/hot-path.ts';
+import {createDoor} from '../visits/resolution/door.ts';
 import {createLazyApp} from './lazy-app.ts';
 
 /** A running service, until it is stopped. */
@@ -73,7 +73,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
-		answerBy(withHotPath(services, lazyApp.answer));
+		answerBy(createDoor(services, lazyApp.answer));
 		lazyApp.loadSoon();
 		return {
 			services,

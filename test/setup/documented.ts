@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {reservedSegments} from '../../src/accounts/organizations/org-key.ts';
-import type {Route} from '../../src/accounts/route.ts';
+import type {DeclaredRoute} from '../../src/accounts/route.ts';
 import {openApiDocument} from '../../src/operations/openapi/document.ts';
 import {templateOf} from '../../src/operations/openapi/operation.ts';
 import {type Answer, errorAnswer} from '../../src/platform/http/answer.ts';
@@ -14,7 +14,7 @@ export const document = openApiDocument(routes, {
 	version: '0',
 });
 
-const isResolution = ({path}: Route): boolean => /^\/:/.test(path);
+const isResolution = ({path}: DeclaredRoute): boolean => /^\/:/.test(path);
 
 const table = routes.map((route) => ({
 	route,
@@ -22,7 +22,7 @@ const table = routes.map((route) => ({
 }));
 
 /** The route of a path, without its query; null if there is none. */
-export const routeOf = (method: string, path: string): Route | null => {
+export const routeOf = (method: string, path: string): DeclaredRoute | null => {
 	const [, first = ''] = path.split('/');
 	const found = table.find(
 		({route, pattern}) =>

@@ -8,6 +8,7 @@ import type {ConfiguredDomain, DomainSettings} from './domain.ts';
 import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
 import {isVerifiedHostname} from './domain-store.ts';
 import {servedOnEveryHost} from './path-prefixes.ts';
+import {CODE, unknownCodesHost} from './unknown-code.ts';
 
 /** Most prefixes of a domain (contract/hosts 8). */
 const MAX_PREFIXES = 20;
@@ -37,8 +38,6 @@ const pathPrefix = sizeFirst
 			: prefix;
 	});
 
-/** Where the code stands in `unknownCodes.url`. */
-const CODE = '{code}';
 /** A stand-in that the URL parser changes nowhere. */
 const STAND_IN = 'oplinkcode7f3a';
 
@@ -68,10 +67,6 @@ const codeUrl = sizeFirst
 			: url.replaceAll(STAND_IN, CODE);
 	});
 
-/** The URL to which an unknown code leads. Nothing in the code's segments leaves its place in the URL. */
-export const unknownCodeTarget = (url: string, segments: readonly string[]): string =>
-	url.replaceAll(CODE, () => segments.map(encodeURIComponent).join('/'));
-
 type DomainChanges = {
 	pathPrefixes?: string[] | null;
 	rootUrl?: string | null;
@@ -90,9 +85,6 @@ export const domainChanges = Joi.object<DomainChanges>({
 	rootUrl: httpUrl().allow(null),
 	unknownCodes: Joi.object<{url: string}>({url: codeUrl.required()}).allow(null),
 });
-
-/** The host name of an `unknownCodes.url`. */
-export const unknownCodesHost = (url: string): string => new URL(url).hostname.replace(/\.$/, '');
 
 /** @throws 400 for a host of this service: visitors would go in a circle. */
 const requireForeignHost = async (

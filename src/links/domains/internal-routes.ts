@@ -34,7 +34,6 @@ export const internalRoutes = [
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: certificateAnswer,
 		credential: 'none',
-		host: 'any',
 		// Any value: an outside caller must get its 404 whatever it sends.
 		query: Joi.object<{domain?: unknown}>({domain: Joi.any()}),
 		handler: async ({services, request, query}) => allowCertificate(services, request, query.domain),

@@ -1,5 +1,6 @@
 import {ORG_KEY} from '../../accounts/organizations/org-key.ts';
 import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../../platform/errors.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
 import type {VerifiedDomain} from './domain-store.ts';
 import {findServedDomain, type ServedDomainDeps} from './served-domain.ts';
@@ -24,17 +25,15 @@ export const findOwnDomain = async (
 		: findServedDomain(services, hostname, before);
 
 /**
- * Finds the link that a host and a path name, and whether its data is requested (contract/hosts 4). On a custom domain
+ * The link that a path names on a host, and whether its data is requested (contract/hosts 4). On a custom domain
  * `/:shortCode/data` looks like an orgKey and a code; it is one only if it begins with the domain's own orgKey.
- * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on a
- * custom domain.
+ * @param domain the custom domain of a host with the role `other`; null for an unknown one.
+ * @throws 400 for a malformed orgKey; 404 for an unknown host, or another organization's orgKey on a custom domain.
  */
-export const locate = async (
-	services: HostDeps,
-	hostname: string | null,
+export const addressOn = (
+	{role, domain}: {role: HostRole; domain: VerifiedDomain | null},
 	{orgKey, shortCode, data}: ResolutionPath,
-): Promise<{address: Address; data: boolean}> => {
-	const role = services.hostRoles.roleOf(hostname);
+): {address: Address; data: boolean} => {
 	const mayBeBareData = role === 'other' && shortCode === 'data' && !data;
 	if (orgKey !== undefined && !ORG_KEY.test(orgKey) && !mayBeBareData) {
 		throw validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
@@ -48,7 +47,6 @@ export const locate = async (
 		return {address: {orgKey, shortCode}, data};
 	}
 
-	const domain = await findOwnDomain(services, hostname);
 	if (domain === null) {
 		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
 	}
@@ -63,3 +61,11 @@ export const locate = async (
 
 	throw linkNotFound();
 };
+
+/** As `addressOn`, by the name of a host. */
+export const locate = async (
+	services: HostDeps,
+	hostname: string | null,
+	path: ResolutionPath,
+): Promise<{address: Address; data: boolean}> =>
+	addressOn({role: services.hostRoles.roleOf(hostname), domain: await findOwnDomain(services, hostname)}, path);

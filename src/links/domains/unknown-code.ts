@@ -10,3 +10,13 @@ export type UnknownCodeCount = {
 
 /** The further codes of a day, counted together; no address has an empty code. */
 export const FURTHER_CODES = '';
+
+/** Where the code stands in `unknownCodes.url`. */
+export const CODE = '{code}';
+
+/** The URL to which an unknown code leads. Nothing in the code's segments leaves its place in the URL. */
+export const unknownCodeTarget = (url: string, segments: readonly string[]): string =>
+	url.replaceAll(CODE, () => segments.map(encodeURIComponent).join('/'));
+
+/** The host name of an `unknownCodes.url`. */
+export const unknownCodesHost = (url: string): string => new URL(url).hostname.replace(/\.$/, '');

@@ -6,8 +6,8 @@ import {
 	listSharedAndroidApps,
 	sharedIosAppsOf,
 } from '../../links/app-config/configured-apps.ts';
-import {unknownCodesHost} from '../../links/domains/configure-domain.ts';
 import {isVerifiedHostname} from '../../links/domains/domain-store.ts';
+import {unknownCodesHost} from '../../links/domains/unknown-code.ts';
 import type {Db} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';

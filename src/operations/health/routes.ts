@@ -60,7 +60,6 @@ export const healthRoutes = [
 		summary: 'Whether the process answers',
 		answer: liveAnswer,
 		credential: 'none',
-		host: 'any',
 		handler: () => ({status: 'ok'}),
 	}),
 
@@ -71,7 +70,6 @@ export const healthRoutes = [
 		otherAnswers: {503: readyAnswer},
 		answer: readyAnswer,
 		credential: 'none',
-		host: 'any',
 		handler: async ({services}) => {
 			const {ready, checks} = await checkReadiness(services);
 			const body = {status: ready ? 'ok' : 'unavailable', checks};

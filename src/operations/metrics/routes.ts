@@ -12,7 +12,6 @@ export const metricsRoutes = [
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: {media: ['text/plain'], about: 'Version 0.0.4 of the format.'},
 		credential: 'none',
-		host: 'any',
 		handler: async ({services, request}) => {
 			requireInternal(services, request);
 			const {figuresOfAll} = services;

@@ -1,5 +1,5 @@
 import {STATUS_CODES} from 'node:http';
-import type {Route} from '../../accounts/route.ts';
+import type {DeclaredRoute} from '../../accounts/route.ts';
 import {errorAnswer} from '../../platform/http/answer.ts';
 import {type JsonSchema, toJsonSchema} from './json-schema.ts';
 import {type Operation, operationOf, refusalName, templateOf} from './operation.ts';
@@ -78,7 +78,7 @@ const refusals = (schema: JsonSchema) =>
  * @throws for a schema that cannot be described.
  */
 export const openApiDocument = (
-	routes: readonly Route[],
+	routes: readonly DeclaredRoute[],
 	{publicUrl, linkUrl, version}: {publicUrl: string; linkUrl: string; version: string},
 ): OpenApiDocument => {
 	const schemas: Record<string, JsonSchema> = {};

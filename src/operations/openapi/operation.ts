@@ -1,7 +1,7 @@
 import {STATUS_CODES} from 'node:http';
 import Joi from 'joi';
 import type {Credential} from '../../accounts/auth/admission.ts';
-import type {Route} from '../../accounts/route.ts';
+import type {DeclaredRoute} from '../../accounts/route.ts';
 import type {Answer} from '../../platform/http/answer.ts';
 import type {Limit} from '../../platform/limits/limits.ts';
 import {fieldsOf, type JsonSchema, type Target, toJsonSchema} from './json-schema.ts';
@@ -36,7 +36,7 @@ export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** `GET /links/:id/qr.svg` as `getLinksByIdQrSvg`. */
-const operationId = ({method, path}: Route): string => {
+const operationId = ({method, path}: DeclaredRoute): string => {
 	const words = path
 		.split('/')
 		.filter((segment) => segment !== '')
@@ -49,7 +49,7 @@ const operationId = ({method, path}: Route): string => {
 };
 
 /** The name of the security scheme of a route; null where none is needed. */
-const schemeOf = ({credential, declared, path}: Route): string | null => {
+const schemeOf = ({credential, declared, path}: DeclaredRoute): string | null => {
 	switch (credential) {
 		case 'none':
 			return null;
@@ -85,7 +85,7 @@ const credentialRefusals: Record<Credential, number[]> = {
 /**
  * Every status that a route can refuse with. 404 is also the answer on other hosts; 500 and 503 apply to all routes.
  */
-const refusalsOf = ({credential, limit, schemas, declared}: Route): number[] => {
+const refusalsOf = ({credential, limit, schemas, declared}: DeclaredRoute): number[] => {
 	const body = declared.accepts !== undefined || schemas.body !== null ? [400, 408, 413, 415] : [];
 	const values = schemas.params !== null || schemas.query !== null ? [400] : [];
 	const all = [
@@ -132,7 +132,7 @@ const responseOf = (status: number, answer: Answer, target: Target): Response =>
 	return {description: answer.about, headers: requestIdHeader, content};
 };
 
-const responsesOf = (route: Route, target: Target): Record<string, Response> => {
+const responsesOf = (route: DeclaredRoute, target: Target): Record<string, Response> => {
 	const {status, declared} = route;
 	const answers = Object.entries({[status]: declared.answer, ...declared.otherAnswers});
 	const described = Object.fromEntries(
@@ -142,7 +142,7 @@ const responsesOf = (route: Route, target: Target): Record<string, Response> => 
 	return {...Object.fromEntries(refused), ...described};
 };
 
-const parametersOf = (route: Route, target: Target): Parameter[] => {
+const parametersOf = (route: DeclaredRoute, target: Target): Parameter[] => {
 	const {path, schemas, declared, credential} = route;
 	const inPath = new Map(schemas.params === null ? [] : fieldsOf(schemas.params, target).map((one) => [one.name, one]));
 	const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
@@ -178,7 +178,7 @@ const parametersOf = (route: Route, target: Target): Parameter[] => {
 	];
 };
 
-const bodyOf = ({schemas, declared, credential}: Route, target: Target): Operation['requestBody'] => {
+const bodyOf = ({schemas, declared, credential}: DeclaredRoute, target: Target): Operation['requestBody'] => {
 	const asked = {...target, of: 'request' as const};
 	if (declared.accepts !== undefined) {
 		const content = Object.entries(declared.accepts).map(([type, body]) => [
@@ -214,7 +214,7 @@ const seconds: Record<number, string> = {1: 'second', 60: 'minute', 3600: 'hour'
 const largerThan = ({aboveBytes}: Limit): string =>
 	aboveBytes === undefined ? '' : ` with a body of more than ${aboveBytes / 1024} KiB`;
 
-const descriptionOf = ({declared, role, credential, limit, cors}: Route): string => {
+const descriptionOf = ({declared, role, credential, limit, cors}: DeclaredRoute): string => {
 	const sentences = [
 		declared.description,
 		role === null ? null : `Required role: ${role}.`,
@@ -228,7 +228,7 @@ const descriptionOf = ({declared, role, credential, limit, cors}: Route): string
 };
 
 /** A route as OpenAPI describes it. @throws Error for a schema that cannot be described. */
-export const operationOf = (route: Route, components: Target['components'], linkUrl: string): Operation => {
+export const operationOf = (route: DeclaredRoute, components: Target['components'], linkUrl: string): Operation => {
 	const scheme = schemeOf(route);
 	const description = descriptionOf(route);
 	const parameters = parametersOf(route, {components, of: 'request'});
@@ -238,7 +238,7 @@ export const operationOf = (route: Route, components: Target['components'], link
 		tags: [tagOf(route.path)],
 		summary: route.declared.summary,
 		...(description === '' ? {} : {description}),
-		...(route.host === 'link' ? {servers: [{url: linkUrl}]} : {}),
+		...(route.declared.onLinkDomain === true ? {servers: [{url: linkUrl}]} : {}),
 		security: scheme === null ? [] : [{[scheme]: []}],
 		...(parameters.length === 0 ? {} : {parameters}),
 		...(requestBody === undefined ? {} : {requestBody}),

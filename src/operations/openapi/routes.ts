@@ -3,7 +3,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {gunzip, gzip} from 'node:zlib';
 import Negotiator from 'negotiator';
-import {type Reply, type RequestFacts, type Route, reply, route} from '../../accounts/route.ts';
+import {type DeclaredRoute, type Reply, type RequestFacts, type Route, reply, route} from '../../accounts/route.ts';
 import {etagOf, isKnown} from '../../platform/http/etag.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {packageRoot, packageVersion} from '../../platform/package-root.ts';
@@ -36,7 +36,7 @@ const readPage = async (): Promise<{page: Content; policy: string}> => {
 };
 
 /** The document as JSON and its viewer, each created on first request (contract/operations 3). @param all every route. */
-export const documentRoutes = (all: () => readonly Route[]): Route[] => {
+export const documentRoutes = (all: () => readonly DeclaredRoute[]): Route[] => {
 	const made = new WeakMap<Services['addresses'], Promise<Content>>();
 	let viewer: ReturnType<typeof readPage> | null = null;
 

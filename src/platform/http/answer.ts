@@ -21,6 +21,8 @@ export type Declared = {
 	answer: Answer;
 	/** Answers with another status that are not refusals. */
 	otherAnswers?: Readonly<Record<number, Answer>>;
+	/** Its server is the link domain, not the API host. */
+	onLinkDomain?: boolean;
 	/** Statuses of the operation's own refusals, besides those of credential, limit, body and values. */
 	refusals?: readonly number[];
 	/** Bodies that the handler reads itself, by media type. */

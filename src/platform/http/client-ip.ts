@@ -127,6 +127,26 @@ export const createClientIp = (trustedProxies: string[]) => {
 		return {ip, hops};
 	};
 
+	const forwarded = (request: IncomingMessage): Forwarded => {
+		const {headers} = request;
+		if (!isTrusted(peerOf(request))) {
+			return {trusted: false, proto: null, host: null};
+		}
+
+		const {hops} = walk(request);
+		const outermost = (header: string | string[] | undefined): string | null => {
+			const list = listOf(header);
+			return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
+		};
+		const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
+		const host = outermost(headers['x-forwarded-host']);
+		return {
+			trusted: true,
+			proto: proto === 'http' || proto === 'https' ? proto : null,
+			host: host !== null && hostnameOf(host) !== null ? host : null,
+		};
+	};
+
 	return {
 		/** Whether the socket's peer is one of the proxies, so that its headers are trusted. */
 		isTrustedPeer: (request: IncomingMessage): boolean => isTrusted(peerOf(request)),
@@ -138,24 +158,13 @@ export const createClientIp = (trustedProxies: string[]) => {
 		 * Scheme and host (with its port) as the caller wrote them. Where several proxies added an element each, it is
 		 * that of the outermost trusted one.
 		 */
-		forwarded: (request: IncomingMessage): Forwarded => {
-			const {headers} = request;
-			if (!isTrusted(peerOf(request))) {
-				return {trusted: false, proto: null, host: null};
-			}
+		forwarded,
 
-			const {hops} = walk(request);
-			const outermost = (header: string | string[] | undefined): string | null => {
-				const list = listOf(header);
-				return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
-			};
-			const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
-			const host = outermost(headers['x-forwarded-host']);
-			return {
-				trusted: true,
-				proto: proto === 'http' || proto === 'https' ? proto : null,
-				host: host !== null && hostnameOf(host) !== null ? host : null,
-			};
+		/** The requested host name (of `hostnameOf`): as a trusted proxy forwards it, else of the Host header. */
+		hostname: (request: IncomingMessage): string | null => {
+			const {headers} = request;
+			const host = headers['x-forwarded-host'] === undefined ? null : forwarded(request).host;
+			return hostnameOf(host ?? headers.host);
 		},
 	};
 };

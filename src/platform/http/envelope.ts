@@ -2,9 +2,8 @@ import {randomUUID} from 'node:crypto';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {isConnectionFault} from '../db/db.ts';
-import {databaseUnavailable, HttpError, serverFailure} from '../errors.ts';
 import type {Metrics} from '../metrics/metrics.ts';
+import {errorBody, errorHeaders, rawPath, refusalOf} from './error-answer.ts';
 import type {Exchange} from './exchange.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
@@ -12,30 +11,6 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 /** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (contract/requests 2). */
 export const requestIdOf = (header: string | string[] | undefined): string =>
 	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
-
-/** A request URL's path as it was sent, without the query, and without the origin that proxies may send (RFC 9112, 3.2.2). */
-const rawPath = (url: string | undefined): string => /^(?:https?:\/\/[^/?]*)?([^?]*)/i.exec(url ?? '')?.[1] || '/';
-
-/** The body of every error response (contract/requests 1). */
-const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({
-	statusCode: error.status,
-	error: error.statusName,
-	message: error.message,
-	details: error.details,
-	...error.extras,
-	timestamp: at.now.toISOString(),
-	path: at.path,
-	requestId: at.requestId,
-});
-
-/** The answer to an error: a refusal unchanged, 503 if the database is unavailable, otherwise 500. */
-const toHttpError = (error: unknown): HttpError => {
-	if (error instanceof HttpError) {
-		return error;
-	}
-
-	return isConnectionFault(error) ? databaseUnavailable() : serverFailure();
-};
 
 /**
  * The outermost layer: gives the request its id, turns every error into the one envelope, and logs the request when it
@@ -58,18 +33,14 @@ export const envelope =
 		try {
 			await answer();
 		} catch (error) {
-			const refusal = toHttpError(error);
+			const refusal = refusalOf(error);
 			if (refusal.status >= 500) {
 				requestLog().error({err: error}, 'request failed');
 			}
 
 			ctx.status = refusal.status;
-			ctx.set({
-				'Cache-Control': 'no-store',
-				'X-Error-Code': refusal.code,
-				...(refusal.retryAfter === null ? {} : {'Retry-After': String(refusal.retryAfter)}),
-			});
-			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
+			ctx.set(errorHeaders(refusal));
+			ctx.body = errorBody(refusal, {now: clock.now(), url: ctx.req.url, requestId});
 			// A body that arrived together with the headers ends with this turn.
 			if (!ctx.req.complete) {
 				await nextTurn();

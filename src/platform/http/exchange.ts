@@ -6,11 +6,6 @@ type ExchangeState = {
 	requestId: string;
 	/** The pattern of its route. */
 	route?: string;
-	hostname: string | null;
-	/** The orgKey of the custom domain that `hostname` names. */
-	domainKey?: string;
-	/** The wait under the limit of visits, if the request was counted before its route was known. */
-	visitWait?: number;
 	/** The log with the request's id. */
 	log: () => Logger;
 };
@@ -28,14 +23,4 @@ export type Exchange = {
 	body: unknown;
 	/** Adds to the headers of the answer. */
 	set(headers: Record<string, string>): void;
-};
-
-/** Headers whose names and values alternate, as an object. */
-export const headersOf = (alternating: readonly string[]): Record<string, string> => {
-	const headers: Record<string, string> = {};
-	for (let index = 0; index < alternating.length; index += 2) {
-		headers[alternating[index] ?? ''] = alternating[index + 1] ?? '';
-	}
-
-	return headers;
 };

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
 
 /** The role of a host: which surfaces it serves (contract/hosts 2). `other` may be a custom domain, which a look-up decides. */
-type HostRole = 'api' | 'link' | 'both' | 'other';
+export type HostRole = 'api' | 'link' | 'both' | 'other';
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);

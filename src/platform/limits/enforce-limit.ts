@@ -9,16 +9,14 @@ export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
 export type Counted = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
 
 /**
- * Counts a request, by the limit of the owner's plan if that sets one.
- * @param decided the seconds to wait, if the request has been counted already. @throws 429 beyond the limit.
+ * Counts a request, by the limit of the owner's plan if that sets one. @throws 429 beyond the limit.
  */
 export const enforceLimit = async (
 	{limiter, metrics, refusals}: LimitDeps,
 	limit: Limit,
 	{subject, owner}: Counted,
-	decided?: number,
 ): Promise<void> => {
-	const wait = decided ?? (await limiter.take(limitOfPlan(limit, owner?.plan?.limits), subject));
+	const wait = await limiter.take(limitOfPlan(limit, owner?.plan?.limits), subject);
 	if (wait > 0) {
 		metrics.rateLimited(limit.name);
 		if (owner !== null) {

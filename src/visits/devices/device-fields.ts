@@ -1,20 +1,19 @@
 import Joi from 'joi';
 import {cutText} from '../../platform/cut-text.ts';
-
-const SHORTEST_ID = 8;
+import {MAX_DEVICE_ID, MIN_DEVICE_ID} from './device-id.ts';
 
 /** The empty text gets the message of a short one. Custom messages would be merged with the others for each value. */
 const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 	errors.map((error) =>
 		error.code === 'string.empty'
 			? Object.assign(error, {
-					message: `${error.local.label} must be longer than or equal to ${SHORTEST_ID} characters`,
+					message: `${error.local.label} must be longer than or equal to ${MIN_DEVICE_ID} characters`,
 				})
 			: error,
 	);
 
 /** The device id assigned by an app (contract/sdk 2). */
-export const deviceIdField = Joi.string().min(SHORTEST_ID).max(100).error(tooShort);
+export const deviceIdField = Joi.string().min(MIN_DEVICE_ID).max(MAX_DEVICE_ID).error(tooShort);
 
 const TEXT_LIMIT = 100;
 

@@ -49,7 +49,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	linkCache: services.linkCache,
 	hostCache: services.hostCache,
 	keyCache: services.keyCache,
-	pageTemplates: services.pageTemplates,
+	pages: services.pages,
 	clientIp: services.clientIp,
 	relayRanges: services.relayRanges,
 	countries: services.countries,

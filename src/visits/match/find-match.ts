@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import {isConnectionFault} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
-import {findLiveLink} from '../resolution/visit/resolve-link.ts';
+import {findLiveLink} from '../resolution/visit/link-rows.ts';
 import {type AppData, appDataOf} from '../resolution/visit/tap-query.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';

@@ -57,9 +57,9 @@ export const matchAttemptRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		body: simulationBody,
-		handler: async ({services, params, request, body}) => {
+		handler: async ({services, params, body}) => {
 			const organization = await requireOrganization(services, params.orgId);
-			return simulateMatch(services, {organization, input: body, request});
+			return simulateMatch(services, {organization, input: body});
 		},
 	}),
 ].flat();

@@ -2,13 +2,14 @@ import {randomUUID} from 'node:crypto';
 import {IncomingMessage} from 'node:http';
 import {Socket} from 'node:net';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {Reply, type RequestFacts} from '../../accounts/route.ts';
+import {findOwnDomain} from '../../links/domains/locate.ts';
 import {createLinkStore} from '../../links/links/link-store.ts';
 import {getLink} from '../../links/links/read-links.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {linkNotFound, matchAttemptNotFound, noDeferredLink} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
+import type {Visit} from '../resolution/visit/answer-visit.ts';
 import {takeSignals} from '../resolution/visit/signals.ts';
 import {visitLink} from '../resolution/visit/visit-link.ts';
 import {type DryRunMatch, type DryServices, dryRun, dryRunMatch, type RunDeps} from './dry-run.ts';
@@ -51,26 +52,13 @@ export type Simulation = {
 	attempt: NonNullable<DryRunMatch['attempt']>;
 };
 
-/** A request as the server would get it, from an address and with a body of our choosing. */
-const requestFrom = (
-	{requestId, log}: Pick<RequestFacts, 'requestId' | 'log'>,
-	{url, ip, headers, body = ''}: {url: URL; ip: string; headers: Record<string, string>; body?: string},
-): RequestFacts => {
+/** A visit as the server would get it, from an address and with a body of our choosing. */
+const visitFrom = ({ip, headers, body = ''}: {ip: string; headers: Record<string, string>; body?: string}): Visit => {
 	const stream = new IncomingMessage(new Socket());
 	stream.headers = headers;
 	stream.push(body);
 	stream.push(null);
-	const facts = {
-		ip,
-		hostname: hostnameOf(url.host),
-		headers,
-		path: url.pathname,
-		isHead: false,
-		stream,
-		requestId,
-		log,
-	};
-	return {...facts, hungUp: () => new AbortController().signal};
+	return {ip, headers, stream, isHead: false};
 };
 
 type Page = {token: string | null; copies: boolean; referrer: string | null; postsSignals: boolean};
@@ -127,26 +115,29 @@ const linkIdOf = async (
 	return named.id;
 };
 
-type Played = {organization: Organization; input: SimulationInput; request: Pick<RequestFacts, 'requestId' | 'log'>};
+type Played = {organization: Organization; input: SimulationInput};
 
 /** Tap, beacon and first open by the code that serves them, over services of one transaction. */
-const play = async (services: DryServices, {organization, input, request}: Played): Promise<Simulation> => {
+const play = async (services: DryServices, {organization, input}: Played): Promise<Simulation> => {
 	const {platform, osVersion, deviceModel, language, timezone, query, delaySeconds} = input;
 	const linkId = await linkIdOf(services, organization.id, input);
 	const {id, url: shortUrl, shortCode, deferredDeepLinking} = await getLink(services, {organization, id: linkId});
-	const path = {orgKey: organization.orgKey, shortCode};
 	const {tap, open} = simulatedNetworks[input.network];
 	const {headers, signals} = browserOf(input);
 	const tappedAt = services.clock.now();
-	const url = new URL(shortUrl);
-	const tapping = requestFrom(request, {url, ip: tap, headers});
-	const answered = await visitLink(services, tapping, {...path, data: false}, query ?? {});
-	const page = readPage(answered instanceof Reply ? String(answered.parts.body) : '');
+	const hostname = hostnameOf(new URL(shortUrl).host);
+	const place = {
+		role: services.hostRoles.roleOf(hostname),
+		domain: await findOwnDomain(services, hostname),
+		path: {orgKey: organization.orgKey, shortCode, data: false},
+	};
+	const {body: html} = await visitLink(services, visitFrom({ip: tap, headers}), place, query ?? null);
+	const page = readPage(html);
 	const posted = page.postsSignals && input.beacon ? signals : null;
 	if (posted !== null) {
 		const body = JSON.stringify({token: page.token, ...posted});
 		const sent = {...headers, 'content-type': 'text/plain', 'content-length': String(Buffer.byteLength(body))};
-		await takeSignals(services, requestFrom(request, {url, ip: tap, headers: sent, body}), path);
+		await takeSignals(services, visitFrom({ip: tap, headers: sent, body}));
 	}
 
 	const openedAt = new Date(tappedAt.getTime() + delaySeconds * 1000);

@@ -1,60 +1,85 @@
+import type {IncomingMessage} from 'node:http';
 import {ORG_KEY, reservedSegments} from '../../accounts/organizations/org-key.ts';
-import {servedOnEveryHost} from '../../links/domains/path-prefixes.ts';
-import {HttpError} from '../../platform/errors.ts';
-import {type Exchange, headersOf} from '../../platform/http/exchange.ts';
+import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
+import {createSmallCache} from '../../platform/db/feed/small-cache.ts';
+import type {HttpError} from '../../platform/errors.ts';
 import {prefersPage} from '../../platform/http/prefers-page.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
-import {admitUnknown, domainOfHost, type RequestHostDeps} from './admit-host.ts';
-import type {Sender} from './error-page-senders.ts';
 import {noticePage} from './page/notice-page.ts';
 
-type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
+/** The content of an organization's error pages. */
+type ErrorPage = {organizationName: string; fallbackUrl: string | null};
 
-/** The orgKey of the organization whose path or domain was requested; null if it is nobody's. */
-const orgKeyOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<string | null> => {
-	const {path, state} = ctx;
-	const [, first = ''] = path.split('/');
-	const role = services.hostRoles.roleOf(state.hostname);
-	if (role === 'link' || role === 'both') {
-		return ORG_KEY.test(first) && !reservedSegments.has(first) ? first : null;
-	}
+/** Most cached orgKeys, because anybody may send any. */
+const MAX_CACHED = 10_000;
 
-	return servedOnEveryHost.has(first) ? null : ((await domainOfHost(services, ctx))?.orgKey ?? null);
+/** The error pages of organizations, by orgKey; null for one that has none. */
+export const createErrorPages = (changes: ChangeFeed, db: Db) => {
+	const pages = createSmallCache<ErrorPage | null>(changes, {
+		most: MAX_CACHED,
+		isOfIt: ({kind}) => kind === 'organization',
+	});
+	return {
+		of: (orgKey: string, before: () => Promise<void>): Promise<ErrorPage | null> =>
+			pages.get(orgKey, async () => {
+				await before();
+				return (
+					(await db('organizations')
+						.join('app_configs', 'app_configs.organization_id', 'organizations.id')
+						.where({'organizations.org_key': orgKey, error_pages: true})
+						.first({organizationName: 'organizations.name', fallbackUrl: 'app_configs.fallback_url'})) ?? null
+				);
+			}),
+	};
 };
 
-const senderOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<Sender | null> => {
-	const orgKey = await orgKeyOf(services, ctx);
-	// A request of a known route has been counted already.
-	const before = async () => (ctx.state.route === undefined ? admitUnknown(services, ctx) : undefined);
-	return orgKey === null ? null : services.errorPages.senderOf(orgKey, before);
+/** A refused request. `before` runs before a query, and may refuse. */
+type Refused = {
+	request: IncomingMessage;
+	path: string;
+	role: HostRole;
+	domain: VerifiedDomain | null;
+	before: () => Promise<void>;
+};
+
+/** The orgKey of the organization whose path or domain was requested; null if there is none. */
+const orgKeyOf = ({path, role, domain}: Refused): string | null => {
+	if (role !== 'link' && role !== 'both') {
+		return domain?.orgKey ?? null;
+	}
+
+	const [, first = ''] = path.split('/', 2);
+	return ORG_KEY.test(first) && !reservedSegments.has(first) ? first : null;
 };
 
 /**
- * Answers a refusal of 404 or 410 by a page with the same status, where the organization wants that and the caller
- * prefers it (contract/resolution 25). @returns false if the refusal is answered as JSON.
+ * The page of a refusal of 404 or 410, with the same status, where the organization wants that and the caller prefers it
+ * (contract/resolution 25). Null if the refusal is answered as JSON.
  */
-export const answeredByPage = async (services: ErrorPageDeps, ctx: Exchange, refusal: unknown): Promise<boolean> => {
-	const isAbsent = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 410);
-	if (!isAbsent || !['GET', 'HEAD'].includes(ctx.method) || !prefersPage(ctx.req.headers)) {
-		return false;
+export const errorPageOf = async (
+	{errorPages}: Pick<Services, 'errorPages'>,
+	refused: Refused,
+	{status, code}: HttpError,
+): Promise<{status: number; headers: readonly string[]; body: string} | null> => {
+	const {method = '', headers} = refused.request;
+	const isAbsent = status === 404 || status === 410;
+	const orgKey = isAbsent && (method === 'GET' || method === 'HEAD') && prefersPage(headers) ? orgKeyOf(refused) : null;
+	// Beyond the limit, or without the database, the refusal stands as JSON.
+	const found = orgKey === null ? null : await errorPages.of(orgKey, refused.before).catch(() => null);
+	if (found === null) {
+		return null;
 	}
 
-	// Over the limit, or without the database, the refusal stands as JSON.
-	const sender = await senderOf(services, ctx).catch(() => null);
-	if (sender === null) {
-		return false;
-	}
-
-	const {headers, body} = noticePage({
-		notice: refusal.status === 410 ? 'gone' : 'notFound',
-		organizationName: sender.organizationName,
-		acceptLanguage: ctx.req.headers['accept-language'],
-		href: sender.fallbackUrl,
+	const page = noticePage({
+		notice: status === 410 ? 'gone' : 'notFound',
+		organizationName: found.organizationName,
+		acceptLanguage: headers['accept-language'],
+		href: found.fallbackUrl,
 		movesOn: false,
+		vary: 'Accept, Accept-Language',
 	});
-	ctx.status = refusal.status;
-	ctx.body = Buffer.from(body, 'latin1');
-	ctx.status = refusal.status;
-	ctx.set({...headersOf(headers), Vary: 'Accept, Accept-Language', 'X-Error-Code': refusal.code});
-	return true;
+	return {status, headers: [...page.headers, 'X-Error-Code', code], body: page.body};
 };

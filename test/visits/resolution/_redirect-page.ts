@@ -1,18 +1,28 @@
 import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
 import {pageLanguage} from '../../../src/visits/resolution/page/page-language.ts';
-import {renderRedirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import {redirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
 import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
 import {linkView, matchToken} from '../../fixtures/link-view.ts';
 
 export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
 
-export const render = (visitorClass: VisitorClass, overrides: Partial<LinkView> = {}, acceptLanguage = 'en') =>
-	renderRedirectPage({
-		link: linkView(overrides),
-		visitor: {class: visitorClass},
-		language: pageLanguage(acceptLanguage),
-		qrSvg,
-	});
+/** The page as text. */
+export const textOf = ({body}: {body: string}): string => Buffer.from(body, 'latin1').toString();
+
+export const render = (
+	visitorClass: VisitorClass,
+	overrides: Partial<LinkView> = {},
+	acceptLanguage = 'en',
+	code: string | null = qrSvg,
+) =>
+	textOf(
+		redirectPage(linkView(overrides), {
+			visitor: {class: visitorClass},
+			language: pageLanguage(acceptLanguage),
+			globalPrivacyControl: false,
+			qrSvg: code,
+		}),
+	);
 
 type Anchor = {text: string; href: string; copies: string | null; isPrimary: boolean};
 

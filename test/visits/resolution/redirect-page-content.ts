@@ -2,10 +2,11 @@ import {createHash} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
-import {pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
-import {redirectPageHeaders} from '../../../src/visits/resolution/page/redirect-page.ts';
-import {headerRecord, hostileTexts, matchToken} from '../../fixtures/link-view.ts';
-import {anchorsOf, classes, configOf, render} from './_redirect-page.ts';
+import {type PageLanguage, pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
+import {redirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import {headerRecord, hostileTexts, linkView, matchToken} from '../../fixtures/link-view.ts';
+import {anchorsOf, classes, configOf, qrSvg, render, textOf} from './_redirect-page.ts';
 
 test('a stored target that is unsafe is not shown', (t) => {
 	for (const fallbackUrl of ['javascript:alert(1)', 'https://go.example.com/AB12/other', 'https://user@example.com/']) {
@@ -33,22 +34,37 @@ test('the page loads nothing but the image, and holds no inline handler or style
 	}
 });
 
-test('the policy names the hashes of the one style and the one script that a page has', (t) => {
-	const page = render('ios-browser');
-	const hashes = (tag: string) =>
+const drawn = (visitorClass: VisitorClass, language: PageLanguage = 'en', overrides: Partial<LinkView> = {}) =>
+	redirectPage(linkView(overrides), {visitor: {class: visitorClass}, language, globalPrivacyControl: false, qrSvg});
+
+test('the policy names the hashes of the one style and the one script that a page has, whatever its content', (t) => {
+	const hashesOf = (page: string, tag: string) =>
 		[...page.matchAll(new RegExp(`<${tag}>([^<]*(?:<(?!/${tag}>)[^<]*)*)</${tag}>`, 'g'))].map(
 			([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
 		);
-	const [[script, ...scripts], [style, ...styles]] = [hashes('script'), hashes('style')];
-	t.deepEqual([scripts, styles], [[], []]);
-	t.is(
-		headerRecord(redirectPageHeaders('en'))['Content-Security-Policy'],
-		`default-src 'none'; script-src ${script}; style-src ${style}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-	);
+	const policies = new Set<string>();
+	for (const visitorClass of classes) {
+		for (const overrides of [{}, {token: null}, {og: {title: null, description: null, imageUrl: null}}]) {
+			const page = drawn(visitorClass, 'en', overrides);
+			const [[script, ...scripts], [style, ...styles]] = [
+				hashesOf(textOf(page), 'script'),
+				hashesOf(textOf(page), 'style'),
+			];
+			t.deepEqual([scripts, styles], [[], []]);
+			const {'Content-Security-Policy': policy = ''} = headerRecord(page.headers);
+			t.is(
+				policy,
+				`default-src 'none'; script-src ${script}; style-src ${style}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+			);
+			policies.add(policy);
+		}
+	}
+
+	t.true(policies.size > 5);
 });
 
 test('the page is never cached, asks for the timezone and names its language', (t) => {
-	t.like(headerRecord(redirectPageHeaders('ar')), {
+	t.like(headerRecord(drawn('ios-browser', 'ar').headers), {
 		'Content-Type': 'text/html; charset=utf-8',
 		'Content-Language': 'ar',
 		'Cache-Control': 'no-store',

@@ -1,47 +1,46 @@
 import {type Html, html, render} from './html.ts';
 import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
 
-const meta = (attribute: 'name' | 'property', key: string, content: string | null): Html | null =>
+/** The texts of a link preview; null for one that it does not have. */
+type Preview = Record<'title' | 'url' | 'siteName', string | Html> &
+	Record<'description' | 'image', string | Html | null>;
+
+const meta = (attribute: 'name' | 'property', key: string, content: string | Html | null): Html | null =>
 	content === null ? null : html`<meta ${attribute}="${key}" content="${content}">\n`;
 
 /** The tags of link previews (contract/resolution 7), without those that only X reads. */
-export const socialTags = (link: LinkView): Html => {
-	const title = titleOf(link);
-	const description = descriptionOf(link);
-	const image = imageOf(link);
-	return html`${[
+export const socialTags = ({title, description, image, url, siteName}: Preview): Html =>
+	html`${[
 		meta('name', 'robots', 'noindex, nofollow'),
 		meta('name', 'description', description),
 		meta('property', 'og:type', 'website'),
 		meta('property', 'og:title', title),
 		meta('property', 'og:description', description),
-		meta('property', 'og:url', link.url),
-		meta('property', 'og:site_name', link.organizationName),
+		meta('property', 'og:url', url),
+		meta('property', 'og:site_name', siteName),
 		meta('property', 'og:image', image),
 		meta('property', 'og:image:alt', image && title),
-	]}<link rel="canonical" href="${link.url}">`;
-};
+	]}<link rel="canonical" href="${url}">`;
 
-const twitterTags = (link: LinkView): Html => {
-	const image = imageOf(link);
-	return html`${[
+const twitterTags = ({title, description, image}: Preview): Html =>
+	html`${[
 		meta('name', 'twitter:card', image === null ? 'summary' : 'summary_large_image'),
-		meta('name', 'twitter:title', titleOf(link)),
-		meta('name', 'twitter:description', descriptionOf(link)),
+		meta('name', 'twitter:title', title),
+		meta('name', 'twitter:description', description),
 		meta('name', 'twitter:image', image),
 	]}`;
-};
 
 /** The one static page for all crawlers: tags, no script, no redirect, no token (contract/resolution 5). */
 export const renderCrawlerPage = (link: LinkView): string => {
 	const title = titleOf(link);
 	const description = descriptionOf(link);
+	const preview = {title, description, image: imageOf(link), url: link.url, siteName: link.organizationName};
 	return render(html`<!doctype html>
 <html lang="en" prefix="og: https://ogp.me/ns#">
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
-${twitterTags(link)}${socialTags(link)}
+${twitterTags(preview)}${socialTags(preview)}
 </head>
 <body><h1 dir="auto">${title}</h1>${description !== null && html`<p dir="auto">${description}</p>`}</body>
 </html>

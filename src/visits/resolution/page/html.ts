@@ -8,7 +8,7 @@ type Fragment = Html | string | number | null | undefined | false | readonly Fra
 const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 
 /** The text, escaped for HTML text and quoted attributes. */
-const escapeText = (text: string): string =>
+export const escapeText = (text: string): string =>
 	/[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? '') : text;
 
 const write = (fragment: Fragment): string => {
@@ -48,3 +48,37 @@ export const jsonBlock = (value: unknown): Html =>
 	);
 
 export const render = (page: Html): string => page[markup];
+
+/** The bytes of a text in UTF-8, as one character each: written as `latin1`, they need no encoding. */
+export const bytesAsText = (text: string): string =>
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII from its first character on
+	/[^\u0000-\u007f]/.test(text) ? Buffer.from(text).toString('latin1') : text;
+
+/** No text of ours has this character, and only our own texts are in a template. */
+const SLOT = '\0';
+
+/** A place of a template that each page fills by itself. */
+export const slot = (name: string): Html => trusted(`${SLOT}${name}${SLOT}`);
+
+/** A text of ours whose `placeholder` is a place of the template. */
+export const withSlot = (text: string, placeholder: string, name: string): Html => {
+	const [before = '', ...after] = text.split(placeholder);
+	return html`${before}${after.map((part) => html`${slot(name)}${part}`)}`;
+};
+
+/** The text of a slot: escaped, and as bytes. */
+export const slotText = (text: string): string => bytesAsText(escapeText(text));
+
+/** Compiles a template. @returns its pages, of the texts of its slots (`slotText`), as bytes. */
+export const compile = (page: Html): ((texts: Readonly<Record<string, string>>) => string) => {
+	const parts = page[markup].split(SLOT).map(bytesAsText);
+	return (texts) => {
+		let filled = '';
+		for (let index = 0; index < parts.length; index += 1) {
+			const part = parts[index] ?? '';
+			filled += index % 2 === 0 ? part : (texts[part] ?? '');
+		}
+
+		return filled;
+	};
+};

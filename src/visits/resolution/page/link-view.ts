@@ -62,16 +62,11 @@ export const logoOf = ({logoUrl}: LinkView): string | null => {
 };
 
 /** The row's link on the shared domain or its own. */
-export const urlOf = ({addresses}: {addresses: Addresses}, row: ResolvedRow): string =>
+const urlOf = ({addresses}: {addresses: Addresses}, row: ResolvedRow): string =>
 	shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code});
 
-/** @param token, query of the visit that receives the page. */
-export const linkViewOf = (
-	services: {addresses: Addresses},
-	row: ResolvedRow,
-	token: string | null,
-	query: LinkView['query'] = null,
-): LinkView => {
+/** The link without a visit. */
+export const baseViewOf = (services: {addresses: Addresses}, row: ResolvedRow): LinkView => {
 	const url = urlOf(services, row);
 	return {
 		organizationName: row.organization_name,
@@ -81,12 +76,12 @@ export const linkViewOf = (
 		title: row.title,
 		og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
 		path: row.path ?? '/',
-		params: withQuery(ownParams(row), query ?? {}),
-		query,
+		params: ownParams(row),
+		query: null,
 		fallbackUrl: row.fallback_url,
 		destinations: row.destinations,
 		utm: Object.fromEntries(urlColumns.map(({column}) => [column, row[column]])),
-		token,
+		token: null,
 		ios: row.ios,
 		android: row.android ?? [],
 		clipboardFormat: row.clipboard_format ?? 'token',
@@ -94,3 +89,11 @@ export const linkViewOf = (
 		host: URL.canParse(url) ? new URL(url).host : services.addresses.linkDomain,
 	};
 };
+
+/** The link for the visit that receives the page. */
+export const viewOfVisit = (view: LinkView, token: string | null, query: LinkView['query']): LinkView => ({
+	...view,
+	token,
+	query,
+	params: query === null ? view.params : withQuery(view.params, query),
+});

@@ -1,9 +1,9 @@
-import {html, render} from './html.ts';
+import {memoize} from '../../../platform/memoize.ts';
+import {compile, html, slot, slotText, withSlot} from './html.ts';
 import {type Notice, noticeStrings} from './notice-strings.ts';
+import {pageHead, pageHeaders} from './page-head.ts';
 import {directionOf, pageLanguage} from './page-language.ts';
-import {pageStrings} from './page-strings.ts';
-import {bytesAsText} from './page-templates.ts';
-import {pageHead, redirectPageHeaders} from './redirect-page.ts';
+import {type PageLanguage, pageStrings} from './page-strings.ts';
 
 /** A page without a link: the URL to which an unknown code leads, or why there is no content. */
 type NoticePage = {
@@ -14,35 +14,51 @@ type NoticePage = {
 	href: string | null;
 	/** Whether the page redirects by itself. */
 	movesOn: boolean;
+	vary?: string;
 };
 
-/** The page in the visitor's language. It needs no script. @returns its headers, names and values alternating, and its bytes as text. */
-export const noticePage = ({notice, organizationName, acceptLanguage, href, movesOn}: NoticePage) => {
-	const language = pageLanguage(acceptLanguage);
-	const host = href === null ? '' : new URL(href).host;
-	const [initial = ''] = organizationName.trim();
+/** The parts by which notices differ, besides the texts of their slots. */
+type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn: boolean};
+
+const draw = ({language, notice, hasButton, movesOn}: Kind) => {
 	const words = noticeStrings[language];
-	const title = words[notice].replace('{host}', () => host);
+	const title = withSlot(words[notice], '{host}', 'host');
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
-	const page = html`<!doctype html>
+	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot('href')}">\n` : null;
+	return compile(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
-${pageHead(title, movesOn ? html`<meta http-equiv="refresh" content="0;url=${href}">\n` : null)}
+${pageHead(title, refresh)}
 <body>
 <main>
 <div class="body">
 <div class="intro">
-<p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span><bdi>${organizationName}</bdi></p>
+<p class="sender"><span class="mark" aria-hidden="true">${slot('initial')}</span><bdi>${slot('name')}</bdi></p>
 <h1>${title}</h1>
 ${advice !== null && html`<p class="about">${advice}</p>\n`}</div>
 ${
-	href !== null &&
+	hasButton &&
 	html`<div class="offer">
-<a class="button primary" href="${href}">${pageStrings[language].website}<bdi class="where" dir="ltr">${host}</bdi></a>
+<a class="button primary" href="${slot('href')}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot('host')}</bdi></a>
 </div>\n`
 }</div>
 </main>
 </body>
 </html>
-`;
-	return {headers: redirectPageHeaders(language), body: bytesAsText(render(page))};
+`);
+};
+
+const templates = memoize((kind) => draw(JSON.parse(kind) as Kind));
+
+/** The page in the visitor's language. It needs no script. @returns its headers, names and values alternating, and its bytes as text. */
+export const noticePage = ({notice, organizationName, acceptLanguage, href, movesOn, ...headers}: NoticePage) => {
+	const language = pageLanguage(acceptLanguage);
+	const [initial = ''] = organizationName.trim();
+	const kind: Kind = {language, notice, hasButton: href !== null, movesOn};
+	const body = templates(JSON.stringify(kind))({
+		initial: slotText(initial.toUpperCase()),
+		name: slotText(organizationName),
+		href: slotText(href ?? ''),
+		host: slotText(href === null ? '' : new URL(href).host),
+	});
+	return {headers: pageHeaders(language, headers), body};
 };

@@ -33,7 +33,7 @@ export type Offer = {
 	qr: boolean;
 };
 
-type PagePlan = {
+export type PagePlan = {
 	offer: Offer;
 	/** Replaces `offer` if the script detects that the Mac is an iPad. */
 	ipadOffer: Offer | null;

@@ -14,16 +14,19 @@ export type PageConfig = {
 };
 
 /**
- * The page's only script; links work without it. It copies the token on a tap (contract/resolution 16), detects an iPad that
- * claims to be a Mac, posts signals that headers do not carry (contract/resolution 8), and redirects desktop browsers.
- * Written for old web views. A link that does not wait for the copy may end the page before the asynchronous clipboard
- * API finishes, so it first uses the older copy command.
+ * The parts of the page's script, in their order; a page carries those of its content, and its links work without. The
+ * script copies the token on a tap (contract/resolution 16), detects an iPad that claims to be a Mac, posts signals that
+ * headers do not carry (contract/resolution 8), and redirects desktop browsers. Written for old web views. A link that
+ * does not wait for the copy may end the page before the asynchronous clipboard API finishes, so it first uses the older
+ * copy command. The build minifies the parts; names at their top level are shared, and stay.
  */
-export const pageScript = `(function () {
-var c = JSON.parse(document.getElementById('config').textContent), n = navigator, d = document;
-var byId = function (id) { return d.getElementById(id); };
-function each(selector, run) { Array.prototype.forEach.call(d.querySelectorAll(selector), run); }
-function select(text) {
+export const scriptParts = {
+	base: `var d = document, n = navigator, c = JSON.parse(byId('config').textContent), ipad;
+function byId(id) { return d.getElementById(id); }
+`,
+	each: `function each(selector, run) { [].forEach.call(d.querySelectorAll(selector), run); }
+`,
+	copy: `function select(text) {
 	var i = d.createElement('input'), from = d.activeElement, done = false;
 	i.value = text; i.readOnly = true; i.className = 'away'; d.body.appendChild(i);
 	i.select(); i.setSelectionRange(0, text.length);
@@ -39,7 +42,8 @@ function copy(text, atOnce) {
 	return atOnce ? old().catch(write) : write().catch(old);
 }
 function say(text) { return function () { byId('status').textContent = text; }; }
-each('[data-copies]', function (a) {
+`,
+	copies: `each('[data-copies]', function (a) {
 	a.addEventListener('click', function (e) {
 		var waits = a.getAttribute('data-copies') === 'before', copied = copy(c.copies || c.token, !waits);
 		copied.then(say(c.codeCopied), function () {});
@@ -50,17 +54,21 @@ each('[data-copies]', function (a) {
 		setTimeout(go, 400);
 	});
 });
-each('[data-copy-link]', function (b) {
+`,
+	copyLink: `each('[data-copy-link]', function (b) {
 	b.hidden = false;
 	b.addEventListener('click', function () { copy(b.getAttribute('data-copy-link')).then(say(c.linkCopied), function () {}); });
 });
-each('img', function (i) {
+`,
+	images: `each('img', function (i) {
 	var drop = function () { i.parentNode.hidden = true; };
 	if (i.complete && !i.naturalWidth) drop(); else i.addEventListener('error', drop);
 });
-var ipad = c.hasIpadOffer && n.maxTouchPoints > 1;
+`,
+	ipad: `ipad = c.hasIpadOffer && n.maxTouchPoints > 1;
 if (ipad) { byId('offer').hidden = true; byId('ipad-offer').hidden = false; }
-var sent = false;
+`,
+	signals: `var sent = false;
 function send(hints) {
 	if (sent) return;
 	sent = true;
@@ -72,13 +80,14 @@ function send(hints) {
 		touchPoints: n.maxTouchPoints, model: hints && hints.model, platformVersion: hints && hints.platformVersion
 	})], { type: 'text/plain' }));
 }
-if (c.signalUrl && n.sendBeacon && !n.globalPrivacyControl) {
+if (n.sendBeacon && !n.globalPrivacyControl) {
 	var ua = n.userAgentData;
 	if (ua && ua.mobile && ua.getHighEntropyValues) {
 		addEventListener('pagehide', function () { send(); });
 		ua.getHighEntropyValues(['model', 'platformVersion']).then(send, function () { send(); });
 	} else send();
 }
-if (c.redirectTo && !ipad) location.replace(c.redirectTo);
-})();
-`;
+`,
+	redirect: `if (!ipad) location.replace(c.redirectTo);
+`,
+};

@@ -1,211 +1,250 @@
-import {createHash} from 'node:crypto';
+import {LRUCache} from 'lru-cache';
 import {socialTags} from './crawler-page.ts';
-import {type Html, html, jsonBlock, render, trusted} from './html.ts';
-import {descriptionOf, imageOf, type LinkView, logoOf, sharedUrl, titleOf} from './link-view.ts';
-import {type Action, type Offer, type PageVisitor, planPage} from './page-actions.ts';
+import {bytesAsText, compile, type Html, html, jsonBlock, render, slot, slotText, trusted, withSlot} from './html.ts';
+import {type LinkTexts, linkTextsOf} from './link-texts.ts';
+import {type LinkView, sharedUrl} from './link-view.ts';
+import {type Action, type Offer, type PagePlan, type PageVisitor, planPage} from './page-actions.ts';
+import {pageHead, pageHeaders, scriptOf, styleOf} from './page-head.ts';
 import {directionOf} from './page-language.ts';
-import {type PageConfig, pageScript} from './page-script.ts';
+import type {PageConfig, scriptParts} from './page-script.ts';
 import {type PageLanguage, type PageStrings, pageStrings} from './page-strings.ts';
-import {pageStyle} from './page-style.ts';
+import type {styleParts} from './page-style.ts';
 
-const TITLE_LENGTH = 70;
-const DESCRIPTION_LENGTH = 200;
-const NAME_LENGTH = 50;
-
-/** Truncates the text to a number of graphemes, so that no emoji is cut in two. */
-const clamp = (text: string, length: number): string => {
-	if (text.length <= length) {
-		return text;
-	}
-
-	const characters = [...new Intl.Segmenter().segment(text)].map(({segment}) => segment);
-	return characters.length <= length
-		? text
-		: `${characters
-				.slice(0, length - 1)
-				.join('')
-				.trimEnd()}…`;
+/** The visit for which a page is drawn. */
+type PageVisit = {
+	visitor: PageVisitor;
+	language: PageLanguage;
+	/** The request sent `Sec-GPC: 1`: no signals are posted. */
+	globalPrivacyControl: boolean;
+	/** The short URL's QR code as our own markup, with its quiet zone; null for none. */
+	qrSvg: string | null;
 };
 
-/** Letters of right-to-left scripts, and controls of direction. */
-const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+/** A kind of page: everything by which its markup differs, besides the texts of its slots. */
+type Kind = {plan: PagePlan; language: PageLanguage; has: LinkTexts['has']; hasSignals: boolean; hasQr: boolean};
 
-/** The organization's name within a button's text, isolated where it might turn the words around it. */
-const nameWithin = ({organizationName}: LinkView): string => {
-	const name = clamp(organizationName, NAME_LENGTH);
-	return TURNS.test(name) ? `\u2068${name}\u2069` : name;
-};
+/** A link's own website, with the host below its label. */
+const showsHost = ({label, weight}: Action): boolean => label === 'website' && weight !== 'quiet';
 
-const actionLink = ({label, weight, href, copies}: Action, link: LinkView, words: PageStrings): Html => {
+/** An action of an offer, with the slot of its `href`. */
+type Placed = Action & {at: string};
+const placed = ({actions}: Offer, prefix: string): Placed[] =>
+	actions.map((action, index) => ({...action, at: `${prefix}${index}`}));
+
+const actionLink = (action: Placed, words: PageStrings): Html => {
+	const {label, weight, copies, at} = action;
 	const names = {...words, appStore: 'App Store', googlePlay: 'Google Play'};
-	const isQuiet = weight === 'quiet';
-	return html`<a class="${isQuiet ? weight : `button ${weight}`}" href="${href}"${copies !== null && html` data-copies="${copies}"`}>${names[
-		label
-	].replace('{name}', () =>
-		nameWithin(link),
-	)}${label === 'website' && !isQuiet && html`<bdi class="where" dir="ltr">${new URL(href).host}</bdi>`}</a>\n`;
+	return html`<a class="${weight === 'quiet' ? weight : `button ${weight}`}" href="${slot(at)}"${copies !== null && html` data-copies="${copies}"`}>${withSlot(
+		names[label],
+		'{name}',
+		'nameWithin',
+	)}${showsHost(action) && html`<bdi class="where" dir="ltr">${slot(`${at}host`)}</bdi>`}</a>\n`;
 };
 
-/** The short URL for people, with a line break opportunity after each slash. */
-const shortUrl = ({url}: LinkView): Html => {
-	const parts = url.replace(/^https:\/\//, '').split(/(?<=\/)/);
-	return html`<p class="url"><bdi dir="ltr">${parts.map((part) => html`${part}<wbr>`)}</bdi></p>`;
-};
+const shortUrl = html`<p class="url"><bdi dir="ltr">${slot('breakableUrl')}</bdi></p>`;
 
-const copyButton = (url: string, words: PageStrings): Html =>
-	html`<button type="button" hidden data-copy-link="${url}">${words.copyLink}</button>`;
+const copyButton = (name: string, words: PageStrings): Html =>
+	html`<button type="button" hidden data-copy-link="${slot(name)}">${words.copyLink}</button>`;
 
-const sharePanel = (text: string, link: LinkView, words: PageStrings, wayOut?: Action): Html =>
-	html`<div class="panel"><p>${text}</p>${shortUrl(link)}${wayOut && actionLink(wayOut, link, words)}${copyButton(sharedUrl(link), words)}</div>\n`;
+const sharePanel = (text: string, words: PageStrings, wayOut?: Placed): Html =>
+	html`<div class="panel"><p>${text}</p>${shortUrl}${wayOut && actionLink(wayOut, words)}${copyButton('sharedUrl', words)}</div>\n`;
 
-const scanPanel = (qrSvg: string, link: LinkView, words: PageStrings): Html => html`<div class="panel scan">
-<div class="qr" role="img" aria-label="${words.qrAlt.replace('{url}', () => link.url)}">${trusted(qrSvg)}</div>
-<div class="beside"><p>${words.scan}</p>${shortUrl(link)}${copyButton(link.url, words)}</div>
+const scanPanel = (words: PageStrings): Html => html`<div class="panel scan">
+<div class="qr" role="img" aria-label="${withSlot(words.qrAlt, '{url}', 'url')}">${slot('qr')}</div>
+<div class="beside"><p>${words.scan}</p>${shortUrl}${copyButton('url', words)}</div>
 </div>
 `;
 
 const isStore = ({label}: Action): boolean => label === 'appStore' || label === 'googlePlay';
 
+const hasPanel = ({actions, hint}: Offer, hasQr: boolean): boolean => hint !== null || (actions.length === 0 && !hasQr);
+
 /**
  * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: what it copies, and the
  * link without copying.
  */
-const offerMarkup = (
-	{actions, hint, wayOut, qr}: Offer,
-	link: LinkView,
-	words: PageStrings,
-	qrSvg: string | null,
-): Html => {
+const offerMarkup = (offer: Offer, prefix: string, words: PageStrings, hasQr: boolean): Html => {
+	const actions = placed(offer, prefix);
 	const copying = actions.find(({copies}) => copies !== null);
 	const consent = html`<div class="consent"><p>${words.copyNote}</p>\n${actions
 		.filter(({label}) => label === 'withoutCopying')
-		.map((action) => actionLink(action, link, words))}</div>\n`;
+		.map((action) => actionLink(action, words))}</div>\n`;
 	const draw = (isWanted: (action: Action) => boolean) =>
-		actions.filter(isWanted).map((action) => html`${actionLink(action, link, words)}${action === copying && consent}`);
+		actions.filter(isWanted).map((action) => html`${actionLink(action, words)}${action === copying && consent}`);
 	const stores = draw(isStore);
-	const scan = qr && qrSvg !== null && scanPanel(qrSvg, link, words);
-	const isEmpty = actions.length === 0 && !scan;
-	const panelText = isEmpty ? words.nothing : hint && words.hint.replace('{browser}', hint);
-	return html`${draw(({weight}) => weight === 'primary')}${scan}${draw((action) => action.weight === 'secondary' && !isStore(action))}${
+	const isEmpty = actions.length === 0 && !hasQr;
+	const text = isEmpty || offer.hint === null ? words.nothing : words.hint.replace('{browser}', offer.hint);
+	const wayOut = offer.wayOut && {...offer.wayOut, at: `${prefix}wayOut`};
+	return html`${draw(({weight}) => weight === 'primary')}${hasQr && scanPanel(words)}${draw((action) => action.weight === 'secondary' && !isStore(action))}${
 		stores.length > 0 && html`<div class="stores">\n${stores}</div>\n`
-	}${draw(({label, weight}) => weight === 'quiet' && label !== 'withoutCopying')}${panelText !== null && sharePanel(panelText, link, words, wayOut)}`;
+	}${draw(({label, weight}) => weight === 'quiet' && label !== 'withoutCopying')}${hasPanel(offer, hasQr) && sharePanel(text, words, wayOut)}`;
 };
 
-const cover = (link: LinkView): Html | null => {
-	const image = imageOf(link);
-	// The policy blocks images over plain http.
-	return image?.startsWith('https:')
-		? html`<figure><img src="${image}" alt="" referrerpolicy="no-referrer"></figure>\n`
-		: null;
-};
+const cover = html`<figure><img src="${slot('image')}" alt="" referrerpolicy="no-referrer"></figure>\n`;
 
-const sender = (link: LinkView, title: string): Html => {
-	const {organizationName} = link;
-	const [initial = ''] = organizationName.trim();
-	const logo = logoOf(link);
-	// Over the initial, which shows where the picture cannot be loaded.
-	const picture = logo && html`<span class="logo"><img src="${logo}" alt="" referrerpolicy="no-referrer"></span>`;
-	return html`<p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}${picture}</span>${
-		title !== organizationName && html`<bdi>${organizationName}</bdi>`
+// Over the initial, which shows where the picture cannot be loaded.
+const logo = html`<span class="logo"><img src="${slot('logo')}" alt="" referrerpolicy="no-referrer"></span>`;
+
+const sender = ({logo: hasLogo, ownTitle}: LinkTexts['has']): Html =>
+	html`<p class="sender"><span class="mark" aria-hidden="true">${slot('initial')}${hasLogo && logo}</span>${
+		ownTitle && html`<bdi>${slot('name')}</bdi>`
 	}</p>`;
-};
 
-/** The head of every page for people. @param tags come before those of its appearance. */
-export const pageHead = (title: string, tags: Html | null, style = pageStyle): Html => html`<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title>
-${tags}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
-<link rel="icon" href="data:,">
-<style>${trusted(style)}</style>
-</head>`;
+/** The parts of the style and the script that a kind of page needs. */
+const partsOf = ({plan, has, hasSignals, hasQr}: Kind) => {
+	const offers = [plan.offer, plan.ipadOffer].filter((offer) => offer !== null);
+	const actions = offers.flatMap((offer) => offer.actions);
+	const copies = actions.some((action) => action.copies !== null);
+	const panels = hasQr || offers.some((offer) => hasPanel(offer, offer === plan.offer && hasQr));
+	const images = has.cover || has.logo;
+	const style: Record<Exclude<keyof typeof styleParts, 'base'>, boolean> = {
+		hidden: panels || images || plan.ipadOffer !== null,
+		status: copies || panels,
+		image: images,
+		cover: has.cover,
+		logo: has.logo,
+		quiet: actions.some(({weight}) => weight === 'quiet'),
+		where: actions.some(showsHost),
+		stores: actions.some(isStore),
+		consent: copies,
+		copying: copies || panels,
+		panel: panels,
+		scan: hasQr,
+	};
+	const script: Record<Exclude<keyof typeof scriptParts, 'base'>, boolean> = {
+		each: copies || panels || images,
+		copy: copies || panels,
+		copies,
+		copyLink: panels,
+		images,
+		ipad: plan.ipadOffer !== null,
+		signals: hasSignals,
+		redirect: plan.redirectTo !== null,
+	};
+	const wanted = <Name extends string>(parts: Record<Name, boolean>): Set<Name> =>
+		new Set((Object.keys(parts) as Name[]).filter((name) => parts[name]));
+	return {style: styleOf(wanted(style)), script: scriptOf(wanted(script))};
+};
 
 /** The short URL's own page for people: 200; its links work without script (contract/resolution 14 to 20). */
-export const renderRedirectPage = ({
-	link,
-	visitor,
-	language = 'en',
-	qrSvg,
-	globalPrivacyControl = false,
-	texts = {style: pageStyle, script: pageScript},
-}: {
-	link: LinkView;
-	visitor: PageVisitor;
-	language?: PageLanguage;
-	/** The short URL's QR code as our own markup, with its quiet zone. */
-	qrSvg: string | null;
-	/** The request sent `Sec-GPC: 1`: no signals are posted. */
-	globalPrivacyControl?: boolean;
-	/** Placeholders for the style and the script, which are the same for all pages. */
-	texts?: {style: string; script: string};
-}): string => {
+const draw = (kind: Kind) => {
+	const {plan, language, has, hasQr} = kind;
 	const words = pageStrings[language];
+	const {style, script} = partsOf(kind);
+	const social = socialTags({
+		title: slot('title'),
+		description: has.description ? slot('description') : null,
+		image: has.image ? slot('image') : null,
+		url: slot('url'),
+		siteName: slot('name'),
+	});
+	const page = html`<!doctype html>
+<html lang="${language}" dir="${directionOf(language)}" prefix="og: https://ogp.me/ns#">
+${pageHead(
+	slot('title'),
+	html`${social}
+${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${slot('banner')}, app-argument=${slot('sharedUrl')}">\n`}${
+	plan.redirectTo !== null &&
+	html`<noscript><meta http-equiv="refresh" content="0;url=${slot('redirectTo')}"></noscript>\n`
+}`,
+	style,
+)}
+<body>
+<main>
+${has.cover && cover}<div class="body">
+<div class="intro">
+${sender(has)}
+<h1 dir="auto">${slot('heading')}</h1>
+${has.description && html`<p class="about" dir="auto">${slot('about')}</p>`}
+</div>
+<div class="offer" id="offer">
+${offerMarkup(plan.offer, 'offer', words, hasQr)}</div>
+${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, 'ipad', words, false)}</div>`}
+<p class="status" id="status" role="status"></p>
+</div>
+</main>
+<script type="application/json" id="config">${slot('config')}</script>
+<script>${trusted(script)}</script>
+</body>
+</html>
+`;
+	return {write: compile(page), headers: pageHeaders(language, {style, script})};
+};
+
+const shapeOf = ({actions, hint, wayOut, qr}: Offer): string => {
+	let shape = `${hint}${wayOut !== undefined}${qr}`;
+	for (const {label, weight, copies} of actions) {
+		shape += ` ${label}/${weight}/${copies}`;
+	}
+
+	return shape;
+};
+
+const keyOf = ({plan, language, has, hasSignals, hasQr}: Kind): string =>
+	`${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
+		plan.bannerAppStoreId !== null
+	} ${shapeOf(plan.offer)} ${plan.ipadOffer === null ? '' : shapeOf(plan.ipadOffer)}`;
+
+/** Kinds of pages that are kept drawn: all that one installation's visitors get in practice. */
+const MAX_KINDS = 1000;
+const drawn = new LRUCache<string, ReturnType<typeof draw>>({max: MAX_KINDS});
+
+const fillOffer = (texts: Record<string, string>, offer: Offer, prefix: string): void => {
+	for (const [index, action] of offer.actions.entries()) {
+		texts[`${prefix}${index}`] = slotText(action.href);
+		if (showsHost(action)) {
+			texts[`${prefix}${index}host`] = slotText(new URL(action.href).host);
+		}
+	}
+
+	if (offer.wayOut !== undefined) {
+		texts[`${prefix}wayOut`] = slotText(offer.wayOut.href);
+	}
+};
+
+/**
+ * A link's page for one visit. A page is drawn once for its kind; a visit fills in the texts of its link, its token and
+ * its query.
+ * @param shown the texts of the link, if they are at hand. @returns headers, names and values alternating, and UTF-8 bytes
+ * as one character each.
+ */
+export const redirectPage = (
+	link: LinkView,
+	{visitor, language, globalPrivacyControl, qrSvg}: PageVisit,
+	shown: LinkTexts = linkTextsOf(link),
+): {headers: readonly string[]; body: string} => {
 	const plan = planPage(link, visitor);
-	const title = titleOf(link);
-	const description = descriptionOf(link);
-	const copies = link.clipboardFormat === 'url' && link.token !== null ? `${link.url}#${link.token}` : null;
+	const hasSignals = link.token !== null && !globalPrivacyControl;
+	const kind: Kind = {plan, language, has: shown.has, hasSignals, hasQr: plan.offer.qr && qrSvg !== null};
+	const key = keyOf(kind);
+	let template = drawn.get(key);
+	if (template === undefined) {
+		template = draw(kind);
+		drawn.set(key, template);
+	}
+
+	const words = pageStrings[language];
 	const config: PageConfig = {
 		token: link.token,
-		...(copies === null ? {} : {copies}),
-		signalUrl: link.token === null || globalPrivacyControl ? null : `/${link.orgKey}/${link.shortCode}/signals`,
+		...(link.clipboardFormat === 'url' && link.token !== null ? {copies: `${link.url}#${link.token}`} : {}),
+		signalUrl: hasSignals ? `/${link.orgKey}/${link.shortCode}/signals` : null,
 		redirectTo: plan.redirectTo,
 		hasIpadOffer: plan.ipadOffer !== null,
 		codeCopied: words.codeCopied,
 		linkCopied: words.linkCopied,
 	};
-	return render(html`<!doctype html>
-<html lang="${language}" dir="${directionOf(language)}" prefix="og: https://ogp.me/ns#">
-${pageHead(
-	title,
-	html`${socialTags(link)}
-${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${plan.bannerAppStoreId}, app-argument=${sharedUrl(link)}">\n`}${
-	plan.redirectTo !== null &&
-	html`<noscript><meta http-equiv="refresh" content="0;url=${plan.redirectTo}"></noscript>\n`
-}`,
-	texts.style,
-)}
-<body>
-<main>
-${cover(link)}<div class="body">
-<div class="intro">
-${sender(link, title)}
-<h1 dir="auto">${clamp(title, TITLE_LENGTH)}</h1>
-${description !== null && html`<p class="about" dir="auto">${clamp(description, DESCRIPTION_LENGTH)}</p>`}
-</div>
-<div class="offer" id="offer">
-${offerMarkup(plan.offer, link, words, qrSvg)}</div>
-${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, link, words, null)}</div>`}
-<p class="status" id="status" role="status"></p>
-</div>
-</main>
-<script type="application/json" id="config">${jsonBlock(config)}</script>
-<script>${trusted(texts.script)}</script>
-</body>
-</html>
-`);
+	const texts: Record<string, string> = {
+		...shown.slots,
+		sharedUrl: slotText(sharedUrl(link)),
+		config: bytesAsText(render(jsonBlock(config))),
+		redirectTo: slotText(plan.redirectTo ?? ''),
+		banner: slotText(plan.bannerAppStoreId ?? ''),
+		qr: qrSvg ?? '',
+	};
+	fillOffer(texts, plan.offer, 'offer');
+	if (plan.ipadOffer !== null) {
+		fillOffer(texts, plan.ipadOffer, 'ipad');
+	}
+
+	return {headers: template.headers, body: template.write(texts)};
 };
-
-/** The source of a policy that allows an inline text and no other. */
-const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-/** The policy of a page (contract/resolution 18): its one script and its one style, which are the same for all pages. */
-const POLICY = `default-src 'none'; script-src ${sourceOf(pageScript)}; style-src ${sourceOf(pageStyle)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-
-const HEADERS = Object.entries({
-	'Cache-Control': 'no-store',
-	'Accept-CH': 'Sec-CH-Timezone',
-	Vary: 'User-Agent, Accept-Language',
-	'X-Robots-Tag': 'noindex, nofollow',
-	'Referrer-Policy': 'strict-origin-when-cross-origin',
-	'Content-Security-Policy': POLICY,
-}).flat();
-
-/** Headers of the page for people (contract/resolution 18), names and values alternating. */
-export const redirectPageHeaders = (language: PageLanguage): string[] => [
-	'Content-Type',
-	'text/html; charset=utf-8',
-	'Content-Language',
-	language,
-	...HEADERS,
-];

@@ -1,11 +1,12 @@
-import {type Reply, type RequestFacts, reply} from '../../../accounts/route.ts';
-import {findOwnDomain, type HostDeps} from '../../../links/domains/locate.ts';
+import type {IncomingHttpHeaders} from 'node:http';
+import type {VerifiedDomain} from '../../../links/domains/domain-store.ts';
 import {unknownPath} from '../../../platform/errors.ts';
-import {headersOf} from '../../../platform/http/exchange.ts';
 import {prefersPage} from '../../../platform/http/prefers-page.ts';
+import type {HostRole} from '../../../platform/http/request-host.ts';
 import {packageVersion} from '../../../platform/package-root.ts';
-import {html, render} from './html.ts';
-import {pageHead, redirectPageHeaders} from './redirect-page.ts';
+import type {LinkAnswer} from '../door.ts';
+import {bytesAsText, html, render} from './html.ts';
+import {pageHead, pageHeaders} from './page-head.ts';
 
 /** The page at the address that a start prints. It says nothing about the installation (contract/hosts 10). */
 const startPage = (): string =>
@@ -29,20 +30,23 @@ ${pageHead('Oplink', null)}
 </html>
 `);
 
-/** The `rootUrl` of a custom domain (contract/hosts 8). @throws 404 without one. */
-const openRoot = async (services: HostDeps, hostname: string | null): Promise<Reply> => {
-	const domain = await findOwnDomain(services, hostname);
+const headers = pageHeaders('en', {vary: 'Accept'});
+
+/**
+ * Answers `/`: a page on the API host, for callers who prefer one; on custom domains a redirect to their `rootUrl`
+ * (contract/hosts 8). @throws 404.
+ */
+export const answerRoot = (
+	{role, domain}: {role: HostRole; domain: VerifiedDomain | null},
+	{accept}: Pick<IncomingHttpHeaders, 'accept'>,
+): LinkAnswer => {
+	if ((role === 'api' || role === 'both') && prefersPage({accept})) {
+		return {headers, body: bytesAsText(startPage())};
+	}
+
 	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
 		throw unknownPath();
 	}
 
-	return reply({headers: {Location: domain.rootUrl, 'Cache-Control': 'no-store'}});
-};
-
-/** Answers `/`: a page on the API host, for callers who prefer one; a redirect on custom domains. @throws 404. */
-export const answerRoot = async (services: HostDeps, {hostname, headers}: RequestFacts): Promise<Reply> => {
-	const role = services.hostRoles.roleOf(hostname);
-	return (role === 'api' || role === 'both') && prefersPage(headers)
-		? reply({status: 200, headers: {...headersOf(redirectPageHeaders('en')), Vary: 'Accept'}, body: startPage()})
-		: openRoot(services, hostname);
+	return {status: 302, headers: ['Location', domain.rootUrl, 'Cache-Control', 'no-store'], body: ''};
 };

@@ -1,12 +1,12 @@
-import type {RequestFacts} from '../../../accounts/route.ts';
-import {unknownCodesHost, unknownCodeTarget} from '../../../links/domains/configure-domain.ts';
-import {findOwnDomain, type HostDeps, type ResolutionPath} from '../../../links/domains/locate.ts';
+import type {VerifiedDomain} from '../../../links/domains/domain-store.ts';
+import type {HostDeps, ResolutionPath} from '../../../links/domains/locate.ts';
 import {findServedDomain} from '../../../links/domains/served-domain.ts';
+import {unknownCodesHost, unknownCodeTarget} from '../../../links/domains/unknown-code.ts';
 import {HttpError, linkNotFound} from '../../../platform/errors.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
 import {noticePage} from '../page/notice-page.ts';
-import type {VisitAnswer} from './answer-visit.ts';
+import type {Visit, VisitAnswer} from './answer-visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from './visitor.ts';
 
 const MAX_CODE = 255;
@@ -28,30 +28,34 @@ const codeOf = (
 		: {segments, isData: data || isBareData};
 };
 
+export type UnknownCodeDeps = HostDeps & Pick<Services, 'unknownCodes'>;
+
 /**
  * Answers a path that names no link on a domain whose unknown codes lead elsewhere (contract/hosts 9), and counts the
- * tap. Apps get a 404 for the data, and pass the link to the other service's SDK.
+ * visit. Apps get a 404 for the data, and pass the link to the other service's SDK.
  * @throws the refusal on other hosts, and for a path without a code.
  */
 export const answerUnknownCode = async (
-	services: HostDeps & Pick<Services, 'unknownCodes'>,
-	request: RequestFacts,
-	path: ResolutionPath,
+	services: UnknownCodeDeps,
+	visit: Visit,
+	place: {domain: VerifiedDomain | null; path: ResolutionPath},
 	refusal: unknown,
 ): Promise<VisitAnswer> => {
 	const {hostRoles, unknownCodes, clock} = services;
-	const {hostname, headers} = request;
+	const {headers} = visit;
 	const isUnknown = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 400);
-	const domain = isUnknown ? await findOwnDomain(services, hostname) : null;
+	const domain = isUnknown ? place.domain : null;
 	const code =
-		domain?.unknownCodesUrl == null || domain.organizationStatus !== 'ACTIVE' ? null : codeOf(path, domain.orgKey);
+		domain?.unknownCodesUrl == null || domain.organizationStatus !== 'ACTIVE'
+			? null
+			: codeOf(place.path, domain.orgKey);
 	if (domain?.unknownCodesUrl == null || code === null) {
 		throw refusal;
 	}
 
 	const {id, organizationId, organizationName} = domain;
 	const {segments, isData} = code;
-	if (!request.isHead && !isPrefetch(headers) && !isCrawler(visitorOf(request))) {
+	if (!visit.isHead && !isPrefetch(headers) && !isCrawler(visitorOf(visit))) {
 		unknownCodes.count({domainId: id, organizationId, code: segments.join('/'), at: clock.now()});
 	}
 

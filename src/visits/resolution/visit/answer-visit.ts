@@ -1,25 +1,26 @@
-import type {RequestFacts} from '../../../accounts/route.ts';
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import {isConnectionFault} from '../../../platform/db/db.ts';
 import type {Query} from '../../../platform/http/query.ts';
 import type {Services} from '../../../services.ts';
 import {networkKeyTextsOf} from '../../clicks/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../../clicks/open-match.ts';
-import {crawlerPageHeaders, renderCrawlerPage} from '../page/crawler-page.ts';
+import {isDeviceId} from '../../devices/device-id.ts';
+import {registerVisitDevice} from '../../devices/visit-device.ts';
+import {crawlerPageHeaders} from '../page/crawler-page.ts';
+import {bytesAsText} from '../page/html.ts';
 import {wayOutOf} from '../page/in-app-browsers.ts';
-import {linkViewOf} from '../page/link-view.ts';
 import {pageLanguage} from '../page/page-language.ts';
-import {bytesAsText} from '../page/page-templates.ts';
-import {redirectPageHeaders} from '../page/redirect-page.ts';
-import {recordVisit} from './record-visit.ts';
+import {attributionOfVisit, recordVisit} from './record-visit.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
-type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'log' | 'metrics'>;
-export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
+type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'>;
+export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pages' | 'relayRanges'>;
 
-/** A request for a live link, as `hot-path.ts` and the routes pass it on. */
-type Visit = Pick<RequestFacts, 'ip' | 'headers' | 'stream' | 'isHead'>;
+/** A request for a link, as far as its answer and its record depend on it. */
+export type Visit = {ip: string; headers: IncomingHttpHeaders; stream: IncomingMessage; isHead: boolean};
 
 /** The answer of a visit without the headers common to all answers. */
 export type VisitAnswer = {
@@ -37,15 +38,21 @@ const recordPlain = async (services: DataDeps, visit: Visit, row: ResolvedRow, q
 	}
 };
 
-const answerCrawler = async (
-	services: PageDeps,
-	visit: Visit,
-	row: ResolvedRow,
-	query: Query | null,
-): Promise<VisitAnswer> => {
-	await recordPlain(services, visit, row, query);
-	const view = linkViewOf(services, row, null);
-	return {outcome: 'preview', headers: crawlerPageHeaders, body: bytesAsText(renderCrawlerPage(view))};
+/** Registers the device that the query names. An invalid one is ignored: no query makes a visit a 400 (contract/resolution 2). */
+const registerDevice = async (services: DataDeps, visit: Visit, row: ResolvedRow, query: Query | null) => {
+	const deviceId = query?.['deviceId'];
+	if (visit.isHead || query === null || !isDeviceId(deviceId)) {
+		return;
+	}
+
+	const opened = {linkId: row.id, attribution: attributionOfVisit(services, visit, row, query)};
+	const visited = {organizationId: row.organization_id, deviceId, opened, ip: visit.ip};
+	await registerVisitDevice(services, visited).catch((error: unknown) => {
+		// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
+		if (!isConnectionFault(error)) {
+			throw error;
+		}
+	});
 };
 
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -56,6 +63,7 @@ const answerData = async (
 	row: ResolvedRow,
 	query: Query | null,
 ): Promise<VisitAnswer> => {
+	await registerDevice(services, visit, row, query);
 	await recordPlain(services, visit, row, query);
 	const body = {linkId: row.id, ...appDataOf(row, query ?? {})};
 	return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};
@@ -71,36 +79,37 @@ const answerPage = async (
 	const {headers} = visit;
 	const visitor = visitorOf(visit);
 	if (isCrawler(visitor)) {
-		return answerCrawler(services, visit, row, query);
+		await recordPlain(services, visit, row, query);
+		return {outcome: 'preview', headers: crawlerPageHeaders, body: services.pages.forCrawlers(row)};
 	}
 
 	// A prefetched page is not seen yet: it records no click and gets no token (contract/resolution 4).
 	const counts = !visit.isHead && !isPrefetch(headers);
-	const isDeferred = counts && row.deferred_deep_linking;
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
-	const language = pageLanguage(headers['accept-language']);
 	const tapQuery = tapQueryOf(row, query);
-	const templateOf = (hasToken: boolean) =>
-		services.pageTemplates.of(row, {
-			class: visitor.class,
-			language,
+	const pageWith = async (token: string | null): Promise<VisitAnswer> => {
+		const page = await services.pages.of(row, {
+			token,
+			visitor: {
+				class: visitor.class,
+				wayOut: wayOutOf(visitor),
+				isIpad: row.destinations?.ipad !== undefined && visitor.os === 'iPadOS',
+				isAndroidFirefox: visitor.class === 'android-browser' && visitor.browser === 'Firefox',
+			},
+			language: pageLanguage(headers['accept-language']),
 			globalPrivacyControl,
-			hasToken,
 			hasQrCode: showsQrCode(visitor),
-			wayOut: wayOutOf(visitor),
-			isIpad: row.destinations?.ipad !== undefined && visitor.os === 'iPadOS',
-			isAndroidFirefox: visitor.class === 'android-browser' && visitor.browser === 'Firefox',
 			query: tapQuery,
 		});
-	const template = await templateOf(isDeferred);
+		return {outcome: 'page', ...page};
+	};
 	const at = services.clock.now();
-	const pageHeaders = redirectPageHeaders(language);
-	if (!isDeferred) {
+	if (!counts || !row.deferred_deep_linking) {
 		if (counts) {
 			await recordVisit(services, visit, {row, query, visitor, match: null, at});
 		}
 
-		return {outcome: 'page', headers: pageHeaders, body: template(null)};
+		return pageWith(null);
 	}
 
 	const [pepper] = await services.matchPeppers.at(at);
@@ -116,14 +125,13 @@ const answerPage = async (
 	};
 	// Only a stored click can be matched. If the click is lost, the page carries no token.
 	if (!(await recordVisit(services, visit, {row, query, visitor, match, at}))) {
-		return {outcome: 'page', headers: pageHeaders, body: (await templateOf(false))(null)};
+		return pageWith(null);
 	}
 
-	if (cookie !== null) {
-		pageHeaders.push('Set-Cookie', setVisitorCookie(services, cookie, match));
-	}
-
-	return {outcome: 'page', headers: pageHeaders, body: template(match.token)};
+	const page = await pageWith(match.token);
+	return cookie === null
+		? page
+		: {...page, headers: [...page.headers, 'Set-Cookie', setVisitorCookie(services, cookie, match)]};
 };
 
 /**

@@ -1,4 +1,3 @@
-import type {RequestFacts} from '../../../accounts/route.ts';
 import {linkFields} from '../../../links/links/link-fields.ts';
 import {cutText} from '../../../platform/cut-text.ts';
 import type {Query} from '../../../platform/http/query.ts';
@@ -7,6 +6,7 @@ import type {Services} from '../../../services.ts';
 import {type ClickCampaign, type ClickContext, campaigns} from '../../clicks/click-context.ts';
 import type {OpenMatch} from '../../clicks/open-match.ts';
 import {type Attribution, attributionOf} from '../../devices/attribution.ts';
+import type {Visit} from './answer-visit.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
 
@@ -14,7 +14,7 @@ const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
 
 /** The data of a request that a visit is recorded from. */
-type VisitRequest = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
+type VisitRequest = Pick<Visit, 'ip' | 'headers' | 'stream'>;
 
 /**
  * ISO 3166 country found by a trusted proxy, else by the address (contract/reports 4). 'XX' and 'T1' are a proxy's codes

@@ -1,9 +1,8 @@
-import {type RequestFacts, reply} from '../../../accounts/route.ts';
-import {type HostDeps, locate} from '../../../links/domains/locate.ts';
 import {readJsonBody} from '../../../platform/http/body.ts';
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
 import type {Services} from '../../../services.ts';
 import {clickIdOfToken, type MatchToken, readMatchToken} from '../../clicks/open-match.ts';
+import type {Visit} from './answer-visit.ts';
 import {androidVersion} from './user-agent.ts';
 import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
 
@@ -22,7 +21,7 @@ const textOf = (value: unknown): string | null =>
 		: null;
 
 /** The usable signals; null for missing and implausible ones. */
-const readSignals = (body: Record<string, unknown>, request: RequestFacts) => {
+const readSignals = (body: Record<string, unknown>, request: Visit) => {
 	const visitor = visitorOf(request);
 	const {languages, touchPoints} = body;
 	const language = textOf(Array.isArray(languages) ? languages[0] : null);
@@ -82,21 +81,17 @@ const store = async (
 /**
  * Stores the script's signals of a page that was just shown (contract/resolution 8), by its token. Known and unknown
  * tokens get the same answer.
- * @throws 400, 404 for a path or a host without links; 413, 415, 400 for an unreadable body.
+ * @throws 413, 415, 400 for an unreadable body.
  */
 export const takeSignals = async (
-	services: HostDeps & Pick<Services, 'clickJournal' | 'clicks'>,
-	request: RequestFacts,
-	path: {orgKey: string; shortCode: string},
-) => {
-	await locate(services, request.hostname, {...path, data: false});
-	const body = await readJsonBody(request.stream, {alsoText: true, limit: BODY_LIMIT});
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
+	visit: Visit,
+): Promise<void> => {
+	const body = await readJsonBody(visit.stream, {alsoText: true, limit: BODY_LIMIT});
 	const fields = fieldsOf(body);
 	const token = readMatchToken(fields['token']);
 	if (token !== null) {
 		await services.clickJournal.flushed({mentioned: [clickIdOfToken(token)]});
-		await store(services, token, readSignals(fields, request));
+		await store(services, token, readSignals(fields, visit));
 	}
-
-	return reply({status: 204});
 };

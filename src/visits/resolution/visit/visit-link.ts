@@ -1,82 +1,67 @@
-import Joi from 'joi';
-import {type Reply, type RequestFacts, reply} from '../../../accounts/route.ts';
-import type {ResolutionPath} from '../../../links/domains/locate.ts';
-import {isConnectionFault} from '../../../platform/db/db.ts';
-import {HttpError} from '../../../platform/errors.ts';
-import {headersOf} from '../../../platform/http/exchange.ts';
+import type {PlanDeps} from '../../../accounts/plans/entitlements.ts';
+import type {VerifiedDomain} from '../../../links/domains/domain-store.ts';
+import {addressOn, type ResolutionPath} from '../../../links/domains/locate.ts';
+import {isShortCode} from '../../../links/links/short-code.ts';
+import {HttpError, linkGone, linkNotFound} from '../../../platform/errors.ts';
 import type {Query} from '../../../platform/http/query.ts';
-import {checkUrlPart} from '../../../platform/http/validate.ts';
+import type {HostRole} from '../../../platform/http/request-host.ts';
 import type {Services} from '../../../services.ts';
-import {deviceIdField} from '../../devices/device-fields.ts';
-import {registerVisitDevice} from '../../devices/visit-device.ts';
-import {answerUnknownCode} from './answer-unknown-code.ts';
-import {answerVisit, type PageDeps, type VisitAnswer} from './answer-visit.ts';
-import {attributionOfVisit} from './record-visit.ts';
-import {type ResolveDeps, resolveLink} from './resolve-link.ts';
-import type {ResolvedRow} from './resolved-row.ts';
+import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
+import {answerVisit, type PageDeps, type Visit, type VisitAnswer} from './answer-visit.ts';
+import {readLink} from './link-rows.ts';
+import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
-export type VisitDeps = ResolveDeps & PageDeps & Pick<Services, 'limiter' | 'unknownCodes'>;
+export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache'>;
 
-const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
+/** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
+type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
 
-/** Only `deviceId` of the query is ours. An invalid one is ignored: no query makes a visit a 400 (contract/resolution 2). */
-const deviceIdOf = ({deviceId}: Query): string | undefined => {
-	const {value, faults} = checkUrlPart(deviceQuery, deviceId === undefined ? {} : {deviceId});
-	return faults.length === 0 ? value.deviceId : undefined;
-};
-
-/** Registers the device that the query names. */
-const registerDevice = async (
-	services: Pick<Services, 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter'>,
-	request: RequestFacts,
-	row: ResolvedRow,
-	query: Query,
-): Promise<void> => {
-	const deviceId = deviceIdOf(query);
-	if (request.isHead || deviceId === undefined) {
-		return;
+/**
+ * The row of the live link that a host and a path name.
+ * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is deactivated
+ * or expired, or whose organization is suspended.
+ */
+const resolveLink = async (services: VisitDeps, place: Place): Promise<{row: ResolvedRow; isData: boolean}> => {
+	const {address, data} = addressOn(place, place.path);
+	// No link has a malformed code, and PostgreSQL would reject some of them.
+	if (!isShortCode(address.shortCode)) {
+		throw linkNotFound();
 	}
 
-	const opened = {linkId: row.id, attribution: attributionOfVisit(services, request, row, query)};
-	const visited = {organizationId: row.organization_id, deviceId, opened, ip: request.ip};
-	await registerVisitDevice(services, visited).catch((error: unknown) => {
-		// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
-		if (!isConnectionFault(error)) {
-			throw error;
-		}
-	});
-};
-
-const visit = async (
-	services: VisitDeps,
-	request: RequestFacts,
-	{row, data: isData}: {row: ResolvedRow; data: boolean},
-	query: Query,
-): Promise<VisitAnswer> => {
-	if (isData) {
-		await registerDevice(services, request, row, query);
+	const known = services.linkCache.peek(address);
+	const row = known === undefined ? await readLink(services, address) : known;
+	if (row === null) {
+		throw linkNotFound();
 	}
 
-	return answerVisit(services, request, {row, isData, query});
+	const reason = goneReason(row, services.clock.now());
+	if (reason !== null) {
+		throw linkGone(reason);
+	}
+
+	return {row, isData: data};
 };
 
 const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
 
-/** Answers a resolution path: the page for people, the static one for crawlers, or the link's data. @throws 400, 404, 410. */
+/**
+ * Answers a link: the page for people, the static one for crawlers, or its data.
+ * @param query null if there is none. @throws 400, 404, 410.
+ */
 export const visitLink = async (
 	services: VisitDeps,
-	request: RequestFacts,
-	path: ResolutionPath,
-	query: Query,
-): Promise<Reply> => {
+	visit: Visit,
+	place: Place,
+	query: Query | null,
+): Promise<VisitAnswer> => {
 	const {metrics} = services;
 	try {
-		const {outcome, headers, body} = await resolveLink(services, request, path).then(
-			(found) => visit(services, request, found, query),
-			(error: unknown) => answerUnknownCode(services, request, path, error),
+		const answer = await resolveLink(services, place).then(
+			({row, isData}) => answerVisit(services, visit, {row, isData, query}),
+			(error: unknown) => answerUnknownCode(services, visit, place, error),
 		);
-		metrics.resolution(outcome);
-		return reply({headers: headersOf(headers), body: Buffer.from(body, 'latin1')});
+		metrics.resolution(answer.outcome);
+		return answer;
 	} catch (error) {
 		metrics.resolution((error instanceof HttpError && refusals[error.status]) || 'failed');
 		throw error;

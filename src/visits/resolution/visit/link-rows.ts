@@ -1,15 +1,9 @@
-import type {IncomingMessage} from 'node:http';
 import {hasFeature, type PlanDeps} from '../../../accounts/plans/entitlements.ts';
-import type {RequestFacts} from '../../../accounts/route.ts';
-import {type Address, type HostDeps, locate, type ResolutionPath} from '../../../links/domains/locate.ts';
+import type {Address} from '../../../links/domains/locate.ts';
 import {effectiveColumns} from '../../../links/links/link-columns.ts';
-import {isShortCode} from '../../../links/links/short-code.ts';
 import {type Prepared, runPrepared} from '../../../platform/db/prepared.ts';
-import {linkGone, linkNotFound} from '../../../platform/errors.ts';
 import type {Services} from '../../../services.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
-
-export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
 
 /** As `query` reads it. */
 type StoredRow = Omit<ResolvedRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
@@ -120,39 +114,4 @@ export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>):
 			value: rowOf(services, row),
 		}));
 	});
-};
-
-/** What the hot path did for a request that it passes on: the wait under the limit of visits, and the link that it read. */
-export type HandedOn = {wait: number; link?: Promise<ResolvedRow | null>};
-
-/** Requests that the hot path passes on, so that each is counted, and its link looked up, once. */
-export const handedOn = new WeakMap<IncomingMessage, HandedOn>();
-
-/**
- * The row of the live link that a host and a path name.
- * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is deactivated
- * or expired, or whose organization is suspended.
- */
-export const resolveLink = async (
-	services: ResolveDeps,
-	{hostname, stream}: Pick<RequestFacts, 'hostname' | 'stream'>,
-	path: ResolutionPath,
-): Promise<{row: ResolvedRow; data: boolean}> => {
-	const {address, data} = await locate(services, hostname, path);
-	// No link has a malformed code, and PostgreSQL would reject some of them.
-	if (!isShortCode(address.shortCode)) {
-		throw linkNotFound();
-	}
-
-	const row = await (handedOn.get(stream)?.link ?? readLink(services, address));
-	if (row === null) {
-		throw linkNotFound();
-	}
-
-	const reason = goneReason(row, services.clock.now());
-	if (reason !== null) {
-		throw linkGone(reason);
-	}
-
-	return {row, data};
 };

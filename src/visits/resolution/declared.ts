@@ -1,0 +1,81 @@
+import Joi from 'joi';
+import {declareRoute} from '../../accounts/route.ts';
+import type {Query} from '../../platform/http/query.ts';
+import {limits} from '../../platform/limits/limits.ts';
+import {linkRoutes} from './link-request.ts';
+import {
+	absentAnswers,
+	linkDataAnswer,
+	pageAnswer,
+	pageOrDataAnswer,
+	signalsBody,
+	startPageAnswer,
+} from './resolution-answers.ts';
+
+/** The query may hold any parameter: it is added to `params` (contract/resolution 2). */
+const anyQuery = Joi.object<Query>().unknown(true);
+
+const code = Joi.object({shortCode: Joi.string()});
+const organizationCode = Joi.object({orgKey: Joi.string(), shortCode: Joi.string()});
+
+const common = {credential: 'none', onLinkDomain: true, limit: limits.resolution} as const;
+
+/** The routes of links for the API document. `door.ts` answers them, without a router. */
+export const declaredLinkRoutes = [
+	declareRoute({
+		...common,
+		method: 'GET',
+		path: linkRoutes.data,
+		summary: 'The data of a link',
+		otherAnswers: absentAnswers,
+		answer: linkDataAnswer,
+		params: organizationCode,
+		query: anyQuery,
+		cors: true,
+	}),
+
+	declareRoute({
+		...common,
+		method: 'POST',
+		path: linkRoutes.signals,
+		summary: 'Send the signals of a page',
+		accepts: {'application/json': signalsBody, 'text/plain': signalsBody},
+		answer: null,
+		params: organizationCode,
+		body: 'stream',
+	}),
+
+	declareRoute({
+		...common,
+		method: 'GET',
+		path: linkRoutes.page,
+		summary: 'Open a link',
+		otherAnswers: absentAnswers,
+		answer: pageOrDataAnswer,
+		params: organizationCode,
+		query: anyQuery,
+	}),
+
+	declareRoute({
+		method: 'GET',
+		path: linkRoutes.root,
+		summary: 'The start page',
+		description: 'A custom domain redirects to its `rootUrl`; without one it is 404. On the API host it is a page.',
+		answer: null,
+		otherAnswers: {200: startPageAnswer, 404: absentAnswers[404]},
+		status: 302,
+		credential: 'none',
+		onLinkDomain: true,
+	}),
+
+	declareRoute({
+		...common,
+		method: 'GET',
+		path: linkRoutes.bare,
+		summary: 'Open a link of a custom domain',
+		otherAnswers: absentAnswers,
+		answer: pageAnswer,
+		params: code,
+		query: anyQuery,
+	}),
+];

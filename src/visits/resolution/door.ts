@@ -1,0 +1,247 @@
+import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import {reservedSegments} from '../../accounts/organizations/org-key.ts';
+import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import {addressOn, findOwnDomain} from '../../links/domains/locate.ts';
+import {pathBehindPrefix, servedOnEveryHost} from '../../links/domains/path-prefixes.ts';
+import {HttpError, rateLimited, unknownPath} from '../../platform/errors.ts';
+import {anyOrigin, preflight} from '../../platform/http/cors.ts';
+import {requestIdOf} from '../../platform/http/envelope.ts';
+import {errorBody, errorHeaders, rawPath, refusalOf} from '../../platform/http/error-answer.ts';
+import {readQuery} from '../../platform/http/query.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
+import {limitSubjectOf, limits} from '../../platform/limits/limits.ts';
+import type {Services} from '../../services.ts';
+import {errorPageOf} from './error-pages.ts';
+import {hasMethod, type LinkPath, linkRoutes, readLinkPath} from './link-request.ts';
+import {answerRoot} from './page/start-page.ts';
+import {takeSignals} from './visit/signals.ts';
+import {visitLink} from './visit/visit-link.ts';
+
+/** An answer without the headers that all have. */
+export type LinkAnswer = {
+	status?: number;
+	/** Names and values alternate. */
+	headers: readonly string[];
+	/** UTF-8 bytes, one character per byte, to be written as `latin1`. */
+	body: string;
+};
+
+/** A request of a link host, as far as it has been read. */
+type Asked = {
+	request: IncomingMessage;
+	path: string;
+	ip: string;
+	hostname: string | null;
+	role: HostRole;
+	/** The custom domain of a host with the role `other`; null for an unknown one. */
+	domain: VerifiedDomain | null;
+	/** Null for a path that names nothing. */
+	named: LinkPath | null;
+	/** Seconds to wait under the limit of visits; null until the request is counted. */
+	wait: number | null;
+	/** Why the domain could not be read; null if it could. */
+	fault: unknown;
+};
+
+/** The part of a request that the limit of visits needs. */
+type Counted = Pick<Asked, 'ip' | 'wait'>;
+
+const NONE: readonly string[] = [];
+const ANY_ORIGIN = Object.entries(anyOrigin).flat();
+const PREFLIGHT = Object.entries(preflight).flat();
+
+/** On a custom domain `/spring/data` has the path of a page, but is data unless its first segment is the domain's orgKey. */
+const isData = ({named, domain}: Asked): boolean =>
+	named?.route === linkRoutes.data ||
+	(named?.route === linkRoutes.page && domain !== null && named.shortCode === 'data' && named.orgKey !== domain.orgKey);
+
+const firstSegment = (path: string): string => {
+	const end = path.indexOf('/', 1);
+	return path.slice(1, end === -1 ? undefined : end);
+};
+
+/**
+ * The one way into the server: answers every request for a link, its data, its signals and the root of a host, whatever
+ * the host is, and every refusal of them. Requests of other surfaces go to `next`. A link page needs none of Koa, joi
+ * and the table of routes, which are loaded later (`start/lazy-app.ts`).
+ */
+export const createDoor = (services: Services, next: RequestListener): RequestListener => {
+	const {clientIp, clock, hostRoles, limiter, log, metrics} = services;
+
+	/** Counts the request as a visit of its caller's address, once. */
+	const count = async (asked: Counted): Promise<number> => {
+		asked.wait ??= await limiter.take(limits.resolution, limitSubjectOf(asked.ip));
+		return asked.wait;
+	};
+
+	/**
+	 * An uncached host name costs a query before any limit of a route, so it counts as a visit. Beyond the limit it is
+	 * unknown, because a path without a limit has no 429. @throws 404.
+	 */
+	const admitUnknown = async (asked: Counted): Promise<void> => {
+		if ((await count(asked)) > 0) {
+			metrics.rateLimited(limits.resolution.name);
+			throw unknownPath();
+		}
+	};
+
+	/** The custom domain of the host. Null beyond the limit, too: the path decides what the caller gets. */
+	const domainOf = (hostname: string | null, counted: Counted): Promise<VerifiedDomain | null> =>
+		findOwnDomain(services, hostname, () => admitUnknown(counted)).catch((error: unknown) => {
+			if (error instanceof HttpError) {
+				return null;
+			}
+
+			throw error;
+		});
+
+	/** Answers what the path names. @throws 400, 404, 410, 429. */
+	const answer = async (asked: Asked): Promise<LinkAnswer> => {
+		const {request, hostname, named, ip, fault} = asked;
+		const {method} = request;
+		if (fault !== null) {
+			throw fault;
+		}
+
+		if (method === 'OPTIONS' && isData(asked)) {
+			return {status: 204, headers: PREFLIGHT, body: ''};
+		}
+
+		if (named === null || !hasMethod(named, method)) {
+			throw unknownPath();
+		}
+
+		if (named.route === linkRoutes.root) {
+			return answerRoot(asked, request.headers);
+		}
+
+		const wait = await count(asked);
+		if (wait > 0) {
+			metrics.rateLimited(limits.resolution.name);
+			throw rateLimited(wait);
+		}
+
+		const visit = {ip, hostname, headers: request.headers, stream: request, isHead: method === 'HEAD'};
+		const path = {
+			...(named.orgKey === undefined ? {} : {orgKey: named.orgKey}),
+			shortCode: named.shortCode,
+			data: named.route === linkRoutes.data,
+		};
+		if (named.route === linkRoutes.signals) {
+			addressOn(asked, path);
+			await takeSignals(services, visit);
+			return {status: 204, headers: NONE, body: ''};
+		}
+
+		return visitLink(services, visit, {...asked, path}, request.url?.includes('?') ? readQuery(request.url) : null);
+	};
+
+	const refuse = async (asked: Asked, error: unknown, requestId: string): Promise<LinkAnswer> => {
+		const {request} = asked;
+		const refusal = refusalOf(error);
+		if (refusal.status >= 500) {
+			log.child({requestId}).error({err: error}, 'request failed');
+		}
+
+		const page = await errorPageOf(services, {...asked, before: () => admitUnknown(asked)}, refusal);
+		if (page !== null) {
+			return page;
+		}
+
+		// A body that arrived together with the headers ends with this turn.
+		if (!request.complete) {
+			await nextTurn();
+		}
+
+		const body = errorBody(refusal, {now: clock.now(), url: request.url, requestId});
+		return {
+			status: refusal.status,
+			headers: [
+				'Content-Type',
+				'application/json; charset=utf-8',
+				...Object.entries(errorHeaders(refusal)).flat(),
+				// The caller need not send the rest of the body; it would be discarded (rest-of-body.ts).
+				...(request.complete ? NONE : ['Connection', 'close']),
+			],
+			body: Buffer.from(JSON.stringify(body)).toString('latin1'),
+		};
+	};
+
+	const serve = async (asked: Asked, response: ServerResponse): Promise<void> => {
+		const started = performance.now();
+		const {request, named} = asked;
+		const {method = ''} = request;
+		const requestId = requestIdOf(request.headers['x-request-id']);
+		const {status = 200, headers, body} = await answer(asked).catch((error) => refuse(asked, error, requestId));
+		const route = named !== null && hasMethod(named, method) ? named.route : null;
+		const isReadable = isData(asked) && (route !== null || method === 'OPTIONS');
+		response.writeHead(status, [
+			'X-Request-Id',
+			requestId,
+			'X-Content-Type-Options',
+			'nosniff',
+			...(status === 204 ? NONE : ['Content-Length', String(body.length)]),
+			...(isReadable ? ANY_ORIGIN : NONE),
+			...headers,
+		]);
+		response.end(method === 'HEAD' ? '' : body, 'latin1');
+		const milliseconds = performance.now() - started;
+		metrics.request(method, route, status, milliseconds / 1000);
+		if (log.isLevelEnabled('debug')) {
+			log.child({requestId}).debug({method, path: rawPath(request.url), status, milliseconds}, 'request');
+		}
+	};
+
+	/** @returns null for a request of another surface. */
+	const read = async (request: IncomingMessage): Promise<Asked | null> => {
+		const path = rawPath(request.url);
+		const first = firstSegment(path);
+		if (servedOnEveryHost.has(first)) {
+			return null;
+		}
+
+		const hostname = clientIp.hostname(request);
+		const role = hostRoles.roleOf(hostname);
+		const isReserved = reservedSegments.has(first);
+		const asked: Asked = {
+			request,
+			path,
+			ip: clientIp.ip(request),
+			hostname,
+			role,
+			domain: null,
+			named: isReserved ? null : readLinkPath(path),
+			wait: null,
+			fault: null,
+		};
+		if (role !== 'other') {
+			return isReserved && role !== 'link' ? null : asked;
+		}
+
+		try {
+			asked.domain = await domainOf(hostname, asked);
+		} catch (error) {
+			asked.fault = error;
+			return asked;
+		}
+
+		// Beyond the limit nobody knows whether an uncached host serves the other surfaces.
+		if (isReserved && asked.domain === null && (asked.wait ?? 0) === 0) {
+			return null;
+		}
+
+		const behind = asked.domain === null ? null : pathBehindPrefix(asked.domain.pathPrefixes, path);
+		asked.named = behind === null ? asked.named : readLinkPath(behind);
+		return asked;
+	};
+
+	return (request, response) => {
+		read(request)
+			.then((asked) => (asked === null ? next(request, response) : serve(asked, response)))
+			.catch((error: unknown) => {
+				log.error({err: error}, 'could not answer a request of a link host');
+				response.destroy();
+			});
+	};
+};

@@ -1,0 +1,83 @@
+import {html, render, slotText} from './html.ts';
+import {descriptionOf, imageOf, type LinkView, logoOf, titleOf} from './link-view.ts';
+
+const TITLE_LENGTH = 70;
+const DESCRIPTION_LENGTH = 200;
+const NAME_LENGTH = 50;
+
+/** Truncates the text to a number of graphemes, so that no emoji is cut in two. */
+const clamp = (text: string, length: number): string => {
+	if (text.length <= length) {
+		return text;
+	}
+
+	const characters: string[] = [];
+	for (const {segment} of new Intl.Segmenter().segment(text)) {
+		characters.push(segment);
+		if (characters.length > length) {
+			return `${characters
+				.slice(0, length - 1)
+				.join('')
+				.trimEnd()}…`;
+		}
+	}
+
+	return text;
+};
+
+/** Letters of right-to-left scripts, and controls of direction. */
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+
+/** The organization's name within a button's text, isolated where it might turn the words around it. */
+const nameWithin = (organizationName: string): string => {
+	const name = clamp(organizationName, NAME_LENGTH);
+	return TURNS.test(name) ? `\u2068${name}\u2069` : name;
+};
+
+/** The short URL for people, with a line break opportunity after each slash. */
+const breakable = (url: string): string =>
+	render(
+		html`${url
+			.replace(/^https:\/\//, '')
+			.split(/(?<=\/)/)
+			.map((part) => html`${part}<wbr>`)}`,
+	);
+
+/** What pages show of a link whatever the visit: the texts of their slots, and which of them are there. */
+export type LinkTexts = {
+	slots: Readonly<Record<string, string>>;
+	/** The parts that a page has, as a bit each: a template of each kind is drawn once. */
+	has: Readonly<Record<'ownTitle' | 'description' | 'image' | 'cover' | 'logo', boolean>>;
+};
+
+export const linkTextsOf = (link: LinkView): LinkTexts => {
+	const {organizationName} = link;
+	const [title, description, image, logo] = [titleOf(link), descriptionOf(link), imageOf(link), logoOf(link)];
+	const [initial = ''] = organizationName.trim();
+	const slots = {
+		title,
+		heading: clamp(title, TITLE_LENGTH),
+		description: description ?? '',
+		about: clamp(description ?? '', DESCRIPTION_LENGTH),
+		image: image ?? '',
+		logo: logo ?? '',
+		initial: initial.toUpperCase(),
+		name: organizationName,
+		nameWithin: nameWithin(organizationName),
+		url: link.url,
+	};
+	return {
+		slots: {
+			...Object.fromEntries(Object.entries(slots).map(([name, text]) => [name, slotText(text)])),
+			breakableUrl: breakable(link.url),
+		},
+		has: {
+			ownTitle: title !== organizationName,
+			description: description !== null,
+			image: image !== null,
+			// The policy blocks images over plain http.
+			cover: image?.startsWith('https:') === true,
+			logo: logo !== null,
+		},
+	};
+};
