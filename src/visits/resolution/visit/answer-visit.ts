@@ -16,7 +16,10 @@ import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
-type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'>;
+type DataDeps = Pick<
+	Services,
+	'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'
+>;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pages' | 'relayRanges'>;
 
 /** A request for a link, as far as its answer and its record depend on it. */
