@@ -42,7 +42,9 @@ const read = (route: string, query: URLSearchParams, hash: string): AppContent =
 /** What `/data` says: a path without an origin, and parameters. */
 export const contentOf = (path: string, params: Readonly<Record<string, string>> = {}): AppContent => {
 	const [, route = '', search = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(path) ?? [];
-	return read(route, new URLSearchParams([...new URLSearchParams(search), ...Object.entries(params)]), hash);
+	// Node reads characters beyond ASCII wrongly in a query where a `%` encodes nothing.
+	const ascii = search.toWellFormed().replace(/[^\0-\x7f]+/g, encodeURIComponent);
+	return read(route, new URLSearchParams([...new URLSearchParams(ascii), ...Object.entries(params)]), hash);
 };
 
 /**

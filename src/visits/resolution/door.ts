@@ -12,20 +12,12 @@ import {readQuery} from '../../platform/http/query.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import {limitSubjectOf, limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
-import {errorPageOf} from './error-pages.ts';
+import {errorPageOf} from './error-page.ts';
 import {hasMethod, type LinkPath, linkRoutes, readLinkPath} from './link-request.ts';
 import {answerRoot} from './page/start-page.ts';
 import {takeSignals} from './visit/signals.ts';
+import type {LinkAnswer} from './visit/visit.ts';
 import {visitLink} from './visit/visit-link.ts';
-
-/** An answer without the headers that all have. */
-export type LinkAnswer = {
-	status?: number;
-	/** Names and values alternate. */
-	headers: readonly string[];
-	/** UTF-8 bytes, one character per byte, to be written as `latin1`. */
-	body: string;
-};
 
 /** A request of a link host, as far as it has been read. */
 type Asked = {

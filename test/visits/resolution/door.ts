@@ -18,7 +18,7 @@ test('the page, /data, their queries and signals share 500 requests a second per
 	const answers = await Promise.all(Array.from({length: 520}, (_, n) => ask(n)));
 	const refused = answers.filter(({status}) => status === 429);
 	t.is(refused.length, 21);
-	t.true(refused.every(({body, headers}) => body.statusCode === 429 && headers['retry-after'] === '1'));
+	t.true(refused.every(({body}) => body.statusCode === 429));
 	t.is((await anonymous(service).get(pathname)).status, 200);
 });
 

@@ -6,7 +6,7 @@ import {HttpError, linkNotFound} from '../../../platform/errors.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
 import {noticePage} from '../page/notice-page.ts';
-import type {Visit, VisitAnswer} from './answer-visit.ts';
+import type {Visit, VisitAnswer} from './visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from './visitor.ts';
 
 const MAX_CODE = 255;

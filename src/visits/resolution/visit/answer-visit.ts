@@ -1,11 +1,9 @@
-import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {isConnectionFault} from '../../../platform/db/db.ts';
 import type {Query} from '../../../platform/http/query.ts';
 import type {Services} from '../../../services.ts';
 import {networkKeyTextsOf} from '../../clicks/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../../clicks/open-match.ts';
 import {isDeviceId} from '../../devices/device-id.ts';
-import {registerVisitDevice} from '../../devices/visit-device.ts';
 import {crawlerPageHeaders} from '../page/crawler-page.ts';
 import {bytesAsText} from '../page/html.ts';
 import {wayOutOf} from '../page/in-app-browsers.ts';
@@ -13,6 +11,7 @@ import {pageLanguage} from '../page/page-language.ts';
 import {attributionOfVisit, recordVisit} from './record-visit.ts';
 import type {ResolvedRow} from './resolved-row.ts';
 import {appDataOf, tapQueryOf} from './tap-query.ts';
+import type {Visit, VisitAnswer} from './visit.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
@@ -21,18 +20,6 @@ type DataDeps = Pick<
 	'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'
 >;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pages' | 'relayRanges'>;
-
-/** A request for a link, as far as its answer and its record depend on it. */
-export type Visit = {ip: string; headers: IncomingHttpHeaders; stream: IncomingMessage; isHead: boolean};
-
-/** The answer of a visit without the headers common to all answers. */
-export type VisitAnswer = {
-	outcome: 'page' | 'preview' | 'data' | 'unknown_code';
-	/** Names and values alternate. */
-	headers: readonly string[];
-	/** UTF-8 bytes, one character per byte, to be written as `latin1`. */
-	body: string;
-};
 
 /** Records a visit that opens no match, but not a HEAD. */
 const recordPlain = async (services: DataDeps, visit: Visit, row: ResolvedRow, query: Query | null): Promise<void> => {
@@ -48,6 +35,8 @@ const registerDevice = async (services: DataDeps, visit: Visit, row: ResolvedRow
 		return;
 	}
 
+	// Loaded late: it loads joi, which pages do not need.
+	const {registerVisitDevice} = await import('../../devices/visit-device.ts');
 	const opened = {linkId: row.id, attribution: attributionOfVisit(services, visit, row, query)};
 	const visited = {organizationId: row.organization_id, deviceId, opened, ip: visit.ip};
 	await registerVisitDevice(services, visited).catch((error: unknown) => {

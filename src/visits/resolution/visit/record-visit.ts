@@ -6,8 +6,8 @@ import type {Services} from '../../../services.ts';
 import {type ClickCampaign, type ClickContext, campaigns} from '../../clicks/click-context.ts';
 import type {OpenMatch} from '../../clicks/open-match.ts';
 import {type Attribution, attributionOf} from '../../devices/attribution.ts';
-import type {Visit} from './answer-visit.ts';
 import type {ResolvedRow} from './resolved-row.ts';
+import type {Visit} from './visit.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
 
 const referrerHost = (referrer: string | undefined): string | null =>

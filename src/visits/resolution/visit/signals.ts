@@ -2,8 +2,8 @@ import {readJsonBody} from '../../../platform/http/body.ts';
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
 import type {Services} from '../../../services.ts';
 import {clickIdOfToken, type MatchToken, readMatchToken} from '../../clicks/open-match.ts';
-import type {Visit} from './answer-visit.ts';
 import {androidVersion} from './user-agent.ts';
+import type {Visit} from './visit.ts';
 import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
 
 const BODY_LIMIT = 2048;

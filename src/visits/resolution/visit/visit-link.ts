@@ -7,9 +7,10 @@ import type {Query} from '../../../platform/http/query.ts';
 import type {HostRole} from '../../../platform/http/request-host.ts';
 import type {Services} from '../../../services.ts';
 import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
-import {answerVisit, type PageDeps, type Visit, type VisitAnswer} from './answer-visit.ts';
+import {answerVisit, type PageDeps} from './answer-visit.ts';
 import {readLink} from './link-rows.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
+import type {Visit, VisitAnswer} from './visit.ts';
 
 export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache'>;
 

@@ -1,0 +1,57 @@
+import type {IncomingMessage} from 'node:http';
+import {ORG_KEY, reservedSegments} from '../../accounts/organizations/org-key.ts';
+import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import type {HttpError} from '../../platform/errors.ts';
+import {prefersPage} from '../../platform/http/prefers-page.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
+import type {Services} from '../../services.ts';
+import {noticePage} from './page/notice-page.ts';
+import type {LinkAnswer} from './visit/visit.ts';
+
+/** A refused request. `before` runs before a query, and may refuse. */
+type Refused = {
+	request: IncomingMessage;
+	path: string;
+	role: HostRole;
+	domain: VerifiedDomain | null;
+	before: () => Promise<void>;
+};
+
+/** The orgKey of the organization whose path or domain was requested; null if there is none. */
+const orgKeyOf = ({path, role, domain}: Refused): string | null => {
+	if (role !== 'link' && role !== 'both') {
+		return domain?.orgKey ?? null;
+	}
+
+	const [, first = ''] = path.split('/', 2);
+	return ORG_KEY.test(first) && !reservedSegments.has(first) ? first : null;
+};
+
+/**
+ * The page of a refusal of 404 or 410, with the same status, where the organization wants that and the caller prefers it
+ * (contract/resolution 25). Null if the refusal is answered as JSON.
+ */
+export const errorPageOf = async (
+	{errorPages}: Pick<Services, 'errorPages'>,
+	refused: Refused,
+	{status, code}: HttpError,
+): Promise<LinkAnswer | null> => {
+	const {method = '', headers} = refused.request;
+	const isAbsent = status === 404 || status === 410;
+	const orgKey = isAbsent && (method === 'GET' || method === 'HEAD') && prefersPage(headers) ? orgKeyOf(refused) : null;
+	// Beyond the limit, or without the database, the refusal stands as JSON.
+	const found = orgKey === null ? null : await errorPages.of(orgKey, refused.before).catch(() => null);
+	if (found === null) {
+		return null;
+	}
+
+	const page = noticePage({
+		notice: status === 410 ? 'gone' : 'notFound',
+		organizationName: found.organizationName,
+		acceptLanguage: headers['accept-language'],
+		href: found.fallbackUrl,
+		movesOn: false,
+		vary: 'Accept, Accept-Language',
+	});
+	return {status, headers: [...page.headers, 'X-Error-Code', code], body: page.body};
+};
