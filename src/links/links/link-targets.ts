@@ -1,4 +1,5 @@
 import {appPathOf, appUrl} from '../../client/app-path.ts';
+import {memoize} from '../../platform/memoize.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
 import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
 import {isDeniedScheme} from '../app-config/denied-schemes.ts';
@@ -34,9 +35,21 @@ export const withPassed = (href: string, query: Readonly<Record<string, string>>
 		Object.entries(query).filter(([name]) => isPassed(name)),
 	);
 
+/** What `URLSearchParams` leaves as it is. */
+const PLAIN = /^[\w*.-]*$/;
+
 // Apple's parser does not decode a plus sign, so spaces are not encoded as one.
-const queryText = (params: Readonly<Record<string, string>>): string =>
-	new URLSearchParams(params).toString().replaceAll('+', '%20');
+const encoded = (text: string): string =>
+	PLAIN.test(text) ? text : new URLSearchParams([['', text]]).toString().slice(1).replaceAll('+', '%20');
+
+const queryText = (params: Readonly<Record<string, string>>): string => {
+	let text = '';
+	for (const [name, value] of Object.entries(params)) {
+		text += `${text === '' ? '' : '&'}${encoded(name)}=${encoded(value)}`;
+	}
+
+	return text;
+};
 
 /** The short URL with parameters. */
 export const tappedUrl = (url: string, params: Readonly<Record<string, string>>): string => {
@@ -45,17 +58,24 @@ export const tappedUrl = (url: string, params: Readonly<Record<string, string>>)
 };
 
 /** True for a URI scheme that an app may claim. */
-export const isCustomScheme = (scheme: string): boolean =>
-	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !isDeniedScheme(scheme);
+export const isCustomScheme = memoize((scheme) => /^[a-z][a-z0-9+.-]*$/i.test(scheme) && !isDeniedScheme(scheme));
+
+/** Links whose pages are in use at a time. */
+const MAX_PATHS = 5000;
+
+/** A link's path as URL text. Every visit of a link asks for it, and parsing takes longer than the rest of its page. */
+const placeOf = memoize((path) => {
+	const {route, query, fragment} = appPathOf(path.toWellFormed());
+	// Browsers take `.` and `..` out of all segments but the first, which is a host to them.
+	return {route: new URL(`app:/${route}`).pathname.replace(/^\/+/, ''), query, fragment};
+}, MAX_PATHS);
 
 /** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
 const destination = (path: string, params: Readonly<Record<string, string>>): string => {
-	const {route, query, fragment} = appPathOf(path.toWellFormed());
+	const {route, query, fragment} = placeOf(path);
 	const more = queryText(params);
 	const separator = more === '' ? '' : query === '' ? '?' : '&';
-	// Browsers take `.` and `..` out of all segments but the first, which is a host to them.
-	const place = new URL(`app:/${route}`).pathname.replace(/^\/+/, '');
-	return place + query + separator + more + fragment;
+	return route + query + separator + more + fragment;
 };
 
 /** `scheme://path?params`, or null for a scheme that no app may claim. */

@@ -1,13 +1,13 @@
 import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
 import {pageLanguage} from '../../../src/visits/resolution/page/page-language.ts';
-import {redirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import {type PageParts, pageParts} from '../../../src/visits/resolution/page/redirect-page.ts';
 import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
 import {linkView, matchToken} from '../../fixtures/link-view.ts';
 
 export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
 
 /** The page as text. */
-export const textOf = ({body}: {body: string}): string => Buffer.from(body, 'latin1').toString();
+export const textOf = ({template, texts}: PageParts): string => Buffer.from(template.write(texts), 'latin1').toString();
 
 export const render = (
 	visitorClass: VisitorClass,
@@ -16,7 +16,7 @@ export const render = (
 	code: string | null = qrSvg,
 ) =>
 	textOf(
-		redirectPage(linkView(overrides), {
+		pageParts(linkView(overrides), {
 			visitor: {class: visitorClass},
 			language: pageLanguage(acceptLanguage),
 			globalPrivacyControl: false,

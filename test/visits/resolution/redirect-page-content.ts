@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
 import {type PageLanguage, pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
-import {redirectPage} from '../../../src/visits/resolution/page/redirect-page.ts';
+import {pageParts} from '../../../src/visits/resolution/page/redirect-page.ts';
 import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView, matchToken} from '../../fixtures/link-view.ts';
 import {anchorsOf, classes, configOf, qrSvg, render, textOf} from './_redirect-page.ts';
@@ -35,7 +35,7 @@ test('the page loads nothing but the image, and holds no inline handler or style
 });
 
 const drawn = (visitorClass: VisitorClass, language: PageLanguage = 'en', overrides: Partial<LinkView> = {}) =>
-	redirectPage(linkView(overrides), {visitor: {class: visitorClass}, language, globalPrivacyControl: false, qrSvg});
+	pageParts(linkView(overrides), {visitor: {class: visitorClass}, language, globalPrivacyControl: false, qrSvg});
 
 test('the policy names the hashes of the one style and the one script that a page has, whatever its content', (t) => {
 	const hashesOf = (page: string, tag: string) =>
@@ -51,7 +51,7 @@ test('the policy names the hashes of the one style and the one script that a pag
 				hashesOf(textOf(page), 'style'),
 			];
 			t.deepEqual([scripts, styles], [[], []]);
-			const {'Content-Security-Policy': policy = ''} = headerRecord(page.headers);
+			const {'Content-Security-Policy': policy = ''} = headerRecord(page.template.headers);
 			t.is(
 				policy,
 				`default-src 'none'; script-src ${script}; style-src ${style}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -64,7 +64,7 @@ test('the policy names the hashes of the one style and the one script that a pag
 });
 
 test('the page is never cached, asks for the timezone and names its language', (t) => {
-	t.like(headerRecord(drawn('ios-browser', 'ar').headers), {
+	t.like(headerRecord(drawn('ios-browser', 'ar').template.headers), {
 		'Content-Type': 'text/html; charset=utf-8',
 		'Content-Language': 'ar',
 		'Cache-Control': 'no-store',

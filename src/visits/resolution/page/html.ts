@@ -57,26 +57,28 @@ export const bytesAsText = (text: string): string =>
 /** No text of ours has this character, and only our own texts are in a template. */
 const SLOT = '\0';
 
-/** A place of a template that each page fills by itself. */
-export const slot = (name: string): Html => trusted(`${SLOT}${name}${SLOT}`);
+/** A place of a template that each page fills by itself, by its number. */
+export const slot = (place: number): Html => trusted(`${SLOT}${place}${SLOT}`);
 
 /** A text of ours whose `placeholder` is a place of the template. */
-export const withSlot = (text: string, placeholder: string, name: string): Html => {
+export const withSlot = (text: string, placeholder: string, place: number): Html => {
 	const [before = '', ...after] = text.split(placeholder);
-	return html`${before}${after.map((part) => html`${slot(name)}${part}`)}`;
+	return html`${before}${after.map((part) => html`${slot(place)}${part}`)}`;
 };
 
 /** The text of a slot: escaped, and as bytes. */
 export const slotText = (text: string): string => bytesAsText(escapeText(text));
 
 /** Compiles a template. @returns its pages, of the texts of its slots (`slotText`), as bytes. */
-export const compile = (page: Html): ((texts: Readonly<Record<string, string>>) => string) => {
-	const parts = page[markup].split(SLOT).map(bytesAsText);
+export const compile = (page: Html): ((texts: readonly string[]) => string) => {
+	const [first = '', ...rest] = page[markup].split(SLOT).map(bytesAsText);
+	const parts = rest.filter((_, index) => index % 2 === 1);
+	const places = rest.filter((_, index) => index % 2 === 0).map(Number);
 	return (texts) => {
-		let filled = '';
+		let filled = first;
 		for (let index = 0; index < parts.length; index += 1) {
-			const part = parts[index] ?? '';
-			filled += index % 2 === 0 ? part : (texts[part] ?? '');
+			filled += texts[places[index] ?? 0] ?? '';
+			filled += parts[index];
 		}
 
 		return filled;

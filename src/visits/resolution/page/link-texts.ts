@@ -43,10 +43,30 @@ const breakable = (url: string): string =>
 			.map((part) => html`${part}<wbr>`)}`,
 	);
 
-/** What pages show of a link whatever the visit: the texts of their slots, and which of them are there. */
+/** The slots that each link fills for itself, in the order of their places. */
+const LINK_SLOTS = [
+	'title',
+	'heading',
+	'description',
+	'about',
+	'image',
+	'logo',
+	'initial',
+	'name',
+	'nameWithin',
+	'url',
+	'breakableUrl',
+] as const;
+
+/** The places of a link's texts in a template. */
+export const linkPlaces = Object.fromEntries(LINK_SLOTS.map((name, place) => [name, place])) as Record<
+	(typeof LINK_SLOTS)[number],
+	number
+>;
+
+/** What pages show of a link whatever the visit: the texts of its slots, and which parts of a page it has. */
 export type LinkTexts = {
-	slots: Readonly<Record<string, string>>;
-	/** The parts that a page has, as a bit each: a template of each kind is drawn once. */
+	slots: readonly string[];
 	has: Readonly<Record<'ownTitle' | 'description' | 'image' | 'cover' | 'logo', boolean>>;
 };
 
@@ -54,23 +74,21 @@ export const linkTextsOf = (link: LinkView): LinkTexts => {
 	const {organizationName} = link;
 	const [title, description, image, logo] = [titleOf(link), descriptionOf(link), imageOf(link), logoOf(link)];
 	const [initial = ''] = organizationName.trim();
-	const slots = {
-		title,
-		heading: clamp(title, TITLE_LENGTH),
-		description: description ?? '',
-		about: clamp(description ?? '', DESCRIPTION_LENGTH),
-		image: image ?? '',
-		logo: logo ?? '',
-		initial: initial.toUpperCase(),
-		name: organizationName,
-		nameWithin: nameWithin(organizationName),
-		url: link.url,
+	const texts: Record<(typeof LINK_SLOTS)[number], string> = {
+		title: slotText(title),
+		heading: slotText(clamp(title, TITLE_LENGTH)),
+		description: slotText(description ?? ''),
+		about: slotText(clamp(description ?? '', DESCRIPTION_LENGTH)),
+		image: slotText(image ?? ''),
+		logo: slotText(logo ?? ''),
+		initial: slotText(initial.toUpperCase()),
+		name: slotText(organizationName),
+		nameWithin: slotText(nameWithin(organizationName)),
+		url: slotText(link.url),
+		breakableUrl: breakable(link.url),
 	};
 	return {
-		slots: {
-			...Object.fromEntries(Object.entries(slots).map(([name, text]) => [name, slotText(text)])),
-			breakableUrl: breakable(link.url),
-		},
+		slots: LINK_SLOTS.map((name) => texts[name]),
 		has: {
 			ownTitle: title !== organizationName,
 			description: description !== null,

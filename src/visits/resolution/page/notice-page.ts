@@ -20,11 +20,14 @@ type NoticePage = {
 /** The parts by which notices differ, besides the texts of their slots. */
 type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn: boolean};
 
+/** The slots of a notice. */
+const place = {initial: 0, name: 1, href: 2, host: 3};
+
 const draw = ({language, notice, hasButton, movesOn}: Kind) => {
 	const words = noticeStrings[language];
-	const title = withSlot(words[notice], '{host}', 'host');
+	const title = withSlot(words[notice], '{host}', place.host);
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
-	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot('href')}">\n` : null;
+	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot(place.href)}">\n` : null;
 	return compile(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
 ${pageHead(title, refresh)}
@@ -32,13 +35,13 @@ ${pageHead(title, refresh)}
 <main>
 <div class="body">
 <div class="intro">
-<p class="sender"><span class="mark" aria-hidden="true">${slot('initial')}</span><bdi>${slot('name')}</bdi></p>
+<p class="sender"><span class="mark" aria-hidden="true">${slot(place.initial)}</span><bdi>${slot(place.name)}</bdi></p>
 <h1>${title}</h1>
 ${advice !== null && html`<p class="about">${advice}</p>\n`}</div>
 ${
 	hasButton &&
 	html`<div class="offer">
-<a class="button primary" href="${slot('href')}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot('host')}</bdi></a>
+<a class="button primary" href="${slot(place.href)}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
 </div>\n`
 }</div>
 </main>
@@ -54,11 +57,8 @@ export const noticePage = ({notice, organizationName, acceptLanguage, href, move
 	const language = pageLanguage(acceptLanguage);
 	const [initial = ''] = organizationName.trim();
 	const kind: Kind = {language, notice, hasButton: href !== null, movesOn};
-	const body = templates(JSON.stringify(kind))({
-		initial: slotText(initial.toUpperCase()),
-		name: slotText(organizationName),
-		href: slotText(href ?? ''),
-		host: slotText(href === null ? '' : new URL(href).host),
-	});
+	const host = href === null ? '' : new URL(href).host;
+	const texts = [initial.toUpperCase(), organizationName, href ?? '', host].map(slotText);
+	const body = templates(JSON.stringify(kind))(texts);
 	return {headers: pageHeaders(language, headers), body};
 };

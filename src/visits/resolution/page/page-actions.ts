@@ -84,25 +84,31 @@ type Targets = {
 	website: string | null;
 };
 
+/** Those that an offer reads: making one takes longer than all else of an offer. */
 const targetsOf = (link: LinkView, visitor: PageVisitor): Targets => {
 	const destination = websiteOf(link, placeOf(link, visitor));
+	const {ios} = link;
 	const [android] = link.android;
-	const open = (scheme: string | null): string | null => (scheme === null ? null : customSchemeUrl({...link, scheme}));
+	const open = (scheme: string | null): string | null =>
+		scheme === null ? null : customSchemeUrl({scheme, path: link.path, params: link.params});
 	const play = android === undefined ? null : playStoreUrl(android.packageName, link.token);
 	return {
 		destination,
-		appStore: link.ios?.appStoreId == null ? null : appStoreUrl(link.ios.appStoreId),
-		iosOpen: open(link.ios?.scheme ?? null),
 		play,
-		intent:
-			android === undefined || play === null
+		appStore: ios?.appStoreId == null ? null : appStoreUrl(ios.appStoreId),
+		website: destination ?? websiteOf(link, link.fallbackUrl),
+		get iosOpen() {
+			return open(ios?.scheme ?? null);
+		},
+		get intent() {
+			return android === undefined || play === null
 				? null
 				: intentUrl({
 						target: open(android.scheme) ?? sharedUrl(link),
 						packageName: android.packageName,
 						fallback: destination ?? (visitor.isAndroidFirefox ? null : play),
-					}),
-		website: destination ?? websiteOf(link, link.fallbackUrl),
+					});
+		},
 	};
 };
 

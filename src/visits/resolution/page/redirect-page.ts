@@ -2,7 +2,7 @@ import {LRUCache} from 'lru-cache';
 import type {VisitorClass} from '../visit/visitor.ts';
 import {socialTags} from './crawler-page.ts';
 import {bytesAsText, compile, type Html, html, jsonBlock, render, slot, slotText, trusted, withSlot} from './html.ts';
-import {type LinkTexts, linkTextsOf} from './link-texts.ts';
+import {type LinkTexts, linkPlaces, linkTextsOf} from './link-texts.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
 import {type Action, type Offer, type PagePlan, type PageVisitor, planPage} from './page-actions.ts';
 import {pageHead, pageHeaders, scriptOf, styleOf} from './page-head.ts';
@@ -21,6 +21,23 @@ type PageVisit = {
 	qrSvg: string | null;
 };
 
+const AFTER_LINK = Object.keys(linkPlaces).length;
+/** Most actions of an offer (`page-actions.ts`), each with a host below its label. */
+const MAX_ACTIONS = 8;
+
+/** The places of a template: those of its link, then those of the visit. */
+const place = {
+	...linkPlaces,
+	sharedUrl: AFTER_LINK,
+	config: AFTER_LINK + 1,
+	redirectTo: AFTER_LINK + 2,
+	banner: AFTER_LINK + 3,
+	qr: AFTER_LINK + 4,
+	wayOut: AFTER_LINK + 5,
+	offer: AFTER_LINK + 6,
+	ipadOffer: AFTER_LINK + 6 + 2 * MAX_ACTIONS,
+};
+
 /** A kind of page: everything by which its markup differs, besides the texts of its slots. */
 type Kind = {
 	class: VisitorClass;
@@ -34,10 +51,10 @@ type Kind = {
 /** A link's own website, with the host below its label. */
 const showsHost = ({label, weight}: Action): boolean => label === 'website' && weight !== 'quiet';
 
-/** An action of an offer, with the slot of its `href`. */
-type Placed = Action & {at: string};
-const placed = ({actions}: Offer, prefix: string): Placed[] =>
-	actions.map((action, index) => ({...action, at: `${prefix}${index}`}));
+/** An action of an offer, with the place of its `href`; the next one is its host's. */
+type Placed = Action & {at: number};
+const placed = ({actions}: Offer, first: number): Placed[] =>
+	actions.map((action, index) => ({...action, at: first + 2 * index}));
 
 const actionLink = (action: Placed, words: PageStrings): Html => {
 	const {label, weight, copies, at} = action;
@@ -45,21 +62,21 @@ const actionLink = (action: Placed, words: PageStrings): Html => {
 	return html`<a class="${weight === 'quiet' ? weight : `button ${weight}`}" href="${slot(at)}"${copies !== null && html` data-copies="${copies}"`}>${withSlot(
 		names[label],
 		'{name}',
-		'nameWithin',
-	)}${showsHost(action) && html`<bdi class="where" dir="ltr">${slot(`${at}host`)}</bdi>`}</a>\n`;
+		place.nameWithin,
+	)}${showsHost(action) && html`<bdi class="where" dir="ltr">${slot(at + 1)}</bdi>`}</a>\n`;
 };
 
-const shortUrl = html`<p class="url"><bdi dir="ltr">${slot('breakableUrl')}</bdi></p>`;
+const shortUrl = html`<p class="url"><bdi dir="ltr">${slot(place.breakableUrl)}</bdi></p>`;
 
-const copyButton = (name: string, words: PageStrings): Html =>
-	html`<button type="button" hidden data-copy-link="${slot(name)}">${words.copyLink}</button>`;
+const copyButton = (at: number, words: PageStrings): Html =>
+	html`<button type="button" hidden data-copy-link="${slot(at)}">${words.copyLink}</button>`;
 
 const sharePanel = (text: string, words: PageStrings, wayOut?: Placed): Html =>
-	html`<div class="panel"><p>${text}</p>${shortUrl}${wayOut && actionLink(wayOut, words)}${copyButton('sharedUrl', words)}</div>\n`;
+	html`<div class="panel"><p>${text}</p>${shortUrl}${wayOut && actionLink(wayOut, words)}${copyButton(place.sharedUrl, words)}</div>\n`;
 
 const scanPanel = (words: PageStrings): Html => html`<div class="panel scan">
-<div class="qr" role="img" aria-label="${withSlot(words.qrAlt, '{url}', 'url')}">${slot('qr')}</div>
-<div class="beside"><p>${words.scan}</p>${shortUrl}${copyButton('url', words)}</div>
+<div class="qr" role="img" aria-label="${withSlot(words.qrAlt, '{url}', place.url)}">${slot(place.qr)}</div>
+<div class="beside"><p>${words.scan}</p>${shortUrl}${copyButton(place.url, words)}</div>
 </div>
 `;
 
@@ -71,8 +88,8 @@ const hasPanel = ({actions, hint}: Offer, hasQr: boolean): boolean => hint !== n
  * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: what it copies, and the
  * link without copying.
  */
-const offerMarkup = (offer: Offer, prefix: string, words: PageStrings, hasQr: boolean): Html => {
-	const actions = placed(offer, prefix);
+const offerMarkup = (offer: Offer, first: number, words: PageStrings, hasQr: boolean): Html => {
+	const actions = placed(offer, first);
 	const copying = actions.find(({copies}) => copies !== null);
 	const consent = html`<div class="consent"><p>${words.copyNote}</p>\n${actions
 		.filter(({label}) => label === 'withoutCopying')
@@ -82,20 +99,20 @@ const offerMarkup = (offer: Offer, prefix: string, words: PageStrings, hasQr: bo
 	const stores = draw(isStore);
 	const isEmpty = actions.length === 0 && !hasQr;
 	const text = isEmpty || offer.hint === null ? words.nothing : words.hint.replace('{browser}', offer.hint);
-	const wayOut = offer.wayOut && {...offer.wayOut, at: `${prefix}wayOut`};
+	const wayOut = offer.wayOut && {...offer.wayOut, at: place.wayOut};
 	return html`${draw(({weight}) => weight === 'primary')}${hasQr && scanPanel(words)}${draw((action) => action.weight === 'secondary' && !isStore(action))}${
 		stores.length > 0 && html`<div class="stores">\n${stores}</div>\n`
 	}${draw(({label, weight}) => weight === 'quiet' && label !== 'withoutCopying')}${hasPanel(offer, hasQr) && sharePanel(text, words, wayOut)}`;
 };
 
-const cover = html`<figure><img src="${slot('image')}" alt="" referrerpolicy="no-referrer"></figure>\n`;
+const cover = html`<figure><img src="${slot(place.image)}" alt="" referrerpolicy="no-referrer"></figure>\n`;
 
 // Over the initial, which shows where the picture cannot be loaded.
-const logo = html`<span class="logo"><img src="${slot('logo')}" alt="" referrerpolicy="no-referrer"></span>`;
+const logo = html`<span class="logo"><img src="${slot(place.logo)}" alt="" referrerpolicy="no-referrer"></span>`;
 
 const sender = ({logo: hasLogo, ownTitle}: LinkTexts['has']): Html =>
-	html`<p class="sender"><span class="mark" aria-hidden="true">${slot('initial')}${hasLogo && logo}</span>${
-		ownTitle && html`<bdi>${slot('name')}</bdi>`
+	html`<p class="sender"><span class="mark" aria-hidden="true">${slot(place.initial)}${hasLogo && logo}</span>${
+		ownTitle && html`<bdi>${slot(place.name)}</bdi>`
 	}</p>`;
 
 /** The parts of the style and the script that a kind of page needs. */
@@ -148,20 +165,20 @@ const draw = (kind: Kind) => {
 	const words = pageStrings[language];
 	const {style, script} = partsOf(kind);
 	const social = socialTags({
-		title: slot('title'),
-		description: has.description ? slot('description') : null,
-		image: has.image ? slot('image') : null,
-		url: slot('url'),
-		siteName: slot('name'),
+		title: slot(place.title),
+		description: has.description ? slot(place.description) : null,
+		image: has.image ? slot(place.image) : null,
+		url: slot(place.url),
+		siteName: slot(place.name),
 	});
 	const page = html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}" prefix="og: https://ogp.me/ns#">
 ${pageHead(
-	slot('title'),
+	slot(place.title),
 	html`${social}
-${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${slot('banner')}, app-argument=${slot('sharedUrl')}">\n`}${
+${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${slot(place.banner)}, app-argument=${slot(place.sharedUrl)}">\n`}${
 	plan.redirectTo !== null &&
-	html`<noscript><meta http-equiv="refresh" content="0;url=${slot('redirectTo')}"></noscript>\n`
+	html`<noscript><meta http-equiv="refresh" content="0;url=${slot(place.redirectTo)}"></noscript>\n`
 }`,
 	style,
 )}
@@ -170,16 +187,16 @@ ${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="
 ${has.cover && cover}<div class="body">
 <div class="intro">
 ${sender(has)}
-<h1 dir="auto">${slot('heading')}</h1>
-${has.description && html`<p class="about" dir="auto">${slot('about')}</p>`}
+<h1 dir="auto">${slot(place.heading)}</h1>
+${has.description && html`<p class="about" dir="auto">${slot(place.about)}</p>`}
 </div>
 <div class="offer" id="offer">
-${offerMarkup(plan.offer, 'offer', words, hasQr)}</div>
-${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, 'ipad', words, false)}</div>`}
+${offerMarkup(plan.offer, place.offer, words, hasQr)}</div>
+${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, place.ipadOffer, words, false)}</div>`}
 <p class="status" id="status" role="status"></p>
 </div>
 </main>
-<script type="application/json" id="config">${slot('config')}</script>
+<script type="application/json" id="config">${slot(place.config)}</script>
 <script>${trusted(script)}</script>
 </body>
 </html>
@@ -205,30 +222,28 @@ const keyOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind): str
 const MAX_KINDS = 1000;
 const drawn = new LRUCache<string, ReturnType<typeof draw>>({max: MAX_KINDS});
 
-const fillOffer = (texts: Record<string, string>, offer: Offer, prefix: string): void => {
-	for (const [index, action] of offer.actions.entries()) {
-		texts[`${prefix}${index}`] = slotText(action.href);
-		if (showsHost(action)) {
-			texts[`${prefix}${index}host`] = slotText(new URL(action.href).host);
-		}
-	}
-
-	if (offer.wayOut !== undefined) {
-		texts[`${prefix}wayOut`] = slotText(offer.wayOut.href);
+const fillOffer = (texts: string[], {actions}: Offer, first: number): void => {
+	let at = first;
+	for (const action of actions) {
+		texts[at] = slotText(action.href);
+		texts[at + 1] = showsHost(action) ? slotText(new URL(action.href).host) : '';
+		at += 2;
 	}
 };
+
+/** A page as its parts: the template of its kind, and the texts of its slots. */
+export type PageParts = {template: ReturnType<typeof draw>; texts: string[]};
 
 /**
  * A link's page for one visit. A page is drawn once for its kind; a visit fills in the texts of its link, its token and
  * its query.
- * @param shown the texts of the link, if they are at hand. @returns headers, names and values alternating, and UTF-8 bytes
- * as one character each.
+ * @param shown the texts of the link, if they are at hand.
  */
-export const redirectPage = (
+export const pageParts = (
 	link: LinkView,
 	{visitor, language, globalPrivacyControl, qrSvg}: PageVisit,
 	shown: LinkTexts = linkTextsOf(link),
-): {headers: readonly string[]; body: string} => {
+): PageParts => {
 	const plan = planPage(link, visitor);
 	const hasSignals = link.token !== null && !globalPrivacyControl;
 	const kind: Kind = {
@@ -247,27 +262,29 @@ export const redirectPage = (
 	}
 
 	const words = pageStrings[language];
+	const {token, orgKey, shortCode} = link;
 	const config: PageConfig = {
-		token: link.token,
-		...(link.clipboardFormat === 'url' && link.token !== null ? {copies: `${link.url}#${link.token}`} : {}),
-		signalUrl: hasSignals ? `/${link.orgKey}/${link.shortCode}/signals` : null,
+		token,
+		...(link.clipboardFormat === 'url' && token !== null ? {copies: `${link.url}#${token}`} : {}),
+		signalUrl: hasSignals ? `/${orgKey}/${shortCode}/signals` : null,
 		redirectTo: plan.redirectTo,
 		hasIpadOffer: plan.ipadOffer !== null,
 		codeCopied: words.codeCopied,
 		linkCopied: words.linkCopied,
 	};
-	const texts: Record<string, string> = {
+	const texts = [
 		...shown.slots,
-		sharedUrl: slotText(sharedUrl(link)),
-		config: bytesAsText(render(jsonBlock(config))),
-		redirectTo: slotText(plan.redirectTo ?? ''),
-		banner: slotText(plan.bannerAppStoreId ?? ''),
-		qr: qrSvg ?? '',
-	};
-	fillOffer(texts, plan.offer, 'offer');
+		slotText(sharedUrl(link)),
+		bytesAsText(render(jsonBlock(config))),
+		slotText(plan.redirectTo ?? ''),
+		slotText(plan.bannerAppStoreId ?? ''),
+		qrSvg ?? '',
+		slotText(plan.offer.wayOut?.href ?? ''),
+	];
+	fillOffer(texts, plan.offer, place.offer);
 	if (plan.ipadOffer !== null) {
-		fillOffer(texts, plan.ipadOffer, 'ipad');
+		fillOffer(texts, plan.ipadOffer, place.ipadOffer);
 	}
 
-	return {headers: template.headers, body: template.write(texts)};
+	return {template, texts};
 };

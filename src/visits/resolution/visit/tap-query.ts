@@ -15,6 +15,19 @@ type Params = Record<string, string>;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
+/** Most bytes of a UTF-16 unit in JSON: a control character is `\u0000`. */
+const MAX_UNIT_BYTES = 6;
+
+/** An upper bound of `jsonBytes`, which is too slow for every visit. */
+const atMostBytes = (params: Params): number => {
+	let units = 2;
+	for (const name in params) {
+		units += name.length + (params[name]?.length ?? 0) + 1;
+	}
+
+	return MAX_UNIT_BYTES * units;
+};
+
 /**
  * The parameters, with the query's added as defaults up to the limits of `params` (contract/resolution 2). A query
  * parameter that a link could not have is left out.
@@ -27,9 +40,10 @@ export const withQuery = (params: Params, query: Query): Params => {
 
 	const merged = {...params};
 	let count = Object.keys(merged).length;
-	let bytes = jsonBytes(merged);
+	let bytes = atMostBytes(merged);
+	let isExact = false;
 	for (const [name, values] of given) {
-		const [value = ''] = [values].flat();
+		const value = (typeof values === 'string' ? values : values[0]) ?? '';
 		if (count >= MAX_PARAMS) {
 			break;
 		}
@@ -38,12 +52,21 @@ export const withQuery = (params: Params, query: Query): Params => {
 			continue;
 		}
 
-		// With a colon, and with the preceding comma.
-		const wider = bytes + jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
-		if (wider <= MAX_PARAMS_BYTES) {
+		let added = atMostBytes({[name]: value});
+		if (!isExact && bytes + added > MAX_PARAMS_BYTES) {
+			bytes = jsonBytes(merged);
+			isExact = true;
+		}
+
+		if (isExact) {
+			// With a colon, and with the preceding comma.
+			added = jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
+		}
+
+		if (bytes + added <= MAX_PARAMS_BYTES) {
 			merged[name] = value;
 			count += 1;
-			bytes = wider;
+			bytes += added;
 		}
 	}
 
@@ -82,7 +105,23 @@ export const tapQueryOf = (row: ResolvedRow, query: Query | null): Params | null
 	}
 
 	const own = ownParams(row);
+	// Nearly always all of it fits, and nothing has to be weighed.
+	const kept: Params = {};
+	const overridden: Params = {};
+	let count = Object.keys(own).length;
+	for (const [name, values] of Object.entries(query)) {
+		const value = (typeof values === 'string' ? values : values[0]) ?? '';
+		if (name !== 'deviceId' && isStorable(name) && isStorable(value)) {
+			(Object.hasOwn(own, name) ? overridden : kept)[name] = value;
+			count += 1;
+		}
+	}
+
+	if (count <= MAX_PARAMS && atMostBytes(own) + atMostBytes(kept) + atMostBytes(overridden) <= MAX_PARAMS_BYTES) {
+		return count === Object.keys(own).length ? null : Object.assign(kept, overridden);
+	}
+
 	const added = Object.entries(withQuery(own, query)).filter(([name]) => !Object.hasOwn(own, name));
-	const kept = withQuery(Object.fromEntries(added), query);
-	return Object.keys(kept).length === 0 ? null : kept;
+	const weighed = withQuery(Object.fromEntries(added), query);
+	return Object.keys(weighed).length === 0 ? null : weighed;
 };
