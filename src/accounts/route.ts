@@ -144,7 +144,18 @@ const nothing = {value: {}, faults: []};
 export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
 	definition: Definition<C, P, Q, B>,
 ): Route => {
-	const {method, credential, onboarding = false, limit, params, query, body, handler, settles = false, storedFaults} = definition;
+	const {
+		method,
+		credential,
+		onboarding = false,
+		limit,
+		params,
+		query,
+		body,
+		handler,
+		settles = false,
+		storedFaults,
+	} = definition;
 	const declared = declareRoute(definition as Omit<Definition<C, unknown, unknown, unknown>, 'handler'>);
 	const {role, scope, status} = declared;
 	const bodySchema = body === 'stream' ? undefined : body;
