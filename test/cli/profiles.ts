@@ -279,7 +279,10 @@ test('confirmations and status name the server', async (t) => {
 	] as const) {
 		const terminal = createTerminal('n\n');
 		ends(t, await runCli(line, {env, io: terminal.io}), 1);
-		t.regex(terminal.text(), new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and those it made\\? \\[y/N\\] `));
+		t.regex(
+			terminal.text(),
+			new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and those it made\\? \\[y/N\\] `),
+		);
 	}
 
 	const status = await startRecordingServer(t, {'GET /admin/status': {body: {status: 'ok'}}});
