@@ -1,5 +1,6 @@
 import test from 'ava';
-import {routes} from '../src/routes.ts';
+import {reservedSegments} from '../src/accounts/organizations/org-key.ts';
+import {routes, surfaces} from '../src/routes.ts';
 import {organization} from './helpers/builders.ts';
 import {type Answer, anonymous, type Headers} from './helpers/callers.ts';
 import {member, ops, portalOf} from './helpers/portal.ts';
@@ -145,6 +146,15 @@ const specifiedRoutes = rows(specified).flatMap(([path = '', ...words]) => {
 });
 
 const portal = portalOf(test);
+
+test('every surface has a reserved first segment, because all other paths are links', (t) => {
+	const segments = new Set(surfaces.map(({path}) => path.split('/')[1] ?? ''));
+	t.true(segments.size > 10);
+	t.deepEqual(
+		[...segments].filter((segment) => !reservedSegments.has(segment)),
+		[],
+	);
+});
 
 test('the routes of the server are those of the specification, with their credentials and roles', (t) => {
 	const kindOf = ({credential, role}: (typeof routes)[number]) =>

@@ -19,6 +19,7 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 	'docs',
 	'internal',
 	'.well-known',
+	'sign-in',
 ]);
 
 /** The form of an orgKey: exactly 4 alphanumeric characters, case-sensitive. */
