@@ -31,7 +31,7 @@ export const meant = (typed: string, names: readonly string[]): string | null =>
 /** A refusal of a value that lists what is allowed, with the name that was probably meant. */
 export const withMeant = (refusal: string): string =>
 	refusal.replace(
-		/'([^'\n]*)' is (?:invalid\. Allowed choices are|none of) ([^.\n]*)\./,
+		/'([^'\n]{0,99})' is (?:invalid\. Allowed choices are|none of) ([^.\n]{0,999})\./,
 		(whole: string, typed: string, names: string) => {
 			const name = meant(typed, names.split(', '));
 			return name === null ? whole : `${whole} Did you mean ${name}?`;

@@ -9,7 +9,8 @@ const lineEndsBefore = (text: string, at: number): number => text.slice(0, at).s
 export const jsonFault = (text: string, error: unknown): {line: number; reason: string} => {
 	const message = error instanceof Error ? error.message : String(error);
 	const [, at] = /at position (\d+)/.exec(message) ?? [];
-	const reason = message.replace(/ (?:in JSON )?at position \d+.*$/s, '').replace(/, .*"? is not valid JSON$/s, '');
+	const said = message.replace(/ (?:in JSON )?at position \d+.*$/s, '');
+	const reason = said.endsWith(' is not valid JSON') && said.includes(', ') ? said.slice(0, said.indexOf(', ')) : said;
 	if (at !== undefined) {
 		return {line: lineEndsBefore(text, Number(at)), reason};
 	}

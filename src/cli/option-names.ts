@@ -62,7 +62,8 @@ export const inOptions =
 		}
 
 		const said = text.startsWith(field) ? `${typed.label}${text.slice(field.length)}` : `${typed.label}: ${text}`;
-		const [, allowed] = / must be one of \[([^\]]*)\]$/.exec(text) ?? [];
+		const [, list] = text.split(' must be one of [', 2);
+		const allowed = list?.endsWith(']') ? list.slice(0, -1) : undefined;
 		const name = allowed === undefined || typed.value === null ? null : meant(typed.value, allowed.split(', '));
 		return name === null ? said : `${said}; did you mean ${name}?`;
 	};

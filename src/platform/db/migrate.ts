@@ -142,14 +142,18 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 /** A table and its columns, in their order. */
 export type Table = {name: string; columns: string[]};
 
+const columnsOfTable = (body: string): string[] =>
+	[...body.matchAll(/^\t([a-z_]\w*) /gm)].map(([, column = '']) => column);
+
 /** The tables that migrations of this version make: each column is the first word of a line with one tab. */
 export const tablesOf = async (migrations: readonly string[]): Promise<Table[]> => {
 	const sections = await Promise.all(migrations.map(readSections));
 	return sections.flatMap(({up}) =>
-		[...up.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(([, name = '', body = '']) => ({
-			name,
-			columns: [...body.matchAll(/^\t([a-z_]\w*) /gm)].map(([, column = '']) => column),
-		})),
+		`\n${up}`.split('\nCREATE TABLE ').flatMap((statement, index) => {
+			const [text = ''] = statement.split('\n)', 1);
+			const begin = text.indexOf(' (\n');
+			return index === 0 || begin < 0 ? [] : [{name: text.slice(0, begin), columns: columnsOfTable(text.slice(begin))}];
+		}),
 	);
 };
 
