@@ -19,6 +19,8 @@ const codeIn = (entry: unknown): string | null => {
 	return codes.find(isCode) ?? null;
 };
 
+const DAMAGED = 'damaged';
+
 type Countries = Reader<CountryResponse>;
 
 /** Where addresses are tried, and how many networks from each place on: enough to find the only one of a file. */
@@ -110,7 +112,7 @@ export const createCountries = (file: string | null, log: Pick<Logger, 'info' | 
 			} catch (error) {
 				// The visit is answered, and counted without a country.
 				if (damaged !== reader) {
-					log.warn({err: error}, 'GEOIP_FILE is damaged: replace it');
+					log.warn({err: error}, `GEOIP_FILE is ${DAMAGED}: replace it`);
 					damaged = reader;
 				}
 
@@ -119,6 +121,9 @@ export const createCountries = (file: string | null, log: Pick<Logger, 'info' | 
 		},
 		/** When the file was built; null without one. */
 		built: (): Date | null => current?.contents()?.metadata.buildEpoch ?? null,
+		/** Why the file as it is now cannot be used, or has been found damaged; null without a fault. */
+		fault: (): string | null =>
+			current?.fault() ?? (damaged !== null && damaged === current?.contents() ? DAMAGED : null),
 		/** Reads the file if it has changed since. */
 		refresh: async (): Promise<void> => current?.refresh(),
 	};

@@ -165,6 +165,8 @@ export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' 
 			const plain = plainIp(ip);
 			return plain.includes(':') ? isIn(ranges.ipv6, ipv6Number(plain)) : isIn(ranges.ipv4, ipv4Number(plain));
 		},
+		/** Why the file as it is now cannot be used; null without a fault. */
+		fault: (): string | null => current?.fault() ?? null,
 		/** Reads the file if it has changed since. */
 		refresh: async (): Promise<void> => current?.refresh(),
 	};

@@ -27,7 +27,11 @@ export const createRereadFile = <T extends object>({variable, file, load, log, f
 
 	/** One that changes while it is read, such as a copy that is not complete, is read again the next time. */
 	const read = async (): Promise<void> => {
-		const stamp = stampOf(await stat(file));
+		const stamp = await stat(file).then(stampOf, (error: unknown) => {
+			// One that is moved away and back is read again.
+			seen = null;
+			throw error;
+		});
 		if (stamp === seen) {
 			return;
 		}
@@ -44,6 +48,8 @@ export const createRereadFile = <T extends object>({variable, file, load, log, f
 	return {
 		/** Null before it is first read. */
 		contents: (): T | null => contents,
+		/** Why the file as it is now cannot be used; null if it is in use. */
+		fault: (): string | null => fault,
 		refresh: async (): Promise<void> => {
 			try {
 				await read();

@@ -21,6 +21,7 @@ import {checkKeptKeys} from './kept-keys.ts';
 import {checkRefusals} from './limits.ts';
 import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
+import {checkRereadFiles} from './reread-files.ts';
 import {checkStripe} from './stripe.ts';
 import {checkWebhooks} from './webhooks.ts';
 
@@ -55,6 +56,7 @@ const examine = async (services: Services) => {
 		checkJournal(clickJournal.figures()),
 		checkDisk(config.dataDir),
 		checkCountries(services.countries.built(), now()),
+		checkRereadFiles(services),
 		checkIdentityProvider(config),
 		checkStripe(config),
 		checkPaymob(config),

@@ -3,9 +3,10 @@ import {rename, stat, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {checkCountries} from '../../../src/operations/doctor/countries.ts';
+import type {Finding} from '../../../src/operations/doctor/finding.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {createCountries} from '../../../src/platform/countries.ts';
-import {anonymous} from '../../helpers/callers.ts';
+import {admin, anonymous} from '../../helpers/callers.ts';
 import {mmdbOf} from '../../helpers/mmdb.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
@@ -136,6 +137,46 @@ test('the doctor warns of an old file', (t) => {
 	t.is(checkCountries(new Date('2026-02-01'), now)[0]?.status, 'ok');
 	const old = {status: 'warn', check: 'countries.age', message: 'GEOIP_FILE is of 2025-12-01'};
 	t.like(checkCountries(new Date('2025-12-01'), now)[0], old);
+});
+
+test('the doctor warns of a GEOIP_FILE and a RELAY_RANGES_FILE that became unusable, until they are as they should be', async (t) => {
+	const files = {
+		GEOIP_FILE: await fileOf(t),
+		RELAY_RANGES_FILE: path.join(await dataDirectory(t), 'relay.csv'),
+	};
+	await writeFile(files.RELAY_RANGES_FILE, '198.51.100.0/24,GB,\n');
+	const service = await ownService(t, files);
+	const {countries, relayRanges} = service.services;
+	const warnings = async (): Promise<string[]> => {
+		await Promise.all([countries.refresh(), relayRanges.refresh()]);
+		const {body} = await admin(service).get('/admin/doctor');
+		const found = (body.findings as Finding[]).filter(({check}) => check === 'configuration.file');
+		t.true(found.every(({status, next}) => status === 'warn' && next?.includes('mv')));
+		return found.map(({message}) => message.replace(/ \(.*/s, ''));
+	};
+	const both = Object.keys(files).map((name) => `${name} cannot be used now`);
+	t.deepEqual(await warnings(), []);
+	for (const file of Object.values(files)) {
+		await rename(file, `${file}.away`);
+	}
+
+	t.deepEqual(await warnings(), both);
+	t.is(countries.of('203.0.113.7'), 'DE');
+	for (const file of Object.values(files)) {
+		await rename(`${file}.away`, file);
+	}
+
+	t.deepEqual(await warnings(), []);
+	for (const file of Object.values(files)) {
+		await writeFile(file, '<html>Not found</html>');
+	}
+
+	t.deepEqual(await warnings(), both);
+	await writeFile(files.GEOIP_FILE, damaged());
+	await writeFile(files.RELAY_RANGES_FILE, '198.51.100.0/24,GB,\n');
+	t.deepEqual(await warnings(), []);
+	t.is(countries.of('203.0.113.7'), null);
+	t.deepEqual(await warnings(), both.slice(0, 1));
 });
 
 test('a GEOIP_FILE or RELAY_RANGES_FILE that cannot be used is a fault of the configuration, which names it', async (t) => {
