@@ -1,11 +1,17 @@
 import {fail} from 'node:assert/strict';
 import test from 'ava';
 import {createGateways} from '../../../src/accounts/billing/create-gateways.ts';
-import {hmacOf} from '../../../src/accounts/billing/paymob/paymob-hmac.ts';
+import {
+	hmacOf,
+	signedText,
+	TOKEN_FIELDS,
+	TRANSACTION_FIELDS,
+} from '../../../src/accounts/billing/paymob/paymob-hmac.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {startPaymobStage} from './_paymob-stage.ts';
+import {spoiled} from './_spoiled.ts';
 
 const stage = startedFor(test, () => startPaymobStage());
 
@@ -70,6 +76,29 @@ test('a callback without any value is signed by the HMAC of nothing, and means n
 	for (const body of [{type: 'TRANSACTION'}, {type: 'TOKEN', obj: 1}]) {
 		t.is((await post(`?hmac=${signed('')}`, body)).status, 200, JSON.stringify(body));
 	}
+});
+
+test('no text of a signed callback makes it a 500 by a null character, and nothing of it is half stored', async (t) => {
+	const owner = await stage.atCheckout();
+	const {sessionId} = owner.checkout;
+	stage.paymob.pay(sessionId, {saveCard: true});
+	const events = stage.paymob.eventsAbout(sessionId).map(({body}) => JSON.parse(body) as {type: string; obj: object});
+	const db = stage.portal.services.db('gateway_events');
+	const bodies = events.flatMap((event) => spoiled(event).map((text) => JSON.parse(text) as typeof event));
+	for (const [index, {type, obj}] of bodies.entries()) {
+		// Of the same order, each with an id of its own: a repeated event is not applied.
+		const body = {type, obj: {...obj, id: 7_000_000 + index}};
+		const fields = type === 'TOKEN' ? TOKEN_FIELDS : TRANSACTION_FIELDS;
+		const {status} = await post(`?hmac=${signed(signedText(body.obj, fields))}`, body);
+		t.true(status === 200 || status === 400, `${status} ${JSON.stringify(body)}`);
+	}
+
+	for (const trigger of ['can\0celed', 'can\ud83dceled', 'c'.repeat(9000)]) {
+		const event = {trigger_type: trigger, subscription_data: {id: 1265}};
+		t.is((await post('', {...event, hmac: signed(`${trigger}for1265`)})).status, 200, trigger);
+	}
+
+	t.deepEqual(await db.where({reason: ''}).orWhere('event_key', 'like', '%for1265'), []);
 });
 
 test("an event of the gateway's own subscriptions is noted and changes nothing, if its HMAC is right", async (t) => {

@@ -1,3 +1,4 @@
+import {fail} from 'node:assert/strict';
 import {createHmac, randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {createGateways} from '../../../src/accounts/billing/create-gateways.ts';
@@ -5,6 +6,7 @@ import {hmacOf} from '../../../src/accounts/billing/paymob/paymob-hmac.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
+import {spoiled} from './_spoiled.ts';
 import {startStripeStage} from './_stripe-stage.ts';
 
 const SECRET = 'whsec_test_secret';
@@ -83,6 +85,26 @@ test('a signed body that is not an event is 400', async (t) => {
 	]) {
 		t.is((await deliver(`t=${now()},v1=${v1(now(), body)}`, body)).status, 400, body);
 	}
+});
+
+test('no text of a signed event makes it a 500 by a null character, and nothing of it is half stored', async (t) => {
+	const owner = await stage.payer();
+	const [paid] = stage.takeEvents().filter(({type}) => type === 'invoice.paid');
+	for (const [index, body] of spoiled(JSON.parse(paid?.body ?? fail())).entries()) {
+		const text = body.replace(`"${paid?.id}"`, `"evt_spoiled_${index}"`);
+		const event = JSON.parse(text) as {id: string};
+		const {status} = await deliver(`t=${now()},v1=${v1(now(), text)}`, text);
+		const entry = /\0/.test(event.id) ? undefined : await stage.entryOf(event);
+		t.true(status === 200 ? entry?.['reason'] !== '' : status === 400 && entry === undefined, `${status} ${text}`);
+	}
+
+	// Those that are stored with the event say so, and the payment is recorded once.
+	const reviewed = (await stage.portal.services.db('gateway_events').where({outcome: 'REVIEW'})).map(
+		({reason}) => reason,
+	);
+	t.true(reviewed.length > 0);
+	t.true(reviewed.every((reason) => reason.includes('SQLSTATE 22021')));
+	t.like(await owner.state(), {status: 'ACTIVE', invoices: 1});
 });
 
 test('a signature that was made elsewhere verifies at its time', async (t) => {

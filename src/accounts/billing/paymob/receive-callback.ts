@@ -1,7 +1,7 @@
 import type {Background} from '../../../platform/background.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {invalidWebhookSignature} from '../../../platform/errors.ts';
-import {isTooDeep} from '../../../platform/http/storable.ts';
+import {isStorable, isTooDeep} from '../../../platform/http/storable.ts';
 import {fieldsOf, parseJson} from '../../../platform/http/untrusted-json.ts';
 import type {Metrics} from '../../../platform/metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
@@ -45,7 +45,10 @@ const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind
 	throw invalidWebhookSignature();
 };
 
-/** @param payload the text that `body` was read from. */
+/** Far longer than the two values are; the key must fit into an index. */
+const LONGEST_KEY = 255;
+
+/** @returns null for an invalid object. @param payload the text that `body` was read from. */
 const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): IncomingEvent | null => {
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(body);
@@ -62,7 +65,10 @@ const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): I
 	}
 
 	// Only these two values are signed, so only they may distinguish two of them.
-	return {gateway: GATEWAY, eventKey: `sub:${signedSubscriptionText(body)}`, type, reference: null, payload};
+	const signed = signedSubscriptionText(body);
+	return signed.length <= LONGEST_KEY && isStorable(signed)
+		? {gateway: GATEWAY, eventKey: `sub:${signed}`, type, reference: null, payload}
+		: null;
 };
 
 /** Saves a card for the organization of its order (contract/billing 24); the e-mail address proves nothing. */

@@ -125,7 +125,11 @@ export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: 
 	const recorded = await withLease(deps, billingLease(organizationId), async () =>
 		recordEvent(deps, entry, await syncSubscription(deps, meaning, {row, organizationId, superseded})),
 	);
-	closeSuperseded(deps, superseded);
+	// Otherwise what superseded them was rolled back.
+	if (recorded.outcome === 'APPLIED') {
+		closeSuperseded(deps, superseded);
+	}
+
 	return recorded;
 };
 
