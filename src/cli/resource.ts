@@ -1,4 +1,5 @@
 import type {Option} from 'commander';
+import {isUuid} from '../platform/uuid.ts';
 import {usageError} from './cli-errors.ts';
 import {type AnyCommand, type CommandSpec, type Context, command} from './command.ts';
 import {pageOptions, yesOption} from './common-options.ts';
@@ -18,6 +19,8 @@ type Resource<Row> = {
 	ofServer?: true;
 	/** What rows are called that a name stands for, too; others are named by their ids. */
 	kind?: Kind;
+	/** Whether a row's name is unique on the whole server, so that it needs no organization; by default, ids are. */
+	isUnique?: (name: string) => boolean;
 	/** How a row is shown; by default, as the API answers it. */
 	fields?: (row: Row) => Array<[string, unknown]>;
 };
@@ -56,9 +59,9 @@ export const given = <Changes extends object>(changes: Changes, hint: string, ve
 };
 
 /** The commands of a resource: each is one request, declared by its usage, its route and its words. */
-export const resource = <Row extends object>({path, ofServer, kind, fields}: Resource<Row>) => {
-	const placeIn = async (context: Context): Promise<Chosen> =>
-		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : chosenPath(context);
+export const resource = <Row extends object>({path, ofServer, kind, isUnique = isUuid, fields}: Resource<Row>) => {
+	const placeIn = async (context: Context, owned: string | null = null): Promise<Chosen> =>
+		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : chosenPath(context, owned);
 
 	/** A list as a table, page by page. */
 	const list = ({columns, query, empty, usage, options = pageOptions(), ...words}: ListVerb<Row>): AnyCommand =>
@@ -98,7 +101,7 @@ export const resource = <Row extends object>({path, ofServer, kind, fields}: Res
 				const content = body?.(context.options as never, ...args);
 				let chosen: Promise<Chosen> | null = null;
 				const place = () => {
-					chosen ??= placeIn(context);
+					chosen ??= placeIn(context, target !== '' && isUnique(name) ? name : null);
 					return chosen;
 				};
 				// A missing token comes before the question; whatever needs a request comes after it.

@@ -43,6 +43,56 @@ test('OPLINK_ORG, orgs use and a bound token name the organization of commands t
 	});
 });
 
+test('what is unique names its organization where there are several, and what nobody has is 404', async (t) => {
+	const [acme, other] = await Promise.all([organization(service), organization(service)]);
+	const hostname = `${acme.orgKey.toLowerCase()}.acme.example`;
+	const of = `--org ${acme.orgKey}`;
+	const endpoint = await json(`endpoints add https://hooks.example.com/x ${of}`);
+	const template = await json(`templates create spring ${of}`);
+	const channel = await json(`channels create spring ${of}`);
+	const domain = await json(`domains add ${hostname} ${of}`);
+	const {sdkKey} = await json(`keys show ${of}`);
+	for (const line of [
+		`endpoints show ${endpoint.id}`,
+		`endpoints update ${endpoint.id} --disable`,
+		`endpoints rotate ${endpoint.id} --yes`,
+		`endpoints deliveries ${endpoint.id}`,
+		`endpoints replay ${endpoint.id} --since 2026-03-10T12:00:00Z`,
+		`templates show ${template.id}`,
+		`templates update ${template.id} --name summer`,
+		`channels update ${channel.id} --name summer`,
+		`domains show ${hostname.toUpperCase()}`,
+		`domains show ${domain.id}`,
+		`domains unknown ${hostname}`,
+		`domains approve ${hostname}`,
+		`domains remove ${domain.id} --yes`,
+		`keys revoke ${sdkKey.displayKey} --yes`,
+		`endpoints delete ${endpoint.id} --yes`,
+		`templates delete ${template.id} --yes`,
+		`channels delete ${channel.id} --yes`,
+	]) {
+		ends(t, await cli(line), 0);
+	}
+
+	for (const [line, name] of [
+		[`endpoints test ${endpoint.id}`, endpoint.id],
+		[`templates show ${template.id}`, template.id],
+		[`domains default ${hostname}`, hostname],
+		['keys revoke opl_sdk_nobodyxx_whole --yes', 'opl_sdk_nobodyxx'],
+	]) {
+		ends(t, await cli(line), 4, {stderr: new RegExp(`^Error: No organization has '${name}'\n.*Next: `, 's')});
+	}
+
+	// A name that several may have, and ids that apps give, need one.
+	ends(t, await cli('templates show summer'), 2, {stderr: /--org ORG is needed/});
+	ends(t, await cli(`devices show ${template.id}`), 2, {stderr: /--org ORG is needed/});
+	await Promise.all([acme, other].map(({orgKey}) => json(`domains add ${hostname} --org ${orgKey}`)));
+	const both = `\\b(?:${acme.orgKey}, ${other.orgKey}|${other.orgKey}, ${acme.orgKey})\n$`;
+	ends(t, await cli(`domains verify ${hostname}`), 2, {stderr: new RegExp(both)});
+	// The named organization is the one that counts.
+	ends(t, await cli(`domains show ${hostname}`, {env: {OPLINK_ORG: other.orgKey}}), 0);
+});
+
 test('commands of an organization take it by --org as well', async (t) => {
 	const acme = await organization(service);
 	t.is((await json(`orgs show --org ${acme.orgKey}`)).id, acme.id);

@@ -25,13 +25,19 @@ const newOrganization = Joi.object<{name: string; contactEmail?: string | null; 
 	plan,
 });
 const planChange = Joi.object<{plan: string | null}>({plan: plan.required()});
-const listQuery = Joi.object<{page: number; limit: number; q?: string}>({...pageQuery, q: Joi.string().max(255)});
+const listQuery = Joi.object<{page: number; limit: number; q?: string; owns?: string}>({
+	...pageQuery,
+	q: Joi.string().max(255),
+	owns: Joi.string().max(255),
+});
 
 export const organizationRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations',
 		summary: 'List organizations, newest first',
+		description:
+			'`owns` lists those that have a webhook endpoint, template, channel, API key or domain of this id, a domain of this host name, or a key with these first 16 characters.',
 		answer: pageOf(organizationAnswer),
 		credential: 'admin',
 		query: listQuery,

@@ -22,6 +22,14 @@ export type Organization = {
 	createdAt: Date;
 };
 
+/** Whose an id, a host name or the prefix of a key is. */
+const OWNERS = `
+	SELECT organization_id FROM webhook_endpoints WHERE id = :id
+	UNION ALL SELECT organization_id FROM templates WHERE id = :id
+	UNION ALL SELECT organization_id FROM channels WHERE id = :id
+	UNION ALL SELECT organization_id FROM api_keys WHERE id = :id OR prefix = :name
+	UNION ALL SELECT organization_id FROM domains WHERE id = :id OR hostname = lower(:name)`;
+
 export const organizationColumns: Columns<Organization> = columnsOf(
 	'id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email, default_domain_id, created_at',
 );
@@ -116,12 +124,16 @@ export const createOrganizationStore = (db: Db) => {
 		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
 		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
 
-		list: ({q, ...page}: PageQuery & {q?: string}): Promise<Page<Organization>> => {
+		list: ({q, owns, ...page}: PageQuery & {q?: string; owns?: string}): Promise<Page<Organization>> => {
 			const all = db('organizations')
 				.select(organizationColumns.list)
 				.modify((query) => {
 					if (q !== undefined) {
 						query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
+					}
+
+					if (owns !== undefined) {
+						query.whereRaw(`id IN (${OWNERS})`, {id: isUuid(owns) ? owns : null, name: owns});
 					}
 				});
 			return readPage(all, page, 'created_at DESC, id DESC');

@@ -5,7 +5,7 @@ import {timeText} from '../match-trace.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 
-const devices = resource<Json<DeviceJson>>({path: 'devices'});
+const devices = resource<Json<DeviceJson>>({path: 'devices', isUnique: () => false});
 
 export const deviceCommands: CommandGroup = {
 	name: 'devices',

@@ -76,7 +76,7 @@ const removalQuestion = async ({client, path, org}: Chosen, domain: string): Pro
 	return `Remove domain ${hostname} of ${org}? ${moved}`;
 };
 
-const domains = resource<Domain>({path: 'domains', kind: 'domain', fields: domainFields});
+const domains = resource<Domain>({path: 'domains', kind: 'domain', isUnique: () => true, fields: domainFields});
 
 /** Verify, approve, reject and default are a POST each. */
 const step = (
@@ -117,7 +117,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'Show a domain, its DNS record and where its old addresses lead',
 			examples: ['show go.acme.example'],
 			run: async (context, domain: string) => {
-				const found = await namedRow<Domain>(await chosenPath(context), 'domain', domain);
+				const found = await namedRow<Domain>(await chosenPath(context, domain), 'domain', domain);
 				await context.show.fields(found, (shown) => [
 					...domainFields(shown),
 					['record', shown.verification ? Object.values(shown.verification).join(' ') : undefined],
@@ -149,7 +149,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['unknown', 'unknown go.acme.example --all --json'],
 			options: pageOptions(),
 			run: async (context, domain?: string) => {
-				const chosen = await chosenPath(context);
+				const chosen = await chosenPath(context, domain);
 				const all =
 					domain === undefined
 						? await allAt<Domain>(chosen.client, `${chosen.path}/domains`)
@@ -203,8 +203,8 @@ export const domainCommands: CommandGroup = {
 			examples: ['remove go.acme.example --yes'],
 			options: [yesOption()],
 			run: async (context, domain: string) => {
-				await requireConsent(context, async () => removalQuestion(await chosenPath(context), domain));
-				const chosen = await chosenPath(context);
+				await requireConsent(context, async () => removalQuestion(await chosenPath(context, domain), domain));
+				const chosen = await chosenPath(context, domain);
 				const found = isUuid(domain) ? null : await namedRow<Domain>(chosen, 'domain', domain);
 				if (found !== null && !found.verification) {
 					throw usageError(

@@ -122,7 +122,7 @@ export const endpointCommands: CommandGroup = {
 			summary: 'Send endpoint.test and show what came back; 1 unless that is 2xx',
 			examples: ['test 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
 			run: async (context, endpoint: string) => {
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await chosenPath(context, endpoint);
 				const url = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/test`;
 				const came = await client.post<{ok: boolean}>(url, {});
 				await context.show.fields(came);
@@ -149,7 +149,7 @@ export const endpointCommands: CommandGroup = {
 				...pageOptions(),
 			],
 			run: async (context, endpoint: string) => {
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await chosenPath(context, endpoint);
 				const {status, ...options} = context.options as PageOptions & {status?: string};
 				const all = listAt<Json<Delivery>>(
 					client,
@@ -181,7 +181,7 @@ export const endpointCommands: CommandGroup = {
 					throw usageError('Name one delivery, or a time', 'Give --delivery ID or --since TIME');
 				}
 
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await chosenPath(context, endpoint);
 				const at = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}`;
 				const answer =
 					delivery === undefined

@@ -1,4 +1,6 @@
+import {prefixOf} from '../../accounts/api-keys/api-key.ts';
 import type {allKeyCards} from '../../accounts/api-keys/rotation.ts';
+import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
@@ -58,7 +60,7 @@ export const keyCommands: CommandGroup = {
 			options: [yesOption()],
 			run: async (context, named: string) => {
 				const find = async () => {
-					const {client, org, path} = await chosenPath(context);
+					const {client, org, path} = await chosenPath(context, isUuid(named) ? named : prefixOf(named));
 					const {sdkKey, serverKey, earlier} = await client.get<KeyCards>(`${path}/api-keys`);
 					const card = [sdkKey, serverKey, ...earlier].find((one) => one !== null && isNamed(named)(one));
 					if (!card) {

@@ -1,6 +1,6 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {Links} from '../../client/oplink.ts';
-import {usageError} from '../cli-errors.ts';
+import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';
 import type {Page} from './list-pages.ts';
@@ -30,9 +30,32 @@ export const orOfBound = async <T>(
 	}
 };
 
-const onlyOrganization = async (client: ApiClient): Promise<string> => {
+/** The organization that has something of an id, a host name or a key's prefix. @throws OperatorError for none and several. */
+const ownerOf = async (client: ApiClient, owned: string): Promise<string> => {
+	const {data, total} = await client.get<Page<{id: string; orgKey: string}>>('/admin/organizations', {owns: owned});
+	const [owner] = data;
+	if (!owner) {
+		throw notFoundError(`No organization has '${owned}'`, 'Correct it: the list command of the group shows the names');
+	}
+
+	if (total > 1) {
+		throw usageError(
+			`${total} organizations have '${owned}'`,
+			`Add --org ORG, one of ${data.map(({orgKey}) => orgKey).join(', ')}`,
+		);
+	}
+
+	return owner.id;
+};
+
+/** The only organization, or of several the one that has `owned`. */
+const onlyOrganization = async (client: ApiClient, owned: string | null): Promise<string> => {
 	const {data, total} = await client.get<Page<{id: string}>>('/admin/organizations', {limit: 1});
 	const [only] = data;
+	if (total > 1 && owned !== null) {
+		return ownerOf(client, owned);
+	}
+
 	if (!only || total !== 1) {
 		throw usageError(
 			total === 0 ? 'There is no organization yet' : `There are ${total} organizations: --org ORG is needed`,
@@ -46,20 +69,21 @@ const onlyOrganization = async (client: ApiClient): Promise<string> => {
 };
 
 /**
- * The named organization, else that of OPLINK_ORG or `orgs use`, of a bound token, or the only one.
+ * The named organization, else that of OPLINK_ORG or `orgs use`, of a bound token, the only one, or the one that has
+ * `owned`, which is unique on the whole server.
  * @throws OperatorError if there are several or none.
  */
-export const chosenOrganization = async ({
-	connection,
-	options: {org},
-}: Pick<Context, 'connection' | 'options'>): Promise<string> => {
+export const chosenOrganization = async (
+	{connection, options: {org}}: Pick<Context, 'connection' | 'options'>,
+	owned: string | null = null,
+): Promise<string> => {
 	const named = org || connection.organization();
 	const client = connection.admin();
 	return (
 		named ??
 		orOfBound(
 			client,
-			() => onlyOrganization(client),
+			() => onlyOrganization(client, owned),
 			(bound) => bound,
 		)
 	);
@@ -68,9 +92,9 @@ export const chosenOrganization = async ({
 /** The admin API, and the path of an organization in it. */
 export type Chosen = {client: ApiClient; org: string; path: string};
 
-/** The named organization, or the only one. @throws OperatorError if there are several or none. */
-export const chosenPath = async (context: Context): Promise<Chosen> => {
-	const org = await chosenOrganization(context);
+/** As `chosenOrganization`. */
+export const chosenPath = async (context: Context, owned: string | null = null): Promise<Chosen> => {
+	const org = await chosenOrganization(context, owned);
 	return {client: context.connection.admin(), org, path: organizationPath(org)};
 };
 

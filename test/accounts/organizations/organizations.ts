@@ -47,6 +47,38 @@ test.serial('the list is newest first, paged, and searched by name', async (t) =
 	t.deepEqual(await page('page=2&limit=1'), {ids: [first], total: 2, page: 2, limit: 1});
 });
 
+test('?owns= finds the organization of an id, a host name or a key, for operators of the whole server', async (t) => {
+	const [acme, other] = await Promise.all([organization(service), organization(service)]);
+	const operator = admin(service);
+	const below = (path: string) => `/admin/organizations/${acme.id}/${path}`;
+	const hostname = `${randomUUID()}.acme.example`;
+	const endpoint = {url: 'https://hooks.example.com/x', events: ['*']};
+	const made = [
+		await operator.post(below('webhook-endpoints'), endpoint),
+		await operator.post(below('templates'), {name: 'spring'}),
+		await operator.post(below('channels'), {name: 'spring'}),
+		await operator.post(below('domains'), {hostname}),
+	];
+	const {sdkKey} = (await operator.get(below('api-keys'))).body;
+	const found = async (name: string) => {
+		const {status, body} = await operator.get(`/admin/organizations?owns=${encodeURIComponent(name)}`);
+		return [status, ...(body.data ?? []).map(({id}: {id: string}) => id)];
+	};
+	for (const name of [...made.map(({body}) => body.id), hostname.toUpperCase(), sdkKey.id, sdkKey.prefix]) {
+		t.deepEqual(await found(name), [200, acme.id], name);
+	}
+
+	for (const name of [randomUUID(), acme.id, 'spring', '%', 'nobody.example', '']) {
+		t.deepEqual(await found(name), name === '' ? [400] : [200], name);
+	}
+
+	t.deepEqual(await found('\0'), [400]);
+	const {token} = (await operator.post('/admin/tokens', {name: 'of other', scopes: ['admin'], organization: other.id}))
+		.body;
+	const bound = await admin({url: service.url, adminToken: token}).get(`/admin/organizations?owns=${sdkKey.id}`);
+	t.is(bound.status, 403);
+});
+
 test('a list of no possible page is 400', async (t) => {
 	const pages = ['page=0', 'page=x', 'page=1.5'];
 	const limits = ['limit=0', 'limit=101', 'limit=', 'limit=1e1', 'limit=%2010', 'limit=0x10'];
