@@ -91,6 +91,11 @@ export const checkAnswer = (recorded: RecordedAnswer): string | null => {
 		}
 	}
 
+	// A link domain serves no API: of its paths it may answer an organization's page (contract/resolution 25).
+	if (status === 404 && type === 'text/html' && recorded.errorCode === 'unknown_path') {
+		return null;
+	}
+
 	if (text === null) {
 		return 'a refusal that is not valid JSON';
 	}
