@@ -55,6 +55,8 @@ const newToken = Joi.object<NewToken>({
 	expires: Joi.string()
 		.pattern(/^[1-9]\d{0,3}[hd]$/)
 		.message('{{#label}} must be a number of hours or days, such as 12h or 90d'),
+}).meta({
+	schema: {not: {required: ['organization'], properties: {scopes: {contains: {const: MODERATION}}}}},
 });
 
 /** @param maker when the credential ends that makes the token, which ends no later. */
