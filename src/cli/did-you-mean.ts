@@ -28,12 +28,16 @@ export const meant = (typed: string, names: readonly string[]): string | null =>
 		: null;
 };
 
-/** A refusal of a value that lists what is allowed, with the name that was probably meant. */
-export const withMeant = (refusal: string): string =>
-	refusal.replace(
-		/'([^'\n]{0,99})' is (?:invalid\. Allowed choices are|none of) ([^.\n]{0,999})\./,
-		(whole: string, typed: string, names: string) => {
-			const name = meant(typed, names.split(', '));
-			return name === null ? whole : `${whole} Did you mean ${name}?`;
-		},
-	);
+/** A refusal of a value that lists the allowed ones, with the name that was probably meant. */
+export const withMeant = (refusal: string): string => {
+	const verdict = /' is (?:invalid\. Allowed choices are|none of) /.exec(refusal);
+	const start = verdict === null ? 0 : verdict.index + verdict[0].length;
+	const end = refusal.indexOf('.', start);
+	if (verdict === null || end === -1) {
+		return refusal;
+	}
+
+	const typed = refusal.slice(refusal.lastIndexOf("'", verdict.index - 1) + 1, verdict.index);
+	const name = meant(typed, refusal.slice(start, end).split(', '));
+	return name === null ? refusal : `${refusal.slice(0, end + 1)} Did you mean ${name}?${refusal.slice(end + 1)}`;
+};
