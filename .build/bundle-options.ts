@@ -17,7 +17,7 @@ const OTHER_DRIVERS = [
 	'tedious',
 ];
 
-/** Minifies the parts of the pages' style and script (`src/visits/resolution/page`): they are most of a page's bytes. */
+/** Minifies the parts of the pages' style and script (`src/visits/page`): they are most of a page's bytes. */
 const pageParts: Plugin = {
 	name: 'page-parts',
 	setup: ({onLoad}) => {

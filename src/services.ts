@@ -29,6 +29,7 @@ import type {Figures} from './platform/metrics/snapshot.ts';
 import {createRelayRanges} from './platform/relay-ranges.ts';
 import {createTurns} from './platform/semaphore.ts';
 import {within} from './platform/within.ts';
+import {createAssociationCache} from './visits/association/association-cache.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
 import type {ClickStore} from './visits/clicks/click-store.ts';
 import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
@@ -37,13 +38,12 @@ import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clic
 import type {Flush} from './visits/clicks/journal/click-journal.ts';
 import {createClickJournal} from './visits/clicks/journal/click-journal.ts';
 import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
-import {createClickStream} from './visits/clicks/stream/click-stream.ts';
-import {createFollowUps} from './visits/match/follow-ups.ts';
-import {createMatchPeppers} from './visits/match/match-peppers.ts';
-import {createPhoneBook} from './visits/match/phone-book.ts';
-import {createAssociationCache} from './visits/resolution/association/association-cache.ts';
+import {createFollowUps} from './visits/matches/follow-ups.ts';
+import {createMatchPeppers} from './visits/matches/match-peppers.ts';
+import {createPhoneBook} from './visits/matches/phone-book.ts';
+import {createPages} from './visits/page/pages.ts';
+import {createClickStream} from './visits/reports/stream/click-stream.ts';
 import {createErrorPages} from './visits/resolution/error-pages.ts';
-import {createPages} from './visits/resolution/page/pages.ts';
 import {createHostCache, createLinkCache} from './visits/resolution/visit/link-cache.ts';
 import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
 import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
@@ -140,7 +140,7 @@ export const createServices = (options: ServiceOptions) => {
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		/** Clicks of the last 30 days by link, for lists of links. */
 		linkClicks: async (organizationId: string, linkIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
-			(await import('./visits/clicks/stats/link-clicks.ts')).countLinkClicks(
+			(await import('./visits/reports/stats/link-clicks.ts')).countLinkClicks(
 				{clickJournal, clicks, clock, db},
 				organizationId,
 				linkIds,

@@ -1,4 +1,4 @@
-import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/visits/match/match-signals.ts';
+import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/visits/matches/match-signals.ts';
 import {androidVersion} from '../../src/visits/resolution/visit/user-agent.ts';
 import {readLanguage, readTimezone, readVisitor} from '../../src/visits/resolution/visit/visitor.ts';
 import type {Click, Open} from './story.ts';

@@ -1,5 +1,5 @@
 import {createDb} from '../../src/platform/db/db.ts';
-import {rollUp} from '../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../src/visits/reports/rollups/roll-up.ts';
 import {figure} from './figure.ts';
 import {
 	type Installation,

@@ -1,7 +1,7 @@
-import type {RuledOut} from '../visits/match/candidate.ts';
-import type {MissReason} from '../visits/match/guess.ts';
-import type {MatchAttempt} from '../visits/match/match-attempt-store.ts';
-import {type MatchMethod, matchPolicy} from '../visits/match/match-policy.ts';
+import type {RuledOut} from '../visits/matches/candidate.ts';
+import type {MissReason} from '../visits/matches/guess.ts';
+import type {MatchAttempt} from '../visits/matches/match-attempt-store.ts';
+import {type MatchMethod, matchPolicy} from '../visits/matches/match-policy.ts';
 import type {Json} from './server/admin-client.ts';
 
 export type Attempt = Json<Omit<MatchAttempt, 'id'>>;

@@ -34,7 +34,7 @@ const PARTS = [
 	() => import('@koa/router'),
 	() => import('../accounts/organizations/organization-routes.ts'),
 	() => import('../links/links/routes.ts'),
-	() => import('../visits/match/routes.ts'),
+	() => import('../visits/matches/routes.ts'),
 	() => import('../routes.ts'),
 ];
 

@@ -8,7 +8,7 @@ import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 import {startedFor} from '../helpers/started.ts';
-import {clicked, iPhoneApp, network, open, visit} from '../visits/match/_phones.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../visits/matches/_phones.ts';
 import {folderOf} from './_folder.ts';
 import {runCli} from './_run-cli.ts';
 

@@ -10,7 +10,7 @@ import type {Db} from '../../src/platform/db/db.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
-import {network, visit} from '../visits/match/_phones.ts';
+import {network, visit} from '../visits/matches/_phones.ts';
 import {backedUp, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {createTerminal} from './_fake-terminal.ts';

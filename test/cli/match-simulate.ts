@@ -1,6 +1,6 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
-import {network, open, visit} from '../visits/match/_phones.ts';
+import {network, open, visit} from '../visits/matches/_phones.ts';
 import {attemptsOf, shows, widest} from './_match.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';

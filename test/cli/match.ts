@@ -1,6 +1,6 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
-import {iPhoneApp, network, open, userAgents, visit} from '../visits/match/_phones.ts';
+import {iPhoneApp, network, open, userAgents, visit} from '../visits/matches/_phones.ts';
 import {attemptsOf, shows, widest} from './_match.ts';
 import {ends} from './_run-cli.ts';
 import {serviceCli} from './_service-cli.ts';

@@ -4,7 +4,7 @@ import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {isDeep} from '../helpers/deep.ts';
 import {serviceOf} from '../helpers/service.ts';
-import {network, open, pathOf, userAgents, visit} from '../visits/match/_phones.ts';
+import {network, open, pathOf, userAgents, visit} from '../visits/matches/_phones.ts';
 import {hostileStrings} from './_values.ts';
 
 /** As in `fuzz.ts`. */

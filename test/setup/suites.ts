@@ -51,7 +51,7 @@ export const longerWhenDeep = [
 	'test/hostile/fuzz.ts',
 	'test/hostile/taps.ts',
 	'test/operations/openapi/fitting-bodies.ts',
-	'test/visits/match/tap-query.ts',
+	'test/visits/matches/tap-query.ts',
 ];
 
 /** Files that a process of their own runs, because they change it or measure it. */

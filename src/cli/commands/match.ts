@@ -1,7 +1,7 @@
 import {Option} from 'commander';
-import type {MatchAttempt} from '../../visits/match/match-attempt-store.ts';
-import type {Simulation} from '../../visits/match/simulate-match.ts';
-import {simulatedNetworks} from '../../visits/match/simulated-phone.ts';
+import type {MatchAttempt} from '../../visits/matches/match-attempt-store.ts';
+import type {Simulation} from '../../visits/matches/simulate-match.ts';
+import {simulatedNetworks} from '../../visits/matches/simulated-phone.ts';
 import {withQuery} from '../../visits/resolution/visit/tap-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';

@@ -1,5 +1,5 @@
 import type {DeviceJson} from '../../visits/devices/device-store.ts';
-import type {MatchAttempt} from '../../visits/match/match-attempt-store.ts';
+import type {MatchAttempt} from '../../visits/matches/match-attempt-store.ts';
 import {planNames} from '../advice.ts';
 import type {Context} from '../command.ts';
 import {topics} from '../help/topics.ts';

@@ -2,7 +2,7 @@ import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {knownMigrations, migrateDown, migrateUp} from '../../platform/db/migrate.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
 import {notePlace} from '../../visits/clicks/clickhouse/storage-location.ts';
-import {restartRollups} from '../../visits/clicks/rollups/rollup-store.ts';
+import {restartRollups} from '../../visits/reports/rollups/rollup-store.ts';
 import {altered, type BackupHead, type BackupTotals, requireKnown} from './archive-format.ts';
 import {addForeignKeys, dropForeignKeys, emptyTables, insertRows, listFilled, listTables} from './backup-tables.ts';
 import {readArchive} from './read-archive.ts';

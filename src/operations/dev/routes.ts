@@ -8,10 +8,10 @@ import {route} from '../../accounts/route.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
-import {dryRun, dryRunMatch} from '../../visits/match/dry-run.ts';
-import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/match/match-answer.ts';
-import {matchBody} from '../../visits/match/match-request.ts';
-import {organizationOfKey} from '../../visits/match/organization-of-key.ts';
+import {dryRun, dryRunMatch} from '../../visits/matches/dry-run.ts';
+import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/matches/match-answer.ts';
+import {matchBody} from '../../visits/matches/match-request.ts';
+import {organizationOfKey} from '../../visits/matches/organization-of-key.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
 

@@ -1,7 +1,7 @@
 import {daysBefore} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
-import {countGraded, findDoubtful} from '../../visits/match/guess-grades.ts';
-import {matchPolicy} from '../../visits/match/match-policy.ts';
+import {countGraded, findDoubtful} from '../../visits/matches/guess-grades.ts';
+import {matchPolicy} from '../../visits/matches/match-policy.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn} = findingsOf('Matches');

@@ -1,5 +1,5 @@
 import type {Services} from '../../services.ts';
-import {rollUp} from '../../visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../visits/reports/rollups/roll-up.ts';
 import {changingFrom} from '../../visits/resolution/visit/signals.ts';
 
 /**

@@ -1,7 +1,7 @@
 import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
 import type {Snapshot} from '../../platform/metrics/snapshot.ts';
+import type {AssociationCache} from '../../visits/association/association-cache.ts';
 import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
-import type {AssociationCache} from '../../visits/resolution/association/association-cache.ts';
 import type {LinkCache} from '../../visits/resolution/visit/link-cache.ts';
 
 /** Sizes and hit rates of the caches. */

@@ -1,10 +1,10 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {Turns} from '../../platform/semaphore.ts';
+import type {Range, Scope} from '../reports/stats/stats-bounds.ts';
+import type {Recent} from '../reports/stream/click-stream-recent.ts';
+import type {EventType, Snapshot, StreamEvent} from '../reports/stream/click-stream-store.ts';
 import type {Rows} from './click-context.ts';
 import type {DimensionName} from './dimensions.ts';
-import type {Range, Scope} from './stats/stats-bounds.ts';
-import type {Recent} from './stream/click-stream-recent.ts';
-import type {EventType, Snapshot, StreamEvent} from './stream/click-stream-store.ts';
 
 /** The clicks of a report: those of `range` that the rollups of `cover` lack. */
 type Counted = {scope: Scope; range: Range; cover: Range};

@@ -1,10 +1,10 @@
 import {DAY_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {keepHours} from '../reports/rollups/keep-hours.ts';
+import {keepLinkVisits, quarterOf} from '../reports/rollups/keep-link-visits.ts';
+import {type RollupState, readState, takeRollupLock} from '../reports/rollups/rollup-store.ts';
 import {clicksInFull, type Rows} from './click-context.ts';
 import type {Left} from './click-store.ts';
-import {keepHours} from './rollups/keep-hours.ts';
-import {keepLinkVisits, quarterOf} from './rollups/keep-link-visits.ts';
-import {type RollupState, readState, takeRollupLock} from './rollups/rollup-store.ts';
 
 /** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';

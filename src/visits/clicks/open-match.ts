@@ -1,6 +1,6 @@
 import {hash, randomUUID} from 'node:crypto';
 import {ALPHANUMERIC, randomAlphanumeric} from '../../platform/random-text.ts';
-import type {RawSignals} from '../match/match-signals.ts';
+import type {RawSignals} from '../matches/match-signals.ts';
 import type {NetworkKeyTexts} from './network-keys.ts';
 
 declare const isMatchToken: unique symbol;

@@ -1,10 +1,10 @@
+import {postgresReader} from '../reports/rollups/rows-beside-rollups.ts';
+import {type RecentClicks, readRecent, sinceThen} from '../reports/stream/click-stream-recent.ts';
+import {readBetween, readLatest} from '../reports/stream/click-stream-store.ts';
 import {clicksInFull} from './click-context.ts';
 import type {ClickStore} from './click-store.ts';
 import {occurredWithin} from './click-times.ts';
 import {dropOldClicks} from './drop-old-clicks.ts';
-import {postgresReader} from './rollups/rows-beside-rollups.ts';
-import {type RecentClicks, readRecent, sinceThen} from './stream/click-stream-recent.ts';
-import {readBetween, readLatest} from './stream/click-stream-store.ts';
 
 const recentClicks: RecentClicks = {
 	since: async (_, own) => ({

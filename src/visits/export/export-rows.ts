@@ -7,7 +7,7 @@ import type {Services} from '../../services.ts';
 import type {Rows} from '../clicks/click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';
 import {writtenBetween} from '../clicks/click-times.ts';
-import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
+import {readSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import {cursorOf, snapshotOf} from './export-cursor.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
 

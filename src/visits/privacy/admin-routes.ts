@@ -3,7 +3,7 @@ import {adminRoute} from '../../accounts/organizations/organization-route.ts';
 import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../../platform/http/answer.ts';
 import {deviceAnswer} from '../devices/device-answer.ts';
 import {deviceIdField} from '../devices/device-fields.ts';
-import {attemptFields} from '../match/match-answer.ts';
+import {attemptFields} from '../matches/match-answer.ts';
 import {eventAnswer} from '../sdk/sdk-answers.ts';
 import {externalUserIdField} from '../sdk/sdk-fields.ts';
 import type {DataSubject} from './data-subject.ts';

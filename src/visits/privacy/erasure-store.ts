@@ -1,6 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {ClickStore} from '../clicks/click-store.ts';
-import {clearedAttempt} from '../match/match-attempt-store.ts';
+import {clearedAttempt} from '../matches/match-attempt-store.ts';
 import type {SubjectKeys} from './data-subject.ts';
 import {matchClicksOfSubject} from './personal-clicks.ts';
 import {DELIVERIES_OF_SUBJECT, IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';

@@ -6,7 +6,7 @@ import {
 	type MatchAttemptRow,
 	type SilentGuess,
 	toMatchAttempt,
-} from '../match/match-attempt-store.ts';
+} from '../matches/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
 import {clicksOfSubject, matchClicksOfSubject, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';

@@ -5,7 +5,7 @@ import type {HttpError} from '../../platform/errors.ts';
 import {prefersPage} from '../../platform/http/prefers-page.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
-import {noticePage} from './page/notice-page.ts';
+import {noticePage} from '../page/notice-page.ts';
 import type {LinkAnswer} from './visit/visit.ts';
 
 /** A refused request. `before` runs before a query, and may refuse. */

@@ -1,8 +1,8 @@
 import {daysBefore, retention} from '../../platform/config/policies.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {inBatches} from '../../platform/db/in-batches.ts';
-import {keepLinkCounts, quarterOf} from '../clicks/rollups/keep-link-visits.ts';
-import {readState} from '../clicks/rollups/rollup-store.ts';
+import {keepLinkCounts, quarterOf} from '../reports/rollups/keep-link-visits.ts';
+import {readState} from '../reports/rollups/rollup-store.ts';
 
 /**
  * Deletes events older than in `config/retention.json`. Reports do not change: only whole days (UTC) that are rolled up

@@ -1,6 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
-import type {Snapshot, StreamEvent} from '../clicks/stream/click-stream-store.ts';
+import type {Snapshot, StreamEvent} from '../reports/stream/click-stream-store.ts';
 import type {NewDelivery} from './delivery-store.ts';
 import {type Listeners, readLabels} from './link-labels.ts';
 import {bodyOf, hears} from './listening.ts';

@@ -1,8 +1,8 @@
 import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
 import {writtenBetween} from '../clicks/click-times.ts';
-import {readSnapshot, type Snapshot} from '../clicks/stream/click-stream-store.ts';
-import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../match/match-attempt-store.ts';
+import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../matches/match-attempt-store.ts';
+import {readSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {type ClickDeps, clickDeliveries, MOST_BYTES, type Range} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';

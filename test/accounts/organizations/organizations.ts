@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {createDb} from '../../../src/platform/db/db.ts';
-import {type Graded, gradeAttempts} from '../../../src/visits/match/guess-grades.ts';
+import {type Graded, gradeAttempts} from '../../../src/visits/matches/guess-grades.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';

@@ -2,7 +2,7 @@ import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {withKey} from '../../helpers/callers.ts';
 import {type Member, member, ops, portalOf} from '../../helpers/portal.ts';
-import {clicked, iPhoneApp, network, nothing, open, visit} from '../../visits/match/_phones.ts';
+import {clicked, iPhoneApp, network, nothing, open, visit} from '../../visits/matches/_phones.ts';
 import {refused} from './_refused.ts';
 
 const portal = portalOf(test);

@@ -3,7 +3,7 @@ import test from 'ava';
 import {link, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
 import {member, ops, portalOf} from '../../helpers/portal.ts';
-import {iPhoneApp, open, visit} from '../../visits/match/_phones.ts';
+import {iPhoneApp, open, visit} from '../../visits/matches/_phones.ts';
 import {refused} from './_refused.ts';
 
 const portal = portalOf(test);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';

@@ -4,5 +4,5 @@ import '../../accounts/api-keys/api-keys.ts';
 import '../../links/links/delete.ts';
 import '../../links/links/idempotency.ts';
 import '../../links/links/read.ts';
-import '../../visits/match/token.ts';
+import '../../visits/matches/token.ts';
 import '../../visits/sdk/session.ts';

@@ -1,12 +1,12 @@
 import test from 'ava';
 import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
-import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {iPhoneApp, network, open, pathOf, visit} from '../matches/_phones.ts';
 import {clickAt, storeRows} from './_counted.ts';
 
 const service = serviceOf(test);

@@ -12,8 +12,8 @@ import {dataDirectory} from '../../helpers/process.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {device, iPhoneApp, network, open, tapped, visit} from '../match/_phones.ts';
-import {listen} from '../stream/_event-stream.ts';
+import {device, iPhoneApp, network, open, tapped, visit} from '../matches/_phones.ts';
+import {listen} from '../reports/_event-stream.ts';
 import {idsIn, its, run} from './_clickhouse.ts';
 import {listening} from './_process.ts';
 

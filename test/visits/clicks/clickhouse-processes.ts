@@ -9,7 +9,7 @@ import {until} from '../../helpers/redis-server.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {startWorkers} from '../../helpers/workers.ts';
 import {linked, statsOf} from '../_own.ts';
-import {network, pathOf, visit} from '../match/_phones.ts';
+import {network, pathOf, visit} from '../matches/_phones.ts';
 import {idsIn, its, run, stage} from './_clickhouse.ts';
 import {type Load, onceAnswered, shownIn, startProcess, visitMany} from './_process.ts';
 

@@ -7,14 +7,14 @@ import {dimensionNames, funnelDimensions} from '../../../src/visits/clicks/dimen
 import {batchId} from '../../../src/visits/clicks/journal/entry-store.ts';
 import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
 import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../match/_phones.ts';
-import {listen} from '../stream/_event-stream.ts';
+import {iPhoneApp, network, open, sendSignals, userAgents, visit} from '../matches/_phones.ts';
+import {listen} from '../reports/_event-stream.ts';
 import {its, run} from './_clickhouse.ts';
 import {clickOn, countOf, entry, frameOn, leftBehind} from './_left-behind.ts';
 

@@ -10,7 +10,7 @@ import {admin, anonymous} from '../../helpers/callers.ts';
 import {mmdbOf} from '../../helpers/mmdb.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {visit} from '../match/_phones.ts';
+import {visit} from '../matches/_phones.ts';
 
 const networks = [
 	['203.0.113.0/24', {country: {iso_code: 'DE', names: {en: 'Germany'}}}],

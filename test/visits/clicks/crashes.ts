@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
-import {pathOf} from '../match/_phones.ts';
+import {pathOf} from '../matches/_phones.ts';
 import {type Load, onceAnswered, type Process, shownIn, stage, startProcess, visitMany} from './_process.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;

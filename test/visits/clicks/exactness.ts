@@ -6,7 +6,7 @@ import {createDb} from '../../../src/platform/db/db.ts';
 import {createClickPartitions} from '../../../src/visits/clicks/click-partitions.ts';
 import {dimensionNames} from '../../../src/visits/clicks/dimensions.ts';
 import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
-import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp, rollUpStep} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {organization} from '../../helpers/builders.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {statsOf} from '../_own.ts';

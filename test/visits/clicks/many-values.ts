@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, statsOf} from '../_own.ts';

@@ -1,13 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {createDb, type Db} from '../../../src/platform/db/db.ts';
-import {rollUp, rollUpStep} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp, rollUpStep} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {statsOf} from '../_own.ts';
-import {network, sendSignals, userAgents, visit} from '../match/_phones.ts';
+import {network, sendSignals, userAgents, visit} from '../matches/_phones.ts';
 import {clickAt, countRows, type Row, storeRows} from './_counted.ts';
 
 const saleLink = randomUUID();

@@ -4,7 +4,7 @@ import test from 'ava';
 import {createTurns} from '../../../src/platform/semaphore.ts';
 import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from '../../../src/visits/clicks/clickhouse/clickhouse-clicks.ts';
-import {readStats} from '../../../src/visits/clicks/stats/stats.ts';
+import {readStats} from '../../../src/visits/reports/stats/stats.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {listening} from './_process.ts';

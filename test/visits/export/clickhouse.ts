@@ -2,7 +2,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {ownService} from '../_own.ts';
 import {its, run} from '../clicks/_clickhouse.ts';
-import {network, visit} from '../match/_phones.ts';
+import {network, visit} from '../matches/_phones.ts';
 import {linesOf} from './_lines.ts';
 
 run('exports of clicks in ClickHouse hold each once, the first run and those that go on from it', async (t) => {

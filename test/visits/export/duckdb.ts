@@ -6,7 +6,7 @@ import {admin} from '../../helpers/callers.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
-import {network, visit} from '../match/_phones.ts';
+import {network, visit} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 

@@ -11,7 +11,7 @@ import {admin, anonymous} from '../../helpers/callers.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
-import {clicked, iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {clicked, iPhoneApp, network, open, pathOf, visit} from '../matches/_phones.ts';
 import {untilTrue} from '../webhooks/_receiver.ts';
 import {linesOf} from './_lines.ts';
 

@@ -1,5 +1,5 @@
 import {type BrowserContextOptions, devices} from 'playwright-core';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 
 /** Somebody with a device: how the browser presents itself, and how many fingers its screen feels at once. */
 export type Reader = BrowserContextOptions & {touchPoints?: number};

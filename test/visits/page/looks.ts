@@ -1,5 +1,5 @@
 import test from 'ava';
-import {pageLanguages, pageStrings} from '../../../src/visits/resolution/page/page-strings.ts';
+import {pageLanguages, pageStrings} from '../../../src/visits/page/page-strings.ts';
 import {hostileTexts} from '../../fixtures/link-view.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {startedFor} from '../../helpers/started.ts';

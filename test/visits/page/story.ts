@@ -3,7 +3,7 @@ import {Oplink} from '../../../src/client/oplink.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 import {signalsOf, startStage, visit} from './_stage.ts';
 
 const stage = startedFor(test, () => startStage());

@@ -1,11 +1,11 @@
 import test from 'ava';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
-import {forgetExpiredMatches} from '../../../src/visits/match/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows, type TestService} from '../../helpers/service.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
-import {clicked, device, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {clicked, device, iPhoneApp, network, open, visit} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 

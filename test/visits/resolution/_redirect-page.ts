@@ -1,6 +1,6 @@
-import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
-import {pageLanguage} from '../../../src/visits/resolution/page/page-language.ts';
-import {type PageParts, pageParts} from '../../../src/visits/resolution/page/redirect-page.ts';
+import type {LinkView} from '../../../src/visits/page/link-view.ts';
+import {pageLanguage} from '../../../src/visits/page/page-language.ts';
+import {type PageParts, pageParts} from '../../../src/visits/page/redirect-page.ts';
 import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
 import {linkView, matchToken} from '../../fixtures/link-view.ts';
 

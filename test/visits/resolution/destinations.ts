@@ -2,7 +2,7 @@ import test from 'ava';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {network, open, pathOf, userAgents, visit} from '../match/_phones.ts';
+import {network, open, pathOf, userAgents, visit} from '../matches/_phones.ts';
 import {addDomain} from './_domains.ts';
 
 const service = serviceOf(test);

@@ -2,7 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService, storedRows, type TestService} from '../../helpers/service.ts';
-import {pathOf, userAgents} from '../match/_phones.ts';
+import {pathOf, userAgents} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
-import {pathOf, userAgents} from '../match/_phones.ts';
+import {pathOf, userAgents} from '../matches/_phones.ts';
 import {withDomain} from './_domains.ts';
 
 const HOSTS = {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'};

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {html, jsonBlock, render, trusted} from '../../../src/visits/resolution/page/html.ts';
+import {html, jsonBlock, render, trusted} from '../../../src/visits/page/html.ts';
 import {hostileTexts} from '../../fixtures/link-view.ts';
 
 test('values are escaped, our own markup is not, and missing values write nothing', (t) => {

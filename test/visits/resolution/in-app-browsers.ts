@@ -1,11 +1,11 @@
 import test from 'ava';
 import Joi from 'joi';
-import {type InAppBrowser, wayOutOf, wayOutUrl} from '../../../src/visits/resolution/page/in-app-browsers.ts';
+import {type InAppBrowser, wayOutOf, wayOutUrl} from '../../../src/visits/page/in-app-browsers.ts';
 import {readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 import {corpus, read} from './_user-agents.ts';
 
 const service = serviceOf(test);

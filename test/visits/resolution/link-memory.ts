@@ -5,7 +5,7 @@ import {readLink} from '../../../src/visits/resolution/visit/link-rows.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 
 const MEGABYTE = 1024 * 1024;
 const CACHE_MB = 2;

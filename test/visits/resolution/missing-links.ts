@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {rollUp} from '../../../src/visits/clicks/rollups/roll-up.ts';
+import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {packageVersion} from '../../../src/platform/package-root.ts';
-import {noticeStrings} from '../../../src/visits/resolution/page/notice-strings.ts';
-import {pageLanguages} from '../../../src/visits/resolution/page/page-strings.ts';
+import {noticeStrings} from '../../../src/visits/page/notice-strings.ts';
+import {pageLanguages} from '../../../src/visits/page/page-strings.ts';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';

@@ -6,7 +6,7 @@ import {packageRoot} from '../../../src/platform/package-root.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {type Answer, admin, type Headers, send} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 import {addDomain} from './_domains.ts';
 
 /** A line a request: its name, the status, and the digest of what callers see of the answer. Deleted, it is recorded anew. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {LinkView} from '../../../src/visits/resolution/page/link-view.ts';
+import type {LinkView} from '../../../src/visits/page/link-view.ts';
 import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
 import {matchToken} from '../../fixtures/link-view.ts';
 import {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {planPage} from '../../../src/visits/resolution/page/page-actions.ts';
+import {planPage} from '../../../src/visits/page/page-actions.ts';
 import {withQuery} from '../../../src/visits/resolution/visit/tap-query.ts';
 import {linkView} from '../../fixtures/link-view.ts';
 import {contentOf, openedBy} from '../../helpers/app-content.ts';
@@ -8,7 +8,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {network, pathOf, userAgents, visit} from '../match/_phones.ts';
+import {network, pathOf, userAgents, visit} from '../matches/_phones.ts';
 import {anchorsOf} from './_redirect-page.ts';
 
 const service = serviceOf(test);

@@ -3,7 +3,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
-import {pathOf, userAgents} from '../match/_phones.ts';
+import {pathOf, userAgents} from '../matches/_phones.ts';
 
 const {iPhone, android, windows: desktop} = userAgents;
 const facebook = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';

@@ -4,7 +4,7 @@ import {storageLimits} from '../../../src/platform/config/policies.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf} from '../../helpers/service.ts';
-import {userAgents} from '../match/_phones.ts';
+import {userAgents} from '../matches/_phones.ts';
 import {addDomain, withDomain} from './_domains.ts';
 
 // Counts are stored after the answer, by the process that answered: so these tests, with a clock, are of one process.

@@ -6,7 +6,7 @@ import {admin, withKey} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {serviceOf, type TestService} from '../../helpers/service.ts';
-import {clicked, network, open} from '../match/_phones.ts';
+import {clicked, network, open} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {

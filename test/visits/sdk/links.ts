@@ -3,7 +3,7 @@ import test from 'ava';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Headers} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {pathOf} from '../match/_phones.ts';
+import {pathOf} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 const html: Headers = {'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'};

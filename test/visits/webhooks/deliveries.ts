@@ -5,7 +5,7 @@ import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../matches/_phones.ts';
 import {deliveriesOf, endpoint, endpointsOf, type Received, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);

@@ -3,7 +3,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
-import {iPhoneApp, network, open, pathOf, visit} from '../match/_phones.ts';
+import {iPhoneApp, network, open, pathOf, visit} from '../matches/_phones.ts';
 import {endpoint, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);

@@ -1,12 +1,12 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
+import {countDimensions} from '../../reports/rollups/count-dimensions.ts';
+import type {CoverName} from '../../reports/rollups/rows-beside-rollups.ts';
+import type {Range, Scope} from '../../reports/stats/stats-bounds.ts';
 import type {Rows} from '../click-context.ts';
 import type {ClickReader, ClickStore} from '../click-store.ts';
 import {clickDimensions} from '../dimensions.ts';
-import {countDimensions} from '../rollups/count-dimensions.ts';
-import type {CoverName} from '../rollups/rows-beside-rollups.ts';
-import type {Range, Scope} from '../stats/stats-bounds.ts';
 import {applyChanges} from './changes.ts';
 import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';

@@ -1,10 +1,10 @@
 import {DAY_MS} from '../../../platform/clock.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import {keepLinkVisits} from '../../reports/rollups/keep-link-visits.ts';
 import type {Rows} from '../click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../click-store.ts';
 import {clickDimensions} from '../dimensions.ts';
 import {dropMonths, keepCounts, type Month, monthsOf, noteDropped} from '../drop-old-clicks.ts';
-import {keepLinkVisits} from '../rollups/keep-link-visits.ts';
 import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 

@@ -1,7 +1,7 @@
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import type {Snapshot} from '../../reports/stream/click-stream-store.ts';
 import type {Rows} from '../click-context.ts';
 import type {ExportedRange} from '../click-store.ts';
-import type {Snapshot} from '../stream/click-stream-store.ts';
 import {BATCH_LOCK, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';

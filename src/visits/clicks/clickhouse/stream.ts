@@ -1,9 +1,15 @@
 import {HOUR_MS} from '../../../platform/clock.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import {type RecentClicks, readRecent} from '../../reports/stream/click-stream-recent.ts';
+import {
+	clickEventsOf,
+	newestOf,
+	readBetween,
+	readLatest,
+	type Snapshot,
+} from '../../reports/stream/click-stream-store.ts';
 import type {ClickStore} from '../click-store.ts';
 import {writtenBetween} from '../click-times.ts';
-import {type RecentClicks, readRecent} from '../stream/click-stream-recent.ts';
-import {clickEventsOf, newestOf, readBetween, readLatest, type Snapshot} from '../stream/click-stream-store.ts';
 import {BATCH_LOCK, occurredWithin} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';

@@ -5,7 +5,7 @@ import {unknownCodesHost, unknownCodeTarget} from '../../../links/domains/unknow
 import {HttpError, linkNotFound} from '../../../platform/errors.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
 import type {Services} from '../../../services.ts';
-import {noticePage} from '../page/notice-page.ts';
+import {noticePage} from '../../page/notice-page.ts';
 import type {Visit, VisitAnswer} from './visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from './visitor.ts';
 

@@ -1,0 +1,121 @@
+import {LRUCache} from 'lru-cache';
+import {qrSvg} from '../../links/links/qr/qr-svg.ts';
+import type {Addresses} from '../../platform/config/config.ts';
+import {randomAlphanumeric} from '../../platform/random-text.ts';
+import type {ResolvedRow} from '../resolution/visit/resolved-row.ts';
+import {renderCrawlerPage} from './crawler-page.ts';
+import {bytesAsText} from './html.ts';
+import {type LinkTexts, linkTextsOf} from './link-texts.ts';
+import {baseViewOf, type LinkView, sharedUrl, viewOfVisit} from './link-view.ts';
+import type {PageVisitor} from './page-actions.ts';
+import type {PageLanguage} from './page-strings.ts';
+import {type PageParts, pageParts} from './redirect-page.ts';
+
+/** The inputs of a page beside its link. */
+type PageVisit = {
+	visitor: PageVisitor;
+	language: PageLanguage;
+	globalPrivacyControl: boolean;
+	token: string | null;
+	hasQrCode: boolean;
+	/** The query of the visit; null if there is none. */
+	query: LinkView['query'];
+};
+
+type Page = {headers: readonly string[]; body: string};
+
+/** Characters of cached QR codes: those of some 1,500 links. */
+const MAX_QR_CHARACTERS = 4 * 1024 * 1024;
+
+/** The longest URL that is drawn with a visit's query, in about 2 ms. */
+const MAX_IN_CODE = 200;
+
+/** Kinds of visits, over all links, whose texts are kept: about a kilobyte each. */
+const MAX_FILLED = 10_000;
+
+// As long as the value it stands for and of the same alphabet, but random, so that no author of a link can guess it.
+const TOKEN = `opl_${randomAlphanumeric(32)}`;
+
+/** The texts of a page without a query. All that a visit adds is its token, which some of them hold. */
+type Filled = PageParts & {withToken: Array<{place: number; parts: string[]}>};
+
+const filledOf = ({template, texts}: PageParts): Filled => ({
+	template,
+	texts,
+	withToken: [...texts.entries()]
+		.filter(([, text]) => text?.includes(TOKEN))
+		.map(([place, text]) => ({place, parts: text.split(TOKEN)})),
+});
+
+const pageOf = ({template: {headers, write}, texts, withToken}: Filled, token: string | null): Page => {
+	if (token !== null) {
+		for (const {place, parts} of withToken) {
+			texts[place] = parts.join(token);
+		}
+	}
+
+	return {headers, body: write(texts)};
+};
+
+/** The pages of links. What a page shows of its link alone is worked out once for each row. */
+export const createPages = (services: {addresses: Addresses}) => {
+	/** As long as their rows are cached. */
+	const links = new WeakMap<ResolvedRow, {id: number; view: LinkView; texts: LinkTexts}>();
+	let lastId = 0;
+	/** Drawing one takes longer than all else of a page. */
+	const codes = new LRUCache<string, string>({maxSize: MAX_QR_CHARACTERS, sizeCalculation: (svg) => svg.length});
+	/** Making the URLs of a page takes as long as the rest of a visit; with a query they are made for each. */
+	const filled = new LRUCache<string, Filled>({max: MAX_FILLED});
+
+	const linkOf = (row: ResolvedRow) => {
+		let known = links.get(row);
+		if (known === undefined) {
+			const view = baseViewOf(services, row);
+			lastId += 1;
+			known = {id: lastId, view, texts: linkTextsOf(view)};
+			links.set(row, known);
+		}
+
+		return known;
+	};
+
+	/** The QR code of a link; with a visit's query unless it would take long to draw, and to scan. */
+	const codeOf = async (view: LinkView): Promise<string> => {
+		const shared = sharedUrl(view);
+		if (shared !== view.url && shared.length <= MAX_IN_CODE) {
+			return qrSvg(shared);
+		}
+
+		const kept = codes.get(view.url) ?? (await qrSvg(view.url));
+		codes.set(view.url, kept);
+		return kept;
+	};
+
+	/** @param token TOKEN for texts that are kept. */
+	const partsOf = async (row: ResolvedRow, token: string | null, visit: PageVisit): Promise<PageParts> => {
+		const {view, texts} = linkOf(row);
+		const {visitor, language, globalPrivacyControl} = visit;
+		const visited = viewOfVisit(view, token, visit.query);
+		const code = visit.hasQrCode ? await codeOf(visited) : null;
+		return pageParts(visited, {visitor, language, globalPrivacyControl, qrSvg: code}, texts);
+	};
+
+	return {
+		/** The page of a visit: headers, names and values alternating, and UTF-8 bytes as one character each. */
+		of: async (row: ResolvedRow, visit: PageVisit): Promise<Page> => {
+			const {token, query, visitor, language, globalPrivacyControl} = visit;
+			if (query !== null) {
+				const {template, texts} = await partsOf(row, token, visit);
+				return {headers: template.headers, body: template.write(texts)};
+			}
+
+			const {class: name, isIpad, isAndroidFirefox, wayOut} = visitor;
+			const key = `${linkOf(row).id} ${name} ${language} ${token !== null}${globalPrivacyControl}${isIpad}${isAndroidFirefox} ${wayOut}`;
+			const kept = filled.get(key) ?? filledOf(await partsOf(row, token === null ? null : TOKEN, visit));
+			filled.set(key, kept);
+			return pageOf(kept, token);
+		},
+		/** The page for crawlers, as `of`. */
+		forCrawlers: (row: ResolvedRow): string => bytesAsText(renderCrawlerPage(linkOf(row).view)),
+	};
+};

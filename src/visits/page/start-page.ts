@@ -1,0 +1,52 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import {unknownPath} from '../../platform/errors.ts';
+import {prefersPage} from '../../platform/http/prefers-page.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
+import {packageVersion} from '../../platform/package-root.ts';
+import type {LinkAnswer} from '../resolution/visit/visit.ts';
+import {bytesAsText, html, render} from './html.ts';
+import {pageHead, pageHeaders} from './page-head.ts';
+
+/** The page at the address that a start prints. It says nothing about the installation (contract/hosts 10). */
+const startPage = (): string =>
+	render(html`<!doctype html>
+<html lang="en">
+${pageHead('Oplink', null)}
+<body>
+<main>
+<div class="body">
+<div class="intro">
+<p class="sender"><span class="mark" aria-hidden="true">O</span>Version ${packageVersion()}</p>
+<h1>Oplink</h1>
+<p class="about">Deep links you host yourself. This server answers apps, backends and visitors of its links.</p>
+</div>
+<div class="offer">
+<a class="button primary" href="/docs">API documentation</a>
+</div>
+</div>
+</main>
+</body>
+</html>
+`);
+
+const headers = pageHeaders('en', {vary: 'Accept'});
+
+/**
+ * Answers `/`: a page on the API host, for callers who prefer one; on custom domains a redirect to their `rootUrl`
+ * (contract/hosts 8). @throws 404.
+ */
+export const answerRoot = (
+	{role, domain}: {role: HostRole; domain: VerifiedDomain | null},
+	{accept}: Pick<IncomingHttpHeaders, 'accept'>,
+): LinkAnswer => {
+	if ((role === 'api' || role === 'both') && prefersPage({accept})) {
+		return {headers, body: bytesAsText(startPage())};
+	}
+
+	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
+		throw unknownPath();
+	}
+
+	return {status: 302, headers: ['Location', domain.rootUrl, 'Cache-Control', 'no-store'], body: ''};
+};

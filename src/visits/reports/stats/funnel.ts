@@ -1,0 +1,182 @@
+import type {Db} from '../../../platform/db/db.ts';
+import {readInSnapshot} from '../../../platform/db/read-snapshot.ts';
+import type {ForCaller} from '../../../platform/fair-turns.ts';
+import type {Services} from '../../../services.ts';
+import type {Rows} from '../../clicks/click-context.ts';
+import {type DimensionName, foldedDimensions} from '../../clicks/dimensions.ts';
+import {OTHER} from '../rollups/cap-values.ts';
+import {lockedBy} from './begin-report.ts';
+import {chooseLinks, labelledLinks} from './chosen-links.ts';
+import type {FunnelQuery} from './funnel-query.ts';
+import {countByDimension} from './stats.ts';
+import {type Range, readBounds, type Scope} from './stats-bounds.ts';
+
+type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
+type Row = Steps & {key: string | null};
+type Funnel = Range &
+	Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]; breakdownsSince?: Date};
+
+/** Most values of an answer by name, those with the most clicks. */
+const MOST_ROWS = 500;
+
+const ofLinks = ({linkIds}: Scope, column: string): string =>
+	linkIds === null ? '' : `AND ${column} = ANY (CAST(:linkIds AS uuid[]))`;
+
+/** SQL: matches with what they can be counted by. */
+const matchesSql = (
+	scope: Scope,
+): string => `SELECT link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
+		lower(signals ->> 'platform') AS platform, attribution
+	FROM match_attempts
+	WHERE organization_id = :organizationId AND matched AND at >= :from AND at < :to ${ofLinks(scope, 'link_id')}`;
+
+/** SQL: the same of events that come from a link. */
+const eventsSql = (
+	scope: Scope,
+	{event, property}: FunnelQuery,
+): string => `SELECT events.attributed_link_id AS link_id,
+		events.device_id, ${
+			property === null
+				? 'CAST(NULL AS numeric)'
+				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties -> :property AS numeric) END`
+		} AS value, lower(devices.platform) AS platform, attribution
+	FROM events
+	LEFT JOIN devices ON devices.organization_id = events.organization_id AND devices.device_id = events.device_id
+	WHERE events.organization_id = :organizationId AND events.occurred_at >= :from AND events.occurred_at < :to
+		${event === null ? '' : 'AND events.event_name = :event'}
+		AND events.attributed_link_id IS NOT NULL ${ofLinks(scope, 'events.attributed_link_id')}`;
+
+/** SQL of the value that a row is counted by: tags are those of its link, the rest was noted when it came. */
+const keySql = (by: DimensionName): string => {
+	switch (by) {
+		case 'link':
+			return 'CAST(counted.link_id AS text)';
+		case 'platform':
+			return 'counted.platform';
+		case 'tag':
+			return 'tag';
+		default:
+			return `counted.attribution ->> '${by}'`;
+	}
+};
+
+/** `sum`: PostgreSQL's `numeric`, which comes as text: adding doubles fails beyond what one holds. */
+type Counted = {key: string | null; rows: number; devices: number; sum: string | null};
+
+/** JSON has no Infinity: a sum beyond what a number holds is the nearest that it does. */
+const sumOf = (text: string | null | undefined): number =>
+	Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text ?? 0)));
+
+/**
+ * The rows of a statement by their key; a grouping of all has no key and `isTotal`.
+ * @param names null: all; of others the key is `other`. A device that has several of those is one of `other`.
+ */
+const countRows = async (
+	db: Db,
+	rows: Rows,
+	{by, names}: {by: DimensionName; names: string[] | null},
+): Promise<{total: Counted | undefined; counts: Counted[]}> => {
+	const value = keySql(by);
+	const key = names === null ? value : `CASE WHEN NOT ${value} = ANY(:names) THEN '${OTHER}' ELSE ${value} END`;
+	const {rows: counts} = await db.raw<{rows: Array<Counted & {isTotal: boolean}>}>(
+		`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
+			CAST(count(DISTINCT device_id) AS float8) AS devices,
+			CASE WHEN grouping(key) = 1 THEN sum(value) FILTER (WHERE is_first) ELSE sum(value) END AS sum
+		FROM (
+			SELECT ${key} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
+			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows.sql}) AS inner_rows) AS counted
+			${
+				by === 'tag'
+					? `LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
+						LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true`
+					: ''
+			}
+		) AS keyed GROUP BY GROUPING SETS ((key), ())`,
+		{...rows.bindings, names},
+	);
+	return {total: counts.find(({isTotal}) => isTotal), counts: counts.filter(({isTotal}) => !isTotal)};
+};
+
+type Counts = {
+	clicked: Awaited<ReturnType<typeof countByDimension>>;
+	matched: Awaited<ReturnType<typeof countRows>>;
+	happened: Awaited<ReturnType<typeof countRows>>;
+};
+
+/** Those with the most clicks first. */
+const rowsOf = ({clicked, matched, happened}: Counts, property: string | null): Row[] => {
+	const rows = new Map<string | null, Row>();
+	const rowOf = (key: string | null): Row => {
+		const row = rows.get(key) ?? {key, clicks: 0, matches: 0, devices: 0, events: 0, sum: property === null ? null : 0};
+		rows.set(key, row);
+		return row;
+	};
+	for (const {key, count} of clicked.counts) {
+		rowOf(key).clicks = count;
+	}
+
+	for (const {key, rows: matches} of matched.counts) {
+		rowOf(key).matches = matches;
+	}
+
+	for (const {key, rows: events, devices, sum} of happened.counts) {
+		Object.assign(rowOf(key), {events, devices, sum: property === null ? null : sumOf(sum)});
+	}
+
+	return [...rows.values()].toSorted(
+		(a, b) => b.clicks - a.clicks || b.events - a.events || String(a.key).localeCompare(String(b.key)),
+	);
+};
+
+/**
+ * What came of clicks, by one dimension: matches, devices with an event, events and the sum of a property
+ * (contract/reports 5). Each step is counted by when it happened.
+ * @throws 400.
+ */
+export const readFunnel = async (
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
+	caller: ForCaller,
+	query: FunnelQuery,
+): Promise<Funnel> => {
+	const {organizationId, hungUp} = caller;
+	const {by, event, property} = query;
+	const {clickJournal, clicks, clock} = services;
+	await clickJournal.flushed({mentioned: [organizationId]});
+	const reader = await clicks.reader(organizationId);
+	const {range} = await readBounds(services.db, {...query, interval: 'month'}, clock.now());
+	const linkIds = await chooseLinks(services.db, {organizationId, linkId: null}, query);
+	const scope = {organizationId, linkIds};
+	const bindings = {organizationId, ...range, linkIds, event, property};
+	const isFolded = foldedDimensions.includes(by);
+	const read = async (trx: Db): Promise<Counts> => {
+		const clicked = await countByDimension(trx, scope, range, by, reader);
+		const count = async (names: string[] | null) => ({
+			clicked,
+			matched: await countRows(trx, {sql: matchesSql(scope), bindings}, {by, names}),
+			happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, {by, names}),
+		});
+		const counts = await count(null);
+		// Which names the rows have, only all steps together say; values with clicks come first, so theirs are among them.
+		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
+		return isFolded && names.length > MOST_ROWS ? count(names.slice(0, MOST_ROWS)) : counts;
+	};
+	const counts = await services.longReads.reports.run(caller, () =>
+		readInSnapshot(services.db, {hungUp, locked: lockedBy(scope)}, read),
+	);
+	const {clicked, matched, happened} = counts;
+	return {
+		...range,
+		by,
+		event,
+		property,
+		totals: {
+			clicks: clicked.total,
+			matches: matched.total?.rows ?? 0,
+			devices: happened.total?.devices ?? 0,
+			events: happened.total?.rows ?? 0,
+			sum: property === null ? null : sumOf(happened.total?.sum),
+		},
+		rows: rowsOf(counts, property).slice(0, isFolded ? undefined : MOST_ROWS),
+		...(clicked.since === null ? {} : {breakdownsSince: clicked.since}),
+	};
+};

@@ -1,0 +1,31 @@
+import type {Clock} from '../../../platform/clock.ts';
+import type {Db} from '../../../platform/db/db.ts';
+import type {ClickStore} from '../../clicks/click-store.ts';
+import type {ClickJournal} from '../../clicks/journal/click-journal.ts';
+import {beginReport} from './begin-report.ts';
+import {readBounds} from './stats-bounds.ts';
+import {readLinkCounts} from './stats-store.ts';
+
+const LAST_30_DAYS = {from: null, to: null, interval: 'month', timezone: 'UTC'} as const;
+
+/**
+ * People's clicks of an organization's links by the link's id, counted by one statement: those of the last 30 days (UTC)
+ * including today, the default range of reports. A link without any is missing.
+ */
+export const countLinkClicks = async (
+	services: {clickJournal: Pick<ClickJournal, 'flushed'>; clicks: ClickStore; clock: Clock; db: Db},
+	organizationId: string,
+	linkIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+	await services.clickJournal.flushed({mentioned: [organizationId]});
+	const reader = await services.clicks.reader(organizationId);
+	const {range} = await readBounds(services.db, LAST_30_DAYS, services.clock.now());
+	const read = async (trx: Db) => {
+		const covers = await beginReport(trx, {organizationId, linkIds: null}, range);
+		return readLinkCounts(trx, {organizationId, linkIds}, range, covers, reader);
+	};
+	const counts = await reader.inTurn(() =>
+		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
+	);
+	return new Map(counts.map(({key, count}) => [key, count]));
+};

@@ -1,0 +1,84 @@
+import Joi from 'joi';
+import {uuidParam} from '../../../platform/http/validate.ts';
+import {type DimensionName, dimensionNames} from '../../clicks/dimensions.ts';
+import type {Interval, RangeQuery, StatsQuery} from './stats-bounds.ts';
+
+/**
+ * The zone's name for PostgreSQL, or null. A name without a slash is an abbreviation to it, and `CET` then has no summer
+ * time; bare offsets are rejected, because it inverts their sign.
+ */
+const timezoneNamed = (name: string): string | null => {
+	try {
+		const {timeZone} = new Intl.DateTimeFormat('en', {timeZone: name}).resolvedOptions();
+		return /^[A-Za-z]/.test(name) ? (name.includes('/') ? name : timeZone) : null;
+	} catch {
+		return null;
+	}
+};
+
+const DATE_TIME =
+	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?)?$/;
+
+/** Whether the text is a valid date, with or without a time; 31 February is invalid. */
+const isDateTime = (text: string): boolean => {
+	const [, year, month, day] = (DATE_TIME.exec(text) ?? []).map(Number);
+	if (year === undefined || month === undefined || day === undefined) {
+		return false;
+	}
+
+	const date = new Date(Date.UTC(year, month - 1, day));
+	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1970;
+};
+
+const instant = Joi.string()
+	.custom((text: string, helpers) => (isDateTime(text) ? text : helpers.error('any.invalid')))
+	.meta({schema: {description: 'An ISO 8601 date or date-time; without an offset it is of `timezone`.'}})
+	.default(null)
+	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
+
+/** Most breakdowns of an answer. */
+const MOST_DIMENSIONS = 4;
+
+/** Names between commas, or one parameter each. */
+const namesQuery = (names: readonly string[], most: number) =>
+	Joi.any()
+		.custom((value: unknown, helpers) => {
+			const wanted = [...new Set([value].flat().flatMap((text) => String(text).split(',')))];
+			const unknown = wanted.find((name) => !names.includes(name));
+			return unknown !== undefined
+				? helpers.error('names.unknown', {unknown, names: names.join(', ')})
+				: wanted.length > most
+					? helpers.error('names.most', {most})
+					: wanted;
+		})
+		.meta({schema: {type: 'array', items: {type: 'string', enum: names}, maxItems: most}})
+		.messages({
+			'names.unknown': '{{#label}} must be of {{#names}}, not {{#unknown}}',
+			'names.most': '{{#label}} must not have more than {{#most}} names',
+		});
+
+/** Filters by what links have (contract/reports 2). */
+export const linkFilterQuery = {
+	tag: Joi.string().max(255),
+	channel: Joi.string().max(255),
+	link: uuidParam.optional(),
+};
+
+/** The range of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
+export const rangeQuery = Joi.object<RangeQuery>({
+	from: instant,
+	to: instant,
+	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
+	timezone: Joi.string()
+		.max(64)
+		.custom((name: string, helpers) => timezoneNamed(name) ?? helpers.error('any.invalid'))
+		.meta({schema: {description: 'An IANA time zone.'}})
+		.default('UTC')
+		.messages({'any.invalid': '{{#label}} must be an IANA time zone'}),
+});
+
+/** The query of a report (contract/reports 1 and 2). */
+export const statsQuery = rangeQuery.append<StatsQuery>({
+	...linkFilterQuery,
+	by: namesQuery(dimensionNames, MOST_DIMENSIONS) as Joi.Schema<DimensionName[]>,
+});

@@ -1,0 +1,121 @@
+import {MINUTE_MS} from '../../../platform/clock.ts';
+import {type Db, onlyRow} from '../../../platform/db/db.ts';
+import type {Rows} from '../../clicks/click-context.ts';
+import {readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
+
+type Count = {key: string | null; count: number};
+
+/** The first event of a stream: figures of the last hour, for people's clicks unless noted. */
+export type Recent = {
+	/** The time of the reading, by the service's clock. */
+	at: Date;
+	/** Clicks per second of the last 60 seconds, and per minute of the last 60 minutes; the last bucket contains `at`. */
+	perSecond: number[];
+	perMinute: number[];
+	crawlerViews: number;
+	/** Events sent by apps. */
+	events: number;
+	/** Most clicked first, at most 20. */
+	links: Array<{
+		organization: {id: string; orgKey: string; name: string};
+		link: {id: string; shortCode: string | null; title: string | null};
+		count: number;
+	}>;
+	platforms: Count[];
+	/** Requests for a match by method, `NONE` being a miss. */
+	matches: Count[];
+	/** The last 20 events of any age, newest first. */
+	latest: StreamEvent[];
+};
+
+/** Where the clicks of the last hour are. */
+export type RecentClicks = {
+	/**
+	 * An item of a FROM: `occurred_at`, `platform`, `organization_id`, `link_id`, `is_bot` and `count`.
+	 * @param own SQL: the condition on `organizations`. Binds `since` and, for one organization, `organizationId`.
+	 */
+	since(trx: Db, own: string, range: {organizationId: string | null; since: Date}): Promise<Rows>;
+	/** The newest events of all types, newest first. */
+	latest(trx: Db, wanted: {organizationId: string | null; limit: number; now: Date}): Promise<StreamEvent[]>;
+};
+
+const BUCKETS = 60;
+const TOP = 20;
+
+type Bucket = {ago: number; count: number};
+type Row = Omit<Recent, 'at' | 'perSecond' | 'perMinute' | 'latest'> & {seconds: Bucket[]; minutes: Bucket[]};
+
+/** Whole buckets of `size` seconds between a click and now, by the calendar. A time in the future counts as now. */
+const ago = (size: number): string =>
+	`greatest(0, CAST(floor(CAST(:now AS float8) / ${size}) - floor(extract(epoch FROM occurred_at) / ${size}) AS int))`;
+
+const aggregated = (select: string): string =>
+	`(SELECT coalesce(json_agg(row_to_json(counted)), '[]') FROM (${select}) AS counted)`;
+
+/** One organization at a time, because the indexes on time begin with the organization. */
+export const sinceThen = (table: string, since: string, own: string): string =>
+	`organizations CROSS JOIN LATERAL (
+		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${since}
+	) AS found ${own}`;
+
+/** One number per bucket, oldest first. */
+const series = (counts: Bucket[]): number[] => {
+	const byAgo = new Map(counts.map(({ago: index, count}) => [index, count]));
+	return Array.from({length: BUCKETS}, (_, index) => byAgo.get(BUCKETS - 1 - index) ?? 0);
+};
+
+/**
+ * The last hour, of one organization or of all, and its snapshot. The stream continues from that snapshot without gaps
+ * or repetitions.
+ */
+export const readRecent = (
+	db: Db,
+	organizationId: string | null,
+	now: Date,
+	clicks: RecentClicks,
+): Promise<{recent: Recent; snapshot: Snapshot}> =>
+	db.transaction(
+		async (trx) => {
+			// JIT compilation takes longer than the statement runs.
+			await trx.raw("SELECT set_config('jit', 'off', true)");
+			const snapshot = await readSnapshot(trx);
+			const since = new Date((Math.floor(now.getTime() / MINUTE_MS) - BUCKETS + 1) * MINUTE_MS);
+			const own = organizationId === null ? '' : 'WHERE organizations.id = :organizationId';
+			const visits = await clicks.since(trx, own, {organizationId, since});
+			const {rows} = await trx.raw<{rows: Row[]}>(
+				// Counted once, at the finest granularity used below, because there may be many rows.
+				`WITH visits AS MATERIALIZED (
+					SELECT ${ago(60)} AS minute, CASE WHEN ${ago(1)} < ${BUCKETS} THEN ${ago(1)} END AS second,
+						platform, organization_id, link_id, is_bot, sum(count) AS count
+					FROM ${visits.sql} AS clicks GROUP BY 1, 2, 3, 4, 5, 6
+				), people AS (SELECT * FROM visits WHERE NOT is_bot),
+				top AS (
+					SELECT organization_id, link_id, sum(count) AS count FROM people GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT ${TOP}
+				)
+				SELECT
+					${aggregated('SELECT second AS ago, sum(count) AS count FROM people WHERE second IS NOT NULL GROUP BY 1')} AS seconds,
+					${aggregated('SELECT minute AS ago, sum(count) AS count FROM people GROUP BY 1')} AS minutes,
+					(SELECT CAST(coalesce(sum(count), 0) AS float8) FROM visits WHERE is_bot) AS "crawlerViews",
+					(SELECT CAST(count(*) AS float8) FROM ${sinceThen('events', 'occurred_at >= :since', own)}) AS events,
+					${aggregated(`SELECT
+						json_build_object('id', organizations.id, 'orgKey', org_key, 'name', name) AS organization,
+						json_build_object('id', top.link_id, 'shortCode', short_code, 'title', title) AS link, count
+						FROM top JOIN organizations ON organizations.id = top.organization_id
+						LEFT JOIN links ON links.id = top.link_id ORDER BY count DESC, top.link_id`)} AS links,
+					${aggregated('SELECT platform AS key, sum(count) AS count FROM people GROUP BY 1 ORDER BY 2 DESC, 1')} AS platforms,
+					${aggregated(`SELECT method AS key, count(*) AS count FROM ${sinceThen('match_attempts', 'at >= :since', own)}
+						GROUP BY 1 ORDER BY 2 DESC, 1`)} AS matches`,
+				{...visits.bindings, since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
+			);
+			const {seconds, minutes, ...figures} = onlyRow(rows);
+			const recent = {
+				at: now,
+				perSecond: series(seconds),
+				perMinute: series(minutes),
+				...figures,
+				latest: await clicks.latest(trx, {organizationId, limit: TOP, now}),
+			};
+			return {recent, snapshot};
+		},
+		{isolationLevel: 'repeatable read', readOnly: true},
+	);
