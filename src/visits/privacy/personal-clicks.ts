@@ -7,7 +7,7 @@ const utmSql = Object.entries(campaigns.words)
 
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
- * device's hash is deleted (`match/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
+ * device's hash is deleted (`matches/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
  */
 export const matchClicksOfSubject = `WITH claimed AS (
 		SELECT id, visitor FROM match_clicks
