@@ -1,4 +1,5 @@
 import {memoize} from '../memoize.ts';
+import {joined, type Sql, script} from './sql.ts';
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 	? `${Head}${Capitalize<Camel<Tail>>}`
@@ -26,6 +27,8 @@ export type Columns<T> = {
 	/** For `select`, `first` and `returning`: `key_hash as keyHash`. */
 	list: string[];
 	/** For SQL text: `api_keys.key_hash AS "keyHash"`. */
+	of: (table: string) => Sql;
+	/** The same as a text. */
 	sql: (table: string) => string;
 	/** Only for the compiler. */
 	row?: T;
@@ -40,10 +43,12 @@ const camelCase = (column: string): string =>
  */
 export const columnsOf = <T, const List extends string>(list: Complete<T, List>): Columns<T> => {
 	const columns = list.split(', ').map((column) => ({column, field: camelCase(column)}));
+	const aliased = (table: string) =>
+		columns.map(({column, field}) => `${table}.${column}${column === field ? '' : ` AS "${field}"`}`);
 	return {
+		of: memoize((table) => joined(aliased(table).map(script))),
 		list: columns.map(({column, field}) => (column === field ? column : `${column} as ${field}`)),
-		sql: (table) =>
-			columns.map(({column, field}) => `${table}.${column}${column === field ? '' : ` AS "${field}"`}`).join(', '),
+		sql: (table) => aliased(table).join(', '),
 	};
 };
 
