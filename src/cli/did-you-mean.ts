@@ -15,11 +15,11 @@ const distance = (one: string, other: string): number => {
 };
 
 /** Longer texts are no typing errors, and would take long to compare. */
-const LONGEST = 100;
+const MAX_LENGTH = 100;
 
 /** The known name that was probably meant, in any case; null if none is near. */
 export const meant = (typed: string, names: readonly string[]): string | null => {
-	const text = typed.trim().toLowerCase().slice(0, LONGEST);
+	const text = typed.trim().toLowerCase().slice(0, MAX_LENGTH);
 	const [nearest] = names
 		.map((name) => ({name, edits: distance(text, name.toLowerCase())}))
 		.toSorted((one, other) => one.edits - other.edits);

@@ -44,7 +44,7 @@ const percentText = (probability: number): string =>
 const TELLING = 0.9;
 
 /** How many candidates a trace has at most; the ones beyond it are the least probable. */
-const MOST_TRACED = 20;
+const MAX_TRACED = 20;
 
 /** The deciding comparison: the clicks of the best candidate's link together, against those of other links and installs without a click. */
 export const evidenceWords = ({candidates, nobody, method, confidence, score}: Attempt): string[] => {
@@ -56,7 +56,7 @@ export const evidenceWords = ({candidates, nobody, method, confidence, score}: A
 	const possible = candidates.filter(({ruledOut}) => ruledOut === null);
 	const own = possible.filter(({linkId}) => linkId === best.linkId);
 	const sum = (some: typeof possible) => some.reduce((total, {probability}) => total + probability, 0);
-	const isWhole = candidates.length < MOST_TRACED || score === null;
+	const isWhole = candidates.length < MAX_TRACED || score === null;
 	const ofLink = isWhole ? sum(own) : score / 100;
 	const ofOthers = sum(possible) - sum(own);
 	const phones =

@@ -6,7 +6,7 @@ import {type FaultText, plainFault} from './report-error.ts';
 const otherNames: Readonly<Record<string, string>> = {organization: 'org', url: 'address'};
 
 /** A longer value is not repeated. */
-const LONGEST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -38,7 +38,7 @@ const typedFor = (
 			const isList = Array.isArray(given) && part === null;
 			const value: unknown = isList ? given[index] : part === null ? given : null;
 			const text = typeof value === 'string' ? value : null;
-			const shown = isList && text !== null && text.length <= LONGEST_SHOWN ? text : part;
+			const shown = isList && text !== null && text.length <= MAX_SHOWN ? text : part;
 			return {label: shown === null ? option.long : `${option.long} ${shown}`, value: text};
 		}
 

@@ -1,9 +1,9 @@
 /** The longest delay of a timer in milliseconds; with a longer one it fires at once. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
 /** Runs `then` after a number of seconds. @returns a function that cancels it. */
 export const after = (seconds: number, then: () => void): (() => void) => {
-	const timer = setTimeout(then, Math.min(seconds * 1000, LONGEST_TIMER_MS));
+	const timer = setTimeout(then, Math.min(seconds * 1000, MAX_TIMER_MS));
 	return () => clearTimeout(timer);
 };
 

@@ -73,11 +73,11 @@ const structured = (status: number, code: string, message: string, fields: Recor
 	new HttpError(status, code, message, {extras: {code: code.toUpperCase(), ...fields}});
 
 /** Most faults listed in an answer. */
-const MOST_DETAILS = 100;
+const MAX_DETAILS = 100;
 const more: FieldFault = {message: 'Too many invalid fields; the rest are not listed'};
 export const validationFailed = (details: readonly FieldFault[]) =>
 	new HttpError(400, 'validation_failed', 'Validation failed', {
-		details: details.length > MOST_DETAILS ? [...details.slice(0, MOST_DETAILS - 1), more] : [...details],
+		details: details.length > MAX_DETAILS ? [...details.slice(0, MAX_DETAILS - 1), more] : [...details],
 	});
 export const unreadableBody = () => badRequest('unreadable_body', 'Request body could not be read');
 export const malformedJson = () => badRequest('malformed_json', 'Request body is not valid JSON');

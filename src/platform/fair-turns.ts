@@ -5,7 +5,7 @@ import {callerGone, noTurn} from './errors.ts';
 export type ForCaller = {organizationId: string; hungUp: AbortSignal};
 
 /** How long a caller waits for a turn, and how many of an organization wait. */
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const MAX_WAITING = 100;
 const CHECK_MS = 1000;
 
@@ -42,7 +42,7 @@ export const createFairTurns = ({atOnce, clock}: {atOnce: number; clock: Clock})
 			};
 			const gone = (): void => refuse(callerGone());
 			const late = setInterval(() => {
-				if (clock.now().getTime() - since >= LONGEST_WAIT_MS) {
+				if (clock.now().getTime() - since >= MAX_WAIT_MS) {
 					refuse(noTurn());
 				}
 			}, CHECK_MS).unref();

@@ -8,7 +8,7 @@ const WARN = 40;
 const SUPPRESSED_MS = MINUTE_MS;
 
 /** Most kinds of fault that are tracked. Beyond that the least recently logged one is evicted. */
-const MOST_KINDS = 500;
+const MAX_KINDS = 500;
 /** Longest key of a kind, in characters. */
 const KIND_LENGTH = 1000;
 
@@ -108,7 +108,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 
 	const remember = (name: string, write: Kind['write']): void => {
 		for (const [oldest, kind] of kinds) {
-			if (kinds.size < MOST_KINDS) {
+			if (kinds.size < MAX_KINDS) {
 				break;
 			}
 

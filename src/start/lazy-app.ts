@@ -12,7 +12,7 @@ const AFTER_MS = 250;
  * share of the time, but for so many turns of AFTER_MS at most.
  */
 const BUSY = 0.5;
-const MOST_TURNS = 40;
+const MAX_TURNS = 40;
 
 /** The part of the service that link pages do not need. */
 type LazyApp = {
@@ -104,7 +104,7 @@ export const createLazyApp = (services: Services): LazyApp => {
 		loadSoon: () => {
 			timer = setTimeout(() => {
 				services.background.run('read the most tapped links ahead', readAhead(services));
-				loadWhenIdle(MOST_TURNS);
+				loadWhenIdle(MAX_TURNS);
 			}, AFTER_MS);
 		},
 		stop: () => {

@@ -20,7 +20,7 @@ const folder = process.env['TEST_ANSWERS'];
 
 /** Most similar answers stored per process: comparing thousands of them would show nothing new. */
 const PER_KIND = 40;
-const LONGEST = 200_000;
+const MAX_LENGTH = 200_000;
 
 const kinds = new Map<string, number>();
 const lines: string[] = [];
@@ -37,7 +37,7 @@ export const recordAnswer = (
 	{method, path}: {method: string; path: string},
 	answer: {status: number; headers: Record<string, string | string[] | undefined>; text: string},
 ): void => {
-	if (folder === undefined || answer.headers['x-request-id'] === undefined || answer.text.length > LONGEST) {
+	if (folder === undefined || answer.headers['x-request-id'] === undefined || answer.text.length > MAX_LENGTH) {
 		return;
 	}
 

@@ -1,13 +1,13 @@
 import test from 'ava';
 
-const MOST = 20;
+const MAX_COUNT = 20;
 
 /**
  * AVA starts all concurrent tests of a process at once. Those of several files are so many that their requests would run
  * into time limits, so each waits for its turn.
  */
 export const limitTestsAtOnce = (): void => {
-	let free = MOST;
+	let free = MAX_COUNT;
 	const waiting: Array<() => void> = [];
 	test.beforeEach(async () => {
 		if (free === 0) {

@@ -78,12 +78,12 @@ const filesOf = (suite: Suite): string[] =>
 		: testFiles().filter((file) => !Object.hasOwn(deepOnly, file));
 
 /** More would run too many services at once. */
-const MOST_FILES = 8;
+const MAX_FILES = 8;
 /** Fewer files of a folder share a process with others of their room. */
 const FEWEST_FILES = 5;
 
 const inParts = (name: string, files: string[]): Array<[string, string[]]> => {
-	const count = Math.ceil(files.length / MOST_FILES);
+	const count = Math.ceil(files.length / MAX_FILES);
 	const size = Math.ceil(files.length / count);
 	return Array.from({length: count}, (_, part) => [
 		count === 1 ? name : `${name}-${part + 1}`,

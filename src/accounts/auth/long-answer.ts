@@ -8,7 +8,7 @@ import type {Exchange} from '../../platform/http/exchange.ts';
 const AGAIN_MS = 1000;
 
 /** What a reader takes in a minute at least, while more waits for it: others wait for its turn. */
-const LEAST_BYTES = 4 * 1024 * 1024;
+const MIN_BYTES = 4 * 1024 * 1024;
 
 type Rules = {
 	/** @throws the refusal that the caller would get by now. */
@@ -55,7 +55,7 @@ export const watchLongAnswer = (
 	const timer = setInterval(() => {
 		const at = clock.now().getTime();
 		if (at - measured.at >= MINUTE_MS) {
-			const isSlow = socket.writableLength > 0 && taken() - measured.taken < LEAST_BYTES;
+			const isSlow = socket.writableLength > 0 && taken() - measured.taken < MIN_BYTES;
 			measured = {at, taken: taken()};
 			if (isSlow) {
 				socket.destroy();

@@ -142,7 +142,7 @@ export const manualPeriodEnd = (
 };
 
 /** The smallest charge, in minor units. */
-const LEAST_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
+const MIN_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
 
 /** The price of an upgrade for the rest of the period, in minor units (contract/billing 7). */
 export const proratedDifference = (
@@ -152,5 +152,5 @@ export const proratedDifference = (
 ): number => {
 	const whole = period.end.getTime() - period.start.getTime();
 	const left = Math.min(Math.max(period.end.getTime() - now.getTime(), 0), whole);
-	return Math.max(Math.round(((to - from) * left) / whole), LEAST_CHARGE[currency]);
+	return Math.max(Math.round(((to - from) * left) / whole), MIN_CHARGE[currency]);
 };

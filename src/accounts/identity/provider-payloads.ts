@@ -56,13 +56,13 @@ export type InvitationStatus = (typeof invitationStatuses)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const LONGEST = 255;
+const MAX_LENGTH = 255;
 /** Replaces a missing time: older than anything, so that any known time wins. */
 const LONG_AGO = new Date(0);
 /** The end of the year 9999: later times are invalid. */
 const LATEST_MS = 253_402_300_799_999;
 /** Smaller values are seconds: the provider mixes the units (contract/identity 8). */
-const SMALLEST_MS = 1e12;
+const MIN_MS = 1e12;
 
 /** Text that PostgreSQL can store: no null character, no lone surrogate. */
 const text = (value: unknown): string =>
@@ -70,13 +70,11 @@ const text = (value: unknown): string =>
 
 /** An id is used unchanged or not at all. */
 const idIn = (value: unknown): string | null =>
-	typeof value === 'string' && value !== '' && value.length <= LONGEST && text(value) === value ? value : null;
+	typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH && text(value) === value ? value : null;
 
 /** A time of the provider; null if invalid. */
 export const timeIn = (value: unknown): Date | null =>
-	typeof value === 'number' && value > 0 && value <= LATEST_MS
-		? new Date(value < SMALLEST_MS ? value * 1000 : value)
-		: null;
+	typeof value === 'number' && value > 0 && value <= LATEST_MS ? new Date(value < MIN_MS ? value * 1000 : value) : null;
 
 const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: Date} => {
 	const createdAt = timeIn(created_at);
@@ -96,7 +94,7 @@ export const emailIn = (value: unknown): string | null => {
 };
 
 const nameOf = ({first_name, last_name}: Fields): string =>
-	cutText([text(first_name), text(last_name)].filter(Boolean).join(' '), LONGEST);
+	cutText([text(first_name), text(last_name)].filter(Boolean).join(' '), MAX_LENGTH);
 
 /** A role that is not a text counts as an unknown one. */
 const roleIn = ({role}: Fields): string | null => (role == null ? null : text(role) || 'unknown');
@@ -109,7 +107,7 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 		? null
 		: {
 				id,
-				name: cutText(text(data['name']), LONGEST) || id,
+				name: cutText(text(data['name']), MAX_LENGTH) || id,
 				createdBy: idIn(data['created_by']),
 				...times(data),
 			};

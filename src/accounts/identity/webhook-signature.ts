@@ -13,9 +13,9 @@ export type ProviderEvent = {id: string; type: string; data: unknown};
 export type Delivery = ProviderEvent & {text: string; at: Date | null};
 
 /** Far longer than any delivery id; it must fit into an index. */
-const LONGEST_ID = 255;
+const MAX_ID = 255;
 /** 50 characters per signing secret. */
-const LONGEST_SIGNATURE = 1024;
+const MAX_SIGNATURE = 1024;
 
 /** Tolerated difference of a delivery's time from ours, in both directions. */
 const TOLERANCE_SECONDS = 300;
@@ -43,7 +43,7 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 	const id = headerOf(headers, 'id');
 	const timestamp = headerOf(headers, 'timestamp');
 	const given = headerOf(headers, 'signature');
-	if (id === '' || id.length > LONGEST_ID || given.length > LONGEST_SIGNATURE || !/^\d{1,11}$/.test(timestamp)) {
+	if (id === '' || id.length > MAX_ID || given.length > MAX_SIGNATURE || !/^\d{1,11}$/.test(timestamp)) {
 		return false;
 	}
 

@@ -16,7 +16,7 @@ export const createToken = (): string => PREFIX + randomBytes(32).toString('base
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /** No longer one is looked at: a JWT of a provider has some thousand characters. */
-const LONGEST = 16_384;
+const MAX_LENGTH = 16_384;
 
 type Deps = Pick<Services, 'adminToken' | 'background' | 'clock' | 'db' | 'operatorProviders'>;
 
@@ -47,7 +47,7 @@ export const authenticateOperator = async (services: Deps, authorization: string
 		return {actor: adminBearer, grant: everything};
 	}
 
-	if (token.length > LONGEST) {
+	if (token.length > MAX_LENGTH) {
 		throw invalidAdminToken();
 	}
 

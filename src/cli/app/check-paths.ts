@@ -7,8 +7,8 @@ import {filledInHint, isPlaceholder, placeText} from './source-position.ts';
 const {ok, warn, fail} = findingsOf('Android');
 
 /** Rules and characters of one that are compared: real filters have a few, and each is tried with many paths. */
-const MOST_RULES = 1000;
-const MOST_CHARACTERS = 1000;
+const MAX_RULES = 1000;
+const MAX_CHARACTERS = 1000;
 
 const ALPHANUMERIC = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'];
 const CHARACTERS = [...ALPHANUMERIC, '-', '_'];
@@ -41,8 +41,8 @@ export const pathFinding = (
 		paths.length === 0 ? [{kind: 'pathPrefix', text: '', place}] : paths,
 	);
 	const known = rules
-		.filter(({text}) => !isPlaceholder(text) && text.length <= MOST_CHARACTERS)
-		.slice(0, MOST_RULES)
+		.filter(({text}) => !isPlaceholder(text) && text.length <= MAX_CHARACTERS)
+		.slice(0, MAX_RULES)
 		.map(({place, ...rule}) => ({place, matches: pathMatcher({place, ...rule})}));
 	const own = ownPaths(host, orgKey);
 	const others = host.isShared ? otherPaths(orgKey) : [];

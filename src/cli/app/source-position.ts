@@ -85,7 +85,7 @@ export const filledInHint = (text: string): string =>
 		: 'Check what the build made of it, such as the merged manifest';
 
 /** No manifest, plist or configuration of an app is nearly as large. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * A stream's text, without a byte order mark.
@@ -107,8 +107,8 @@ export const readText = async (
 
 		chunks.push(chunk);
 		bytes += chunk.length;
-		if (bytes > MOST_BYTES) {
-			throw new FileFault(`it has more than ${MOST_BYTES} bytes`, {file});
+		if (bytes > MAX_BYTES) {
+			throw new FileFault(`it has more than ${MAX_BYTES} bytes`, {file});
 		}
 	}
 

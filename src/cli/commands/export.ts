@@ -16,7 +16,7 @@ type Options = {since?: string; state?: string; format: 'ndjson' | 'csv'; output
 const MODE = 0o600;
 
 /** Characters of the last line: a cursor has some hundred. */
-const LONGEST_END = 10_000;
+const MAX_END = 10_000;
 
 /** A time, as no cursor looks: `2026-03-10`, `2026-03-10T12:00Z`. A date is its beginning in UTC. */
 const timeOf = (text: string): string | null =>
@@ -51,7 +51,7 @@ async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string)
 	let tail = '';
 	for await (const chunk of chunks) {
 		const text = decoder.decode(chunk, {stream: true});
-		tail = (tail + text).slice(-LONGEST_END);
+		tail = (tail + text).slice(-MAX_END);
 		yield text;
 	}
 

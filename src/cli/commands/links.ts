@@ -18,7 +18,7 @@ import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
 /** The most links whose clicks are shown: those of one page. */
-const MOST_COUNTED = 100;
+const MAX_COUNTED = 100;
 /** A shorter path is never cut. */
 const PATH_WIDTH = 40;
 
@@ -59,7 +59,7 @@ const showLinks = async (
 		[
 			{title: 'SHORT CODE', value: ({shortCode}) => shortCode},
 			{title: 'PATH', value: ({path}) => path, flexible: true, least: PATH_WIDTH},
-			...(credential === 'key' || page.data.length > MOST_COUNTED ? [] : [counted]),
+			...(credential === 'key' || page.data.length > MAX_COUNTED ? [] : [counted]),
 			{title: 'STATE', value: (link) => stateOf(link, now)},
 			{title: 'TITLE', value: ({title}) => title, flexible: true},
 		],

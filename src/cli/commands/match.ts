@@ -54,7 +54,7 @@ const appGets = async (
 };
 
 /** The most attempts whose links are named: those of one page. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** The tokens that the page leaves, or the reason why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
@@ -123,7 +123,7 @@ export const matchCommands: CommandGroup = {
 				const {show, options} = context;
 				const place = await chosenPath(context);
 				const page = await listPages(listAt<Json<MatchAttempt>>(place.client, `${place.path}/matches`), options);
-				const ids = page.data.slice(0, MOST_NAMED).flatMap(({linkId}) => linkId ?? []);
+				const ids = page.data.slice(0, MAX_NAMED).flatMap(({linkId}) => linkId ?? []);
 				const links = show.json ? new Map() : await linksOfIds(place, ids);
 				await show.page(
 					page,

@@ -29,7 +29,7 @@ type Options = {
 type QrTarget = {surface: LinkSurface; id: string; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
-const MOST_LABELS = 100;
+const MAX_LABELS = 100;
 const AT_ONCE = 4;
 
 /** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */
@@ -151,8 +151,8 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 
 const perPage = (text: string): number => {
 	const number = Number(text);
-	if (!Number.isInteger(number) || number < 1 || number > MOST_LABELS) {
-		throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_LABELS}.`);
+	if (!Number.isInteger(number) || number < 1 || number > MAX_LABELS) {
+		throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LABELS}.`);
 	}
 
 	return number;

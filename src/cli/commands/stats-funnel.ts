@@ -7,7 +7,7 @@ import {bar, inkOf} from '../terminal/bar-chart.ts';
 import {writeData} from '../terminal/io.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
 import {cellOf, type ReportOptions, rangeOptions, requestOf, withShortCodes} from './report-options.ts';
-import {LEAST_BAR, type Look, ROWS_OF_A_NAMED_BREAKDOWN} from './stats-report.ts';
+import {type Look, MIN_BAR, ROWS_OF_A_NAMED_BREAKDOWN} from './stats-report.ts';
 
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
 type Funnel = {
@@ -30,7 +30,7 @@ const renderFunnel = (
 	const steps = STEPS.filter((step) => step !== 'sum' || totals.sum !== null);
 	const shown = rows.slice(0, ROWS_OF_A_NAMED_BREAKDOWN);
 	const most = Math.max(1, ...shown.map(({clicks}) => clicks));
-	const room = Math.max(LEAST_BAR, Math.floor(show.width / 6));
+	const room = Math.max(MIN_BAR, Math.floor(show.width / 6));
 	const text = (value: number | null) => (value === null ? '' : String(Math.round(value * 100) / 100));
 	const table = show.table(
 		[

@@ -20,12 +20,12 @@ export type Stats = {
 export type Look = {show: Show; ink: Ink; timezone: string; rows: number};
 
 /** Most rows of a series that are listed; a longer one is drawn as a chart. */
-const MOST_ROWS = 62;
+const MAX_ROWS = 62;
 export const ROWS_OF_A_BREAKDOWN = 5;
 /** Of a breakdown that was asked for. */
 export const ROWS_OF_A_NAMED_BREAKDOWN = 20;
 const CHART_HEIGHT = 8;
-export const LEAST_BAR = 10;
+export const MIN_BAR = 10;
 
 /** `2026-03-10`, `2026-03-10 14:00` or `2026-03`: the start of a bucket, in the report's timezone. */
 const startText = (start: string, {interval, timezone}: {interval: Stats['interval']; timezone: string}): string => {
@@ -61,7 +61,7 @@ const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string 
 			{title: 'MATCHES', value: ({matches}) => matches, align: 'right'},
 			{title: 'EVENTS', value: ({events}) => events, align: 'right'},
 			// A space is a value, not an absent one.
-			...(room >= LEAST_BAR
+			...(room >= MIN_BAR
 				? [{title: ' ', value: ({clicks}: {clicks: number}) => bar(clicks, most, room, ink) || ' '}]
 				: []),
 		],
@@ -125,7 +125,7 @@ export const renderStats = (stats: Stats, look: Look): string => {
 	const {guesses = []} = stats;
 	return [
 		totals,
-		!isQuiet && (stats.series.length > MOST_ROWS ? drawn : listed)(stats, look),
+		!isQuiet && (stats.series.length > MAX_ROWS ? drawn : listed)(stats, look),
 		Object.values(stats.breakdowns).some((counts) => counts.length > 0) && shares(stats, look),
 		guesses.length > 0 && accuracy(guesses, look),
 	]

@@ -34,9 +34,9 @@ export type Figures = {
 
 const BUCKETS = 60;
 const RATE_SECONDS = 10;
-const MOST_LATEST = 50;
+const MAX_LATEST = 50;
 /** Most links counted. Beyond that, those with the fewest clicks are evicted. */
-const MOST_LINKS = 2000;
+const MAX_LINKS = 2000;
 
 const SECOND_MS = 1000;
 
@@ -110,8 +110,8 @@ export const createFigures = (elapsed: () => number) => {
 			state.minutes.add(at, 1);
 			add(state.platforms, data.platform ?? '', data.platform ?? 'unknown', 1);
 			add(state.links, data.link?.id ?? '', linkName(data), 1);
-			if (state.links.size > MOST_LINKS) {
-				const kept = [...state.links].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_LINKS / 2);
+			if (state.links.size > MAX_LINKS) {
+				const kept = [...state.links].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MAX_LINKS / 2);
 				state.links = new Map(kept);
 			}
 		}
@@ -143,7 +143,7 @@ export const createFigures = (elapsed: () => number) => {
 		},
 		take: (event: LiveEvent): void => {
 			count(event);
-			state.latest = [event, ...state.latest.slice(0, MOST_LATEST - 1)];
+			state.latest = [event, ...state.latest.slice(0, MAX_LATEST - 1)];
 		},
 		lose: (events: number): void => {
 			state.lost += events;

@@ -47,7 +47,7 @@ type Following = {
 
 /** The server sends a heartbeat every 15 seconds. */
 const SILENCE_SECONDS = 40;
-const LONGEST_WAIT = 10;
+const MAX_WAIT = 10;
 
 /** Faults that a retry does not fix: the token, the organization. */
 const isFinal = (error: unknown): boolean =>
@@ -94,7 +94,7 @@ export const follow = async ({connect, query, signal, sleep, onEvent, onLink}: F
 		onLink({state: 'connecting'});
 		const reason = await attempt();
 		failures += 1;
-		for (let seconds = Math.min(LONGEST_WAIT, 2 ** (failures - 1)); seconds > 0 && !signal.aborted; seconds -= 1) {
+		for (let seconds = Math.min(MAX_WAIT, 2 ** (failures - 1)); seconds > 0 && !signal.aborted; seconds -= 1) {
 			onLink({state: 'waiting', seconds, reason});
 			for (let quarter = 0; quarter < 4 && !signal.aborted; quarter += 1) {
 				await sleep(0.25);

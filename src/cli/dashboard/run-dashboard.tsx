@@ -15,7 +15,7 @@ import type {Status, View} from './view.ts';
 const SECONDS_BETWEEN_CHECKS = 5;
 /** Lines of the picture that is printed once. */
 const PRINTED_ROWS = 33;
-const LEAST_COLUMNS = 60;
+const MIN_COLUMNS = 60;
 
 /** The conventional exit code for SIGTERM. */
 const TERMINATED = 143;
@@ -59,7 +59,7 @@ const printOnce = async ({connection, show}: Context, {query, status, ...target}
 				const figures = createFigures(() => 0);
 				figures.begin(recent);
 				const view: View = {...target, status, figures: figures.read(), link: null};
-				const size = {columns: Math.max(LEAST_COLUMNS, show.width), rows: PRINTED_ROWS};
+				const size = {columns: Math.max(MIN_COLUMNS, show.width), rows: PRINTED_ROWS};
 				return pictureOf(view, {isStyled: false, ink}, size).trimEnd();
 			});
 			return;

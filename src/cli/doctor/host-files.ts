@@ -7,7 +7,7 @@ import {parseJson} from '../../platform/http/untrusted-json.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Reading stops here, because a tenant's domain may lead to an endless answer. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 type File = {
 	check: 'host.apple' | 'host.android';
@@ -106,7 +106,7 @@ export const readBody = async (response: Response): Promise<Buffer | null> => {
 	let bytes = 0;
 	for await (const chunk of response.body ?? []) {
 		bytes += chunk.length;
-		if (bytes > MOST_BYTES) {
+		if (bytes > MAX_BYTES) {
 			return null;
 		}
 
@@ -127,7 +127,7 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 		if (body === null) {
 			return findingsOf(area).fail(
 				file.check,
-				`${file.path} has more than ${MOST_BYTES} bytes`,
+				`${file.path} has more than ${MAX_BYTES} bytes`,
 				'Let requests for the host through to the server',
 			);
 		}

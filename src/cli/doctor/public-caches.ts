@@ -18,7 +18,7 @@ type PublicCaches = ValuesOf<typeof variables.publicCaches>;
 const TIMEOUT_MS = 10_000;
 const APPLE_PATH = '/.well-known/apple-app-site-association';
 /** Apps asked for per host; the shared domain may have thousands. */
-const MOST_APPS = 10;
+const MAX_APPS = 10;
 const APP = /^(\S+) ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})$/i;
 
 /** @throws OperatorError for an invalid variable. */
@@ -179,18 +179,18 @@ export const askPublicCaches = async (
 	const asked = [
 		orUnreachable('public.apple', "Apple's CDN", askApple(area, host, apple, signal)),
 		...apps
-			.slice(0, MOST_APPS)
+			.slice(0, MAX_APPS)
 			.map((app) =>
 				orUnreachable('public.google', "Google's verifier", askGoogle(area, host, {base: google, signal, app})),
 			),
 	];
 	return [
 		...(await Promise.all(asked)),
-		...(apps.length > MOST_APPS
+		...(apps.length > MAX_APPS
 			? [
 					warn(
 						'public.google',
-						`Google's verifier was asked for ${MOST_APPS} of ${apps.length} fingerprints`,
+						`Google's verifier was asked for ${MAX_APPS} of ${apps.length} fingerprints`,
 						'Name organizations: oplink doctor Ab12 --public',
 					),
 				]

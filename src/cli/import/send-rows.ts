@@ -102,8 +102,8 @@ export const createFailedRows = (file: string): FailedRows => {
 /** The summary so far, the processed bytes of the input, and next steps for failures. */
 export type ImportState = {summary: ImportSummary; bytes: number; hints: Set<string>};
 
-const MOST_FAILURES_KEPT = 1000;
-const MOST_NAMES_KEPT = 100;
+const MAX_FAILURES_KEPT = 1000;
+const MAX_NAMES_KEPT = 100;
 
 export const createImportState = (): ImportState => ({
 	summary: {created: 0, updated: 0, skipped: 0, failed: 0, failures: []},
@@ -115,7 +115,7 @@ const countLeft = (summary: ImportSummary, {foreign}: ImportRow): void => {
 	for (const name of foreign?.left ?? []) {
 		summary.notCarriedOver ??= {};
 		const counts = summary.notCarriedOver;
-		if (Object.hasOwn(counts, name) || Object.keys(counts).length < MOST_NAMES_KEPT) {
+		if (Object.hasOwn(counts, name) || Object.keys(counts).length < MAX_NAMES_KEPT) {
 			counts[name] = (counts[name] ?? 0) + 1;
 		}
 	}
@@ -126,7 +126,7 @@ export const keepFailure = (
 	failures: Failure[],
 	{row: {line, item}, message = '', details}: Omit<RowOutcome, 'status'>,
 ): void => {
-	if (failures.length < MOST_FAILURES_KEPT) {
+	if (failures.length < MAX_FAILURES_KEPT) {
 		failures.push({line, ...(item === undefined ? {} : {item}), message, ...(details ? {details} : {})});
 	}
 };

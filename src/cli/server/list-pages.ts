@@ -7,7 +7,7 @@ export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 /** A function that reads one page of a list. */
 export type List<T> = (query: Query) => Promise<Page<T>>;
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE = 100;
 
 /** The list at a path of the admin API. */
 export const listAt =
@@ -27,7 +27,7 @@ export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGener
 	};
 	let known = 0;
 	for (let page = 1; ; page += 1) {
-		const answer = await list({...query, page, limit: LARGEST_PAGE});
+		const answer = await list({...query, page, limit: MAX_PAGE});
 		const {data, total, limit} = answer;
 		yield {...answer, data: data.filter(isNew)};
 		const isLast = data.length < limit || page * limit >= total;

@@ -20,7 +20,7 @@ export type Column<Row> = {
 };
 
 const GAP = 2;
-const LEAST_WIDTH = 6;
+const MIN_WIDTH = 6;
 const segmenter = new Intl.Segmenter();
 
 const isEmpty = (value: unknown): boolean =>
@@ -103,7 +103,7 @@ export const table = <Row>(
 	);
 	const widths = fitWidths(
 		natural,
-		columns.map(({flexible, least = LEAST_WIDTH}) => (flexible ? least : Number.POSITIVE_INFINITY)),
+		columns.map(({flexible, least = MIN_WIDTH}) => (flexible ? least : Number.POSITIVE_INFINITY)),
 		width,
 	);
 	const line = (texts: string[]) =>

@@ -46,7 +46,7 @@ export type AppConfig = ShownFields<AppName> & {
 
 const MAX_FINGERPRINTS = 10;
 /** Some of them may be given more than once. */
-const MOST_GIVEN = 100;
+const MAX_GIVEN = 100;
 const MAX_ANDROID_APPS = 20;
 const MAX_BROWSER_PATHS = 50;
 
@@ -117,7 +117,7 @@ const fingerprints = sizeFirst
 	.array()
 	.items(fingerprint)
 	.min(1)
-	.max(MOST_GIVEN)
+	.max(MAX_GIVEN)
 	.meta({schema: {maxItems: MAX_FINGERPRINTS}})
 	.custom((values: string[], helpers) => {
 		const distinct = [...new Set(values)];

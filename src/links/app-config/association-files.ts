@@ -62,7 +62,7 @@ export const appleAppSiteAssociation = (
 export const entryBytes = (app: AppleApp): number => Buffer.byteLength(JSON.stringify(appleEntry(app, false))) + 1;
 
 /** The shortest possible entry without its bundle id. */
-export const LEAST_ENTRY_BYTES = entryBytes({orgKey: 'AAAA', teamId: 'AAAAAAAAAA', bundleId: ''});
+export const MIN_ENTRY_BYTES = entryBytes({orgKey: 'AAAA', teamId: 'AAAAAAAAAA', bundleId: ''});
 
 const EMPTY_FILE_BYTES = Buffer.byteLength(JSON.stringify(appleAppSiteAssociation([])));
 

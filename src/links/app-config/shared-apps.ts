@@ -6,7 +6,7 @@ import {
 	entryBytes,
 	FREE_PLAN_BYTES,
 	fileBytes,
-	LEAST_ENTRY_BYTES,
+	MIN_ENTRY_BYTES,
 } from './association-files.ts';
 import {hasIosApp, hasPlan, iosColumns} from './configured-apps.ts';
 
@@ -59,7 +59,7 @@ const readWaiting = (trx: Db, names: PlanNames, placed: readonly SharedApp[]): P
 		`shared_at IS NULL AND ${hasIosApp} AND ${hasPlan} AND :least + length(ios->>'bundleId')
 			<= CASE WHEN upper(organizations.plan) = :freePlan THEN CAST(:freeRoom AS int) ELSE :room END
 		ORDER BY app_configs.created_at, org_key COLLATE "C" LIMIT :most`,
-		{...names, least: LEAST_ENTRY_BYTES, room, freeRoom, most: Math.ceil(Math.max(room, 0) / LEAST_ENTRY_BYTES)},
+		{...names, least: MIN_ENTRY_BYTES, room, freeRoom, most: Math.ceil(Math.max(room, 0) / MIN_ENTRY_BYTES)},
 	);
 };
 

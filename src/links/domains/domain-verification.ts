@@ -13,8 +13,8 @@ import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} f
 import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
 /** How much of a zone is checked: our value has 52 characters, and nobody needs a thousand records. */
-const MOST_RECORDS = 1000;
-const LONGEST_RECORD = 1000;
+const MAX_RECORDS = 1000;
+const MAX_RECORD = 1000;
 
 /** How much of a foreign zone the message quotes. */
 const SHOWN_RECORDS = 5;
@@ -32,8 +32,8 @@ const requireRecord = async (
 	});
 	// Values entered by hand may be surrounded by spaces and quotes.
 	const values = found
-		.slice(0, MOST_RECORDS)
-		.map((value) => cutText(value, LONGEST_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
+		.slice(0, MAX_RECORDS)
+		.map((value) => cutText(value, MAX_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
 	if (verificationToken === null || !values.includes(verificationToken)) {
 		const shown = values.slice(0, SHOWN_RECORDS).map((value) => cutText(value, SHOWN_LENGTH));
 		throw domainRecordMissing(name, verificationToken ?? '', shown);

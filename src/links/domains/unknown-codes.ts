@@ -13,7 +13,7 @@ type UnknownCodes = {
 };
 
 /** Codes that wait for one statement; further ones are counted together. */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /** Taps that arrive during a statement are in the next one, so visitors wait for none and a burst costs few. */
 export const createUnknownCodes = ({db, background}: {db: Db; background: Background}): UnknownCodes => {
@@ -38,7 +38,7 @@ export const createUnknownCodes = ({db, background}: {db: Db; background: Backgr
 		count: ({domainId, organizationId, code, at}) => {
 			const day = at.toISOString().slice(0, 10);
 			const keyOf = (name: string) => `${domainId} ${day} ${name}`;
-			const name = waiting.has(keyOf(code)) || waiting.size < MOST_WAITING ? code : FURTHER_CODES;
+			const name = waiting.has(keyOf(code)) || waiting.size < MAX_WAITING ? code : FURTHER_CODES;
 			const {visits} = waiting.get(keyOf(name)) ?? {visits: 0};
 			waiting.set(keyOf(name), {
 				domain_id: domainId,

@@ -6,7 +6,7 @@ const {ok, warn, fail} = findingsOf('Disk');
 
 const MEBIBYTE = 1024 * 1024;
 /** Below the first, PostgreSQL soon cannot write; below the second, it will eventually. */
-const LEAST_BYTES = 256 * MEBIBYTE;
+const MIN_BYTES = 256 * MEBIBYTE;
 const COMFORTABLE_BYTES = 1024 * MEBIBYTE;
 
 const sizeText = (bytes: number): string =>
@@ -16,7 +16,7 @@ const sizeText = (bytes: number): string =>
 export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 	const message = `${sizeText(freeBytes)} free for DATA_DIR ${dataDir}`;
 	const next = 'Free disk space, or move DATA_DIR to a larger disk';
-	if (freeBytes < LEAST_BYTES) {
+	if (freeBytes < MIN_BYTES) {
 		return fail('disk.space', message, next);
 	}
 

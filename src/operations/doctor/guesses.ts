@@ -8,7 +8,7 @@ const {ok, warn} = findingsOf('Matches');
 
 const DAYS = 30;
 /** With fewer graded guesses, two wrong ones would already be too many. */
-const LEAST = 200;
+const MIN_COUNT = 200;
 
 /** What is known without a doubtful organization: nothing is said about guesses that no token graded. */
 const goodText = ({graded, judged}: {graded: number; judged: number}): string => {
@@ -17,7 +17,7 @@ const goodText = ({graded, judged}: {graded: number; judged: number}): string =>
 	}
 
 	return judged === 0
-		? `of guesses with high confidence ${graded} were graded in ${DAYS} days; ${LEAST} of an organization are judged`
+		? `of guesses with high confidence ${graded} were graded in ${DAYS} days; ${MIN_COUNT} of an organization are judged`
 		: `guesses with high confidence are as often right as they say: ${judged} graded in ${DAYS} days`;
 };
 
@@ -25,9 +25,9 @@ const goodText = ({graded, judged}: {graded: number; judged: number}): string =>
 export const checkGuesses = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<Finding[]> => {
 	const share = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 1;
 	const since = daysBefore(clock.now(), DAYS);
-	const doubtful = await findDoubtful(db, {since, least: LEAST, share});
+	const doubtful = await findDoubtful(db, {since, least: MIN_COUNT, share});
 	return doubtful.length === 0
-		? [ok('matches.high', goodText(await countGraded(db, {since, least: LEAST})))]
+		? [ok('matches.high', goodText(await countGraded(db, {since, least: MIN_COUNT})))]
 		: doubtful.map(({orgKey, graded, correct}) =>
 				warn(
 					'matches.high',

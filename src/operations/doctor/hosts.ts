@@ -32,7 +32,7 @@ type Row = Owner & Entitled & {hostname: string; unknownCodesUrl: string | null}
 export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
 
 /** Most custom domains per report: each is examined from outside, which takes seconds if nobody answers. */
-const MOST_CUSTOM_HOSTS = 1000;
+const MAX_CUSTOM_HOSTS = 1000;
 
 /** Verified domains of active organizations, of all or the named ones, up to the report's limit. */
 const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
@@ -45,7 +45,7 @@ const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null
 			}
 		})
 		.orderBy('hostname')
-		.limit(MOST_CUSTOM_HOSTS)
+		.limit(MAX_CUSTOM_HOSTS)
 		.select({
 			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
@@ -91,11 +91,11 @@ const sharedHost = async (
 
 /** Warns if a report has reached its limit of custom domains. */
 const checkNumber = (rows: readonly Row[]): Finding[] =>
-	rows.length === MOST_CUSTOM_HOSTS
+	rows.length === MAX_CUSTOM_HOSTS
 		? [
 				findingsOf('Domains').warn(
 					'domains.number',
-					`${MOST_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
+					`${MAX_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
 					'Name organizations: oplink doctor Ab12',
 				),
 			]

@@ -6,7 +6,7 @@ import {type Finding, findingsOf} from './finding.ts';
 
 const {warn} = findingsOf('Limits');
 
-const MOST = 10;
+const MAX_COUNT = 10;
 
 /** What refused the requests, and what to do about it. */
 const wordsFor = ({plan, limitName}: Refused): {what: string; next: string} => {
@@ -32,7 +32,7 @@ export const checkRefusals = async ({
 	refusals,
 }: Pick<Services, 'db' | 'clock' | 'refusals'>): Promise<Finding[]> => {
 	await refusals.settled();
-	return (await listRefused(db, clock.now(), MOST)).map((row) => {
+	return (await listRefused(db, clock.now(), MAX_COUNT)).map((row) => {
 		const {what, next} = wordsFor(row);
 		const {orgKey, refused} = row;
 		return warn(

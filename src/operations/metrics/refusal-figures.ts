@@ -6,7 +6,7 @@ import type {Services} from '../../services.ts';
 type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
 
 /** Bounds the series; the organizations with the most refusals are named. */
-const MOST = 20;
+const MAX_COUNT = 20;
 
 /** The other figures are answered even while the database is unavailable or hangs. */
 const PATIENCE_MS = 1000;
@@ -14,7 +14,7 @@ const PATIENCE_MS = 1000;
 const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
 	try {
 		await refusals.settled();
-		return await listRefused(db, clock.now(), MOST);
+		return await listRefused(db, clock.now(), MAX_COUNT);
 	} catch (error) {
 		if (isConnectionFault(error)) {
 			return [];

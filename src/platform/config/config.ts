@@ -61,7 +61,7 @@ export const addressesOf = (
 };
 
 /** The key is derived from the secret, so a short secret works, but can be guessed. */
-const LEAST_KEY_SECRET = 16;
+const MIN_KEY_SECRET = 16;
 
 /** A rule between variables, or beyond their declarations: a sentence if it is violated. */
 type Rule = (values: Values, plans: Plans) => string | false | null;
@@ -118,8 +118,8 @@ const advice: readonly Rule[] = [
 		'ADMIN_TOKEN is the placeholder of the documents: anyone can read and change everything',
 	({keySecret}) =>
 		keySecret !== null &&
-		keySecret.length < LEAST_KEY_SECRET &&
-		`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: anyone with a copy of the database could guess it`,
+		keySecret.length < MIN_KEY_SECRET &&
+		`OPLINK_KEY_SECRET is shorter than ${MIN_KEY_SECRET} characters: anyone with a copy of the database could guess it`,
 	({stripe}, plans) => stripe.secretKey !== null && placeholderWarning(plans),
 	({idp}) =>
 		idp.webhookSecret !== null &&

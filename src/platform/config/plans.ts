@@ -40,13 +40,13 @@ const loadJoi = () => require('joi') as typeof import('joi');
 const DEFAULT_APP_LINK_SHARE = 0.5;
 
 /** A window keeps the time of each request. */
-const MOST_REQUESTS = 100_000;
+const MAX_REQUESTS = 100_000;
 
 const plansSchema = (Joi: typeof import('joi')) => {
 	const quota = Joi.number().integer().min(0).allow(null).required();
 	const price = Joi.number().integer().min(0).required();
 	const limit = Joi.object({
-		max: Joi.number().integer().min(1).max(MOST_REQUESTS).required(),
+		max: Joi.number().integer().min(1).max(MAX_REQUESTS).required(),
 		seconds: Joi.number().integer().min(1).max(86_400).required(),
 	});
 	const planSchema = Joi.object<Plan>({

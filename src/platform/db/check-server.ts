@@ -21,7 +21,7 @@ type ServerFacts = {
 };
 
 /** PostgreSQL 14. */
-const LEAST_VERSION = 140_000;
+const MIN_VERSION = 140_000;
 
 export const readServerFacts = async (db: Db): Promise<ServerFacts> => {
 	const {rows} = await db.raw<{rows: ServerFacts[]}>(
@@ -48,7 +48,7 @@ type Requirement = (facts: ServerFacts) => DatabaseFault | null;
 /** Required for every use of the database. */
 export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>, Requirement>> = {
 	version: ({version, number}) =>
-		number >= LEAST_VERSION
+		number >= MIN_VERSION
 			? null
 			: {fault: `PostgreSQL ${version} is older than 14`, remedy: 'Move the database to PostgreSQL 14 or later'},
 	encoding: ({encoding}) =>

@@ -12,7 +12,7 @@ const SKEW_SECONDS = 300;
 /** How long a request waits for its turn. */
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 type Held = {db: Db; clock: Clock; name: string; holder: string};
 
@@ -64,7 +64,7 @@ export const withLease = async <T>(
 			throw workUnderWay();
 		}
 
-		await pause(Math.min(wait, LONGEST_PAUSE_MS));
+		await pause(Math.min(wait, MAX_PAUSE_MS));
 	}
 
 	return hold(held, work);

@@ -10,7 +10,7 @@ type Range = [Address, number];
 /** Scheme and host as trusted proxies report them; null if they do not, or are not trusted. */
 type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
 
-const MOST_JUDGED = 10_000;
+const MAX_JUDGED = 10_000;
 // The address of a peer whose socket is already closed.
 const UNKNOWN = '0.0.0.0';
 // RFC 6052 2.1: the addresses that a translator gives to IPv4 callers.
@@ -93,7 +93,7 @@ export const createClientIp = (trustedProxies: string[]) => {
 	const isTrusted = memoize((ip) => {
 		const address = ipaddr.parse(ip);
 		return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
-	}, MOST_JUDGED);
+	}, MAX_JUDGED);
 
 	const peerOf = (request: IncomingMessage): string => normalForm(request.socket.remoteAddress ?? '') ?? UNKNOWN;
 

@@ -13,7 +13,7 @@ export type Entrance = {
 
 /** The time without a new connection after which none is on its way, and the longest wait for it. */
 const QUIET_MS = 10;
-const LONGEST_MS = 200;
+const MAX_MS = 200;
 
 /**
  * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits until none
@@ -24,7 +24,7 @@ export const closeListener = async (server: TcpServer): Promise<void> => {
 	server.on('connection', () => {
 		hasCome = true;
 	});
-	for (let waited = 0; hasCome && waited < LONGEST_MS; waited += QUIET_MS) {
+	for (let waited = 0; hasCome && waited < MAX_MS; waited += QUIET_MS) {
 		hasCome = false;
 		await pause(QUIET_MS);
 		// Timers run before sockets are read: what arrived during the pause is accepted in the rest of the turn.

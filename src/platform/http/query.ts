@@ -2,7 +2,7 @@
 export type Query = Record<string, string | string[]>;
 
 /** Most parameters that are read of a query; further ones are ignored. No route has a tenth as many. */
-const MOST_PARAMETERS = 1000;
+const MAX_PARAMETERS = 1000;
 
 /** The text after the `?` of a request's URL. */
 const queryText = (url: string): string => {
@@ -24,7 +24,7 @@ export const readQuery = (url = ''): Query => {
 	let count = 0;
 	for (const [name, value] of new URLSearchParams(text)) {
 		count += 1;
-		if (count > MOST_PARAMETERS) {
+		if (count > MAX_PARAMETERS) {
 			break;
 		}
 

@@ -53,8 +53,8 @@ const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 };
 
 /** One more than an answer lists, to show that there are more. Bounded, because joi formats a text for each. */
-const MOST_FAULTS = 101;
-const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MOST_FAULTS);
+const MAX_FAULTS = 101;
+const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MAX_FAULTS);
 
 type Checked<T> = {value: T; faults: FieldFault[]};
 

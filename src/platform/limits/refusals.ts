@@ -4,7 +4,7 @@ import type {Db} from '../db/db.ts';
 
 const WRITE_MS = 5000;
 /** Organizations and limits between two writes; others are refused uncounted. */
-const MOST = 1000;
+const MAX_COUNT = 1000;
 const DAY_HOURS = 24;
 
 type Count = {organizationId: string; limitName: string; refused: number};
@@ -30,7 +30,7 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 		const known = counts.get(key);
 		if (known !== undefined) {
 			known.refused += refused;
-		} else if (counts.size < MOST) {
+		} else if (counts.size < MAX_COUNT) {
 			counts.set(key, {organizationId, limitName, refused});
 		}
 	};

@@ -3,7 +3,7 @@ import type {Limit} from './limits.ts';
 
 type Generations<V> = {current: Map<string, V>; previous: Map<string, V>; began: number};
 
-const MOST_SUBJECTS = 200_000;
+const MAX_SUBJECTS = 200_000;
 
 /**
  * A value per limit and subject, created on first use and forgotten at least a window after its last use: of two
@@ -14,7 +14,7 @@ const MOST_SUBJECTS = 200_000;
 export const createSubjects = <V>({
 	clock,
 	make,
-	most = MOST_SUBJECTS,
+	most = MAX_SUBJECTS,
 }: {
 	clock: Clock;
 	make: () => V;

@@ -19,7 +19,7 @@ export type AssociationFiles = {apple: string | null; android: string | null};
 type Deps = {changes: ChangeFeed; clock: Clock; config: Pick<Config, 'plans'>; db: Db; log: Logger};
 
 /** Most organizations whose files are cached. */
-const MOST = 1000;
+const MAX_COUNT = 1000;
 
 const SHARED = '';
 
@@ -28,7 +28,7 @@ const bodyOf = (entries: readonly unknown[], file: unknown): string | null =>
 
 /** The association files of all hosts, each rebuilt only when an app changes. */
 export const createAssociationCache = ({changes, clock, config, db, log}: Deps) => {
-	const files = createSmallCache<AssociationFiles>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'files'});
+	const files = createSmallCache<AssociationFiles>(changes, {most: MAX_COUNT, isOfIt: ({kind}) => kind === 'files'});
 	let figures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
 
 	const makeShared = (): Promise<AssociationFiles> =>

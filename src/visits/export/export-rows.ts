@@ -15,7 +15,7 @@ import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './exp
 const PAGE = 2000;
 
 /** How long a reader may take for a page: then PostgreSQL ends its session, and the connection is free for others. */
-const LONGEST_STALL_MS = 120_000;
+const MAX_STALL_MS = 120_000;
 
 /** The header that has the cursor after this run, and may have the one before it. */
 export const CURSOR_HEADER = 'X-Cursor';
@@ -118,7 +118,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'>
 
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
-		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_STALL_MS}`);
+		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${MAX_STALL_MS}`);
 		const upTo = await readSnapshot(trx);
 		const owner = {kind, organizationId: organization.id, cluster: await readCluster(trx)};
 		const exported = kind === 'clicks' ? services.clicks.exported : null;

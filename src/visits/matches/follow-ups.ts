@@ -16,9 +16,9 @@ type FollowUps = (item: FollowUp) => Promise<unknown>;
 
 /** Meanwhile the database is left to answers. */
 const WAIT_MS = 25;
-const MOST_TOGETHER = 500;
+const MAX_TOGETHER = 500;
 /** Of more that wait no guess is made, which takes longest: a slow database would let them grow without end. */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /**
  * Counts the phones of first opens and grades guesses, those of many answers with two writes. The guesses are made one
@@ -49,12 +49,12 @@ export const createFollowUps = (
 
 		return items;
 	};
-	const add = createBatches<FollowUp, unknown>({waitMs, most: MOST_TOGETHER, many, one: (item) => many([item])});
+	const add = createBatches<FollowUp, unknown>({waitMs, most: MAX_TOGETHER, many, one: (item) => many([item])});
 	let waiting = 0;
 	return async (item) => {
 		waiting += 1;
 		try {
-			return await add(waiting > MOST_WAITING ? {...item, guess: null} : item);
+			return await add(waiting > MAX_WAITING ? {...item, guess: null} : item);
 		} finally {
 			waiting -= 1;
 		}

@@ -7,7 +7,7 @@ import type {SimulationInput} from './simulate-match.ts';
 import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 
 /** Longest time that a first open may come after the tap: twice the longest match window. */
-const LONGEST_DELAY_SECONDS = 2 * linkFields.matchWindowHours.max * 3600;
+const MAX_DELAY_SECONDS = 2 * linkFields.matchWindowHours.max * 3600;
 
 const tested = (isValid: (text: string) => boolean, message: string, schema: object = {}) =>
 	Joi.string()
@@ -41,7 +41,7 @@ export const simulationBody = Joi.object<SimulationInput>({
 	}).default('en-US'),
 	timezone: tested((text) => readTimezone(text) !== null, 'must be an IANA time zone').default('America/New_York'),
 	network: Joi.valid(...Object.keys(simulatedNetworks)).default('same'),
-	delaySeconds: Joi.number().integer().min(0).max(LONGEST_DELAY_SECONDS).default(60),
+	delaySeconds: Joi.number().integer().min(0).max(MAX_DELAY_SECONDS).default(60),
 	beacon: Joi.boolean().default(true),
 	clipboard: Joi.boolean().default(isPlatform('iOS')),
 	referrer: Joi.boolean()

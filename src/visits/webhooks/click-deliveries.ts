@@ -6,9 +6,9 @@ import {type Listeners, readLabels} from './link-labels.ts';
 import {bodyOf, hears} from './listening.ts';
 
 /** Clicks of a delivery. */
-const MOST_CLICKS = 100;
+const MAX_CLICKS = 100;
 /** Standard Webhooks: a body has less than 20 KB. */
-export const MOST_BYTES = 20_000;
+export const MAX_BYTES = 20_000;
 
 export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
 export type Range = {from: Snapshot; upTo: Snapshot};
@@ -20,7 +20,7 @@ const batchesOf = (organizationId: string, endpointId: string, clicks: readonly 
 	for (const click of clicks) {
 		const own = Buffer.byteLength(JSON.stringify(click)) + 1;
 		const batch = batches.at(-1);
-		if (batch === undefined || batch.length === MOST_CLICKS || bytes + own > MOST_BYTES - 200) {
+		if (batch === undefined || batch.length === MAX_CLICKS || bytes + own > MAX_BYTES - 200) {
 			batches.push([click]);
 			bytes = own;
 		} else {

@@ -11,7 +11,7 @@ import {deliveriesOf, readListeners} from './listening.ts';
 type Row = {id: string; organizationId: string; type: EventType; at: Date; data: Record<string, unknown>};
 
 /** Rows of a transaction. */
-const MOST = 500;
+const MAX_COUNT = 500;
 
 type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log'>;
 
@@ -64,7 +64,7 @@ const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: reado
 export const emptyOutbox = (services: Deps): Promise<number> =>
 	inTransaction(services.db, async (trx) => {
 		const {rows} = await trx.raw<{rows: Row[]}>(
-			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY at, id LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
+			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY at, id LIMIT ${MAX_COUNT} FOR UPDATE SKIP LOCKED)
 			RETURNING id, organization_id AS "organizationId", type, at, data`,
 		);
 		if (rows.length === 0) {

@@ -28,10 +28,10 @@ export type Try = {
 	retryAfter: number | null;
 };
 
-const MOST_READ = 64 * 1024;
+const MAX_READ = 64 * 1024;
 const KEPT = 1024;
 /** Interim answers (RFC 9110, 15.2) before the final one. */
-const MOST_INTERIM = 10;
+const MAX_INTERIM = 10;
 
 type Senders = {http: HttpAgent; https: HttpAgent};
 
@@ -96,8 +96,8 @@ const ask = (url: URL, headers: Record<string, string>, {body}: Outgoing, given:
 		let interim = 0;
 		request.on('information', ({statusCode}) => {
 			interim += 1;
-			if (interim > MOST_INTERIM) {
-				request.destroy(new Error(`it answered ${statusCode} more than ${MOST_INTERIM} times`));
+			if (interim > MAX_INTERIM) {
+				request.destroy(new Error(`it answered ${statusCode} more than ${MAX_INTERIM} times`));
 			}
 		});
 		request.end(body);
@@ -114,7 +114,7 @@ const receive = async (answer: Answer, asked: Promise<IncomingMessage>): Promise
 	for await (const chunk of answer.response) {
 		answer.chunks.push(chunk as Buffer);
 		length += (chunk as Buffer).length;
-		if (length >= MOST_READ) {
+		if (length >= MAX_READ) {
 			break;
 		}
 	}

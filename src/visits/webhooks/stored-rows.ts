@@ -4,7 +4,7 @@ import {writtenBetween} from '../clicks/click-times.ts';
 import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../matches/match-attempt-store.ts';
 import {readSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
-import {type ClickDeps, clickDeliveries, MOST_BYTES, type Range} from './click-deliveries.ts';
+import {type ClickDeps, clickDeliveries, MAX_BYTES, type Range} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
 import {type Listeners, readLabels} from './link-labels.ts';
@@ -77,7 +77,7 @@ async function* readRows<Row extends {id: string; writer: string}>(
 /** An attempt without its signals, with as many candidates as fit. */
 const attemptData = (row: MatchAttemptRow): object => {
 	const {signals: _, ...attempt} = toMatchAttempt(row);
-	while (attempt.candidates.length > 0 && Buffer.byteLength(JSON.stringify(attempt)) > MOST_BYTES - 1000) {
+	while (attempt.candidates.length > 0 && Buffer.byteLength(JSON.stringify(attempt)) > MAX_BYTES - 1000) {
 		attempt.candidates.pop();
 	}
 

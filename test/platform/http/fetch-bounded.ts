@@ -17,7 +17,7 @@ import {createFakeClock} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
 
 /** What an answer may have sent when it is given up: twice what is read, and what sockets hold. */
-const MOST_SENT = 16 * 1024 * 1024;
+const MAX_SENT = 16 * 1024 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, ' ');
 
 /** Answers that never end, as fast as they are read; `sent` by the first segment of the path. */
@@ -37,7 +37,7 @@ const endless = startedFor(test, async () => {
 			state.bytes += piece.length;
 			if (isBomb) {
 				response.end(piece);
-			} else if (!response.destroyed && state.bytes < 4 * MOST_SENT) {
+			} else if (!response.destroyed && state.bytes < 4 * MAX_SENT) {
 				response.write(piece, () => setImmediate(write));
 			}
 		};
@@ -106,6 +106,6 @@ for (const [name, {ask, gives, throws}] of Object.entries(callers)) {
 
 		const state = endless.sent.get(place);
 		await state?.isClosed;
-		t.true(state !== undefined && state.bytes < MOST_SENT, `${state?.bytes} bytes`);
+		t.true(state !== undefined && state.bytes < MAX_SENT, `${state?.bytes} bytes`);
 	});
 }

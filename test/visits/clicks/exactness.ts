@@ -91,7 +91,7 @@ const queries = fc.record({
 });
 
 /** Steps of a story. */
-const LONGEST = 14;
+const MAX_LENGTH = 14;
 
 const steps = fc.array(
 	fc.oneof(
@@ -108,7 +108,7 @@ const steps = fc.array(
 		fc.record({type: fc.constant('restart' as const)}),
 		fc.record({type: fc.constant('ask' as const), query: queries}),
 	),
-	{minLength: 6, maxLength: LONGEST},
+	{minLength: 6, maxLength: MAX_LENGTH},
 );
 
 type Query = typeof queries extends fc.Arbitrary<infer T> ? T : never;
@@ -158,7 +158,7 @@ test.serial(
 		t.timeout(180_000);
 		const {services} = service;
 		// For the transactions that stories leave open: four would take all sessions of the service.
-		const others = createDb(service.databaseUrl, {poolSize: LONGEST});
+		const others = createDb(service.databaseUrl, {poolSize: MAX_LENGTH});
 		t.teardown(() => others.destroy());
 		await fc.assert(
 			fc.asyncProperty(steps, queries, async (story, last) => {

@@ -78,7 +78,7 @@ test.serial.before(async () => {
 	await service.services.background.settle();
 });
 
-const MOST = storageLimits().valuesPerDay;
+const MAX_COUNT = storageLimits().valuesPerDay;
 const DAY = Date.parse('2026-03-04T00:00:00Z');
 
 const clicksOf = (referrer: string | null, count = 1, hour = 0): Row[] =>
@@ -106,7 +106,7 @@ test.serial(
 		const {db} = service.services;
 		const acme = await organization(service);
 		await storeRows(service, acme.id, [
-			...strangers(0, MOST + 20),
+			...strangers(0, MAX_COUNT + 20),
 			...clicksOf('news.example', 3),
 			...clicksOf(null, 5),
 			...clicksOf('other', 2),
@@ -114,14 +114,14 @@ test.serial(
 		await rollUp(db);
 		const days = await rolledReferrers(acme, 'day');
 		// The named ones, those without a referrer, and the rest under the host of that name.
-		t.is(days.size, MOST + 2);
+		t.is(days.size, MAX_COUNT + 2);
 		t.like(Object.fromEntries(days), {'news.example': 3, null: 5, other: 21 + 2});
-		t.is(sum(days), MOST + 30);
+		t.is(sum(days), MAX_COUNT + 30);
 		t.deepEqual(await rolledReferrers(acme, 'month'), days);
 		const {totals, breakdowns} = await statsOf(service, acme, day);
-		t.is(totals.clicks, MOST + 30);
+		t.is(totals.clicks, MAX_COUNT + 30);
 		const [kept] = await db('clicks').where({organization_id: acme.id}).countDistinct({hosts: 'referrer_host'});
-		t.is(Number(kept?.['hosts']), MOST + 22);
+		t.is(Number(kept?.['hosts']), MAX_COUNT + 22);
 		t.deepEqual(breakdowns.referrer.slice(0, 3), [
 			{key: 'other', count: 23},
 			{key: null, count: 5},
@@ -133,16 +133,16 @@ test.serial(
 test.serial('a full day takes no further name in later steps, and knows those that it has', async (t) => {
 	const {db} = service.services;
 	const acme = await organization(service);
-	await storeRows(service, acme.id, strangers(0, MOST - 1));
+	await storeRows(service, acme.id, strangers(0, MAX_COUNT - 1));
 	await rollUp(db);
-	await storeRows(service, acme.id, [...strangers(0, 10), ...clicksOf('late.example', 2), ...strangers(MOST, 30)]);
+	await storeRows(service, acme.id, [...strangers(0, 10), ...clicksOf('late.example', 2), ...strangers(MAX_COUNT, 30)]);
 	await rollUp(db);
 	await storeRows(service, acme.id, [...clicksOf('late.example'), ...clicksOf('later.example', 4)]);
 	await rollUp(db);
 	const days = await rolledReferrers(acme, 'day');
-	t.is(days.size, MOST + 1);
+	t.is(days.size, MAX_COUNT + 1);
 	t.like(Object.fromEntries(days), {'host-0.example': 2, 'late.example': 3, other: 34});
-	t.is(sum(days), MOST - 1 + 10 + 2 + 30 + 1 + 4);
+	t.is(sum(days), MAX_COUNT - 1 + 10 + 2 + 30 + 1 + 4);
 	t.is((await statsOf(service, acme, day)).totals.clicks, sum(days));
 });
 
@@ -150,7 +150,7 @@ test.serial('each organization and day has its own, and a busy day has the same 
 	const {db} = service.services;
 	const acme = await organization(service);
 	const globex = await organization(service);
-	await storeRows(service, acme.id, [...strangers(0, MOST, 1), ...strangers(MOST, 40, 2)]);
+	await storeRows(service, acme.id, [...strangers(0, MAX_COUNT, 1), ...strangers(MAX_COUNT, 40, 2)]);
 	await storeRows(service, globex.id, strangers(0, 3));
 	await rollUp(db, undefined, {busy: 100});
 	await storeRows(service, acme.id, [...strangers(0, 5, 3), ...strangers(5000, 7, 3)]);
@@ -159,7 +159,7 @@ test.serial('each organization and day has its own, and a busy day has the same 
 	for (const span of ['day', 'month']) {
 		t.deepEqual(await rolledReferrers(globex, span), few);
 		const many = await rolledReferrers(acme, span);
-		t.deepEqual([many.size, sum(many), many.get('other')], [MOST + 1, MOST + 52, 47]);
+		t.deepEqual([many.size, sum(many), many.get('other')], [MAX_COUNT + 1, MAX_COUNT + 52, 47]);
 	}
 
 	const hours = await db.raw(
@@ -168,5 +168,5 @@ test.serial('each organization and day has its own, and a busy day has the same 
 		FROM rollup_breakdowns WHERE dimension = 'referrer' AND span = 'day' AND organization_id = ?`,
 		[acme.id],
 	);
-	t.deepEqual(hours.rows, [{one: MOST, two: 40, three: 12, other: 7, all: true}]);
+	t.deepEqual(hours.rows, [{one: MAX_COUNT, two: 40, three: 12, other: 7, all: true}]);
 });

@@ -19,7 +19,7 @@ const removeAllApps = async (): Promise<void> => {
 /** Bytes of an entry beside its bundle id: `{"appIDs":["ABCDE12345."],"components":[{"/":"/AAAA/*"}]}` and a comma. */
 const ENTRY = 58;
 const EMPTY = '{"applinks":{"details":[]}}'.length;
-const LONGEST = 155;
+const MAX_LENGTH = 155;
 
 const iosWith = (length: number) => ({teamId: 'ABCDE12345', bundleId: `com.${'x'.repeat(length - 4)}`});
 
@@ -28,10 +28,10 @@ let letter = 'A';
 
 /** Organizations with iOS apps, made at once, that take so many bytes of the file together. */
 const fill = async (bytes: number, plan = 'GROWTH') => {
-	const whole = Math.floor(bytes / (ENTRY + LONGEST)) - 1;
-	const rest = bytes - whole * (ENTRY + LONGEST);
+	const whole = Math.floor(bytes / (ENTRY + MAX_LENGTH)) - 1;
+	const rest = bytes - whole * (ENTRY + MAX_LENGTH);
 	const last = [Math.ceil(rest / 2) - ENTRY, Math.floor(rest / 2) - ENTRY];
-	const lengths = [...Array.from({length: whole}, () => LONGEST), ...last];
+	const lengths = [...Array.from({length: whole}, () => MAX_LENGTH), ...last];
 	const {clock, db} = service.services;
 	letter = String.fromCharCode(letter.charCodeAt(0) + 1);
 	await db.raw(
@@ -167,7 +167,7 @@ test.serial('organizations on the free plan may fill half of the file, and payin
 	await fill(APPLE_LIMIT_BYTES / 2 - EMPTY, 'STARTER');
 	const free = await organization(service, {plan: 'STARTER', appConfig: null});
 	t.is((await configure(free, iosWith(20))).status, 409);
-	const paying = await organization(service, {appConfig: {ios: iosWith(LONGEST)}});
+	const paying = await organization(service, {appConfig: {ios: iosWith(MAX_LENGTH)}});
 	t.true((await keysOf()).includes(paying.orgKey));
 });
 

@@ -46,7 +46,7 @@ const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind
 };
 
 /** Far longer than the two values are; the key must fit into an index. */
-const LONGEST_KEY = 255;
+const MAX_KEY = 255;
 
 /** @returns null for an invalid object. @param payload the text that `body` was read from. */
 const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): IncomingEvent | null => {
@@ -66,7 +66,7 @@ const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): I
 
 	// Only these two values are signed, so only they may distinguish two of them.
 	const signed = signedSubscriptionText(body);
-	return signed.length <= LONGEST_KEY && isStorable(signed)
+	return signed.length <= MAX_KEY && isStorable(signed)
 		? {gateway: GATEWAY, eventKey: `sub:${signed}`, type, reference: null, payload}
 		: null;
 };

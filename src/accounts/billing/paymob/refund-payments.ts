@@ -12,7 +12,7 @@ import {isReversed, readTransaction} from './paymob-payloads.ts';
 import {byPaymob} from './settle-payment.ts';
 
 const BATCH = 50;
-const LONGEST_WAIT_MINUTES = 360;
+const MAX_WAIT_MINUTES = 360;
 
 /** The result of an earlier try whose answer was lost; null if there is none, or it is unknown. */
 const findEarlier = async ({client}: Paymob, transactionId: string): Promise<ReversalStatus | null> => {
@@ -73,7 +73,7 @@ const recordRefund = ({db, clock}: Paymob, reversal: PaymentReversal, status: Re
 const refund = async (paymob: Paymob, {transactionId, tries: before}: PaymentReversal): Promise<void> => {
 	const {db, clock, log} = paymob;
 	const now = clock.now();
-	const minutes = Math.min(2 ** before, LONGEST_WAIT_MINUTES);
+	const minutes = Math.min(2 ** before, MAX_WAIT_MINUTES);
 	const nextTryAt = new Date(now.getTime() + minutes * MINUTE_MS);
 	const claimed = await createPaymentReversalStore(db).claim(transactionId, now, nextTryAt);
 	if (claimed === null) {

@@ -65,11 +65,11 @@ const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscrip
 };
 
 /** Most invoices that are refunded for one subscription. */
-const MOST_INVOICES = 100;
+const MAX_INVOICES = 100;
 
 /** Refunds everything that a subscription took, renewals included. @returns the result as a clause. @throws 502. */
 const refundInvoices = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string> => {
-	const {data} = await ask(stripe.invoices.list({subscription: id, status: 'paid', limit: MOST_INVOICES}));
+	const {data} = await ask(stripe.invoices.list({subscription: id, status: 'paid', limit: MAX_INVOICES}));
 	const paid = data.filter((invoice) => invoice.amount_paid > 0);
 	if (paid.length === 0) {
 		return 'nothing was paid';

@@ -134,7 +134,7 @@ export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: 
 };
 
 /** Stripe sends 80 characters for each signing secret. */
-const LONGEST_SIGNATURE = 1024;
+const MAX_SIGNATURE = 1024;
 
 /** How far the signature's time may differ from ours, either way (contract/billing 17). */
 const TOLERANCE_SECONDS = 300;
@@ -158,7 +158,7 @@ const isEvent = (value: Partial<Stripe.Event> | null): value is Stripe.Event =>
 const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {
 	const secret = config.stripe?.webhookSecret ?? null;
 	const now = clock.now();
-	const isReadable = signature !== undefined && signature.length <= LONGEST_SIGNATURE;
+	const isReadable = signature !== undefined && signature.length <= MAX_SIGNATURE;
 	if (secret === null || !isReadable || isFromTheFuture(signature, now)) {
 		throw invalidWebhookSignature();
 	}

@@ -1,7 +1,7 @@
 import {CsvError, type Info, type Parser, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
 import {inputError} from '../../cli-errors.ts';
-import {MOST_READ_BYTES} from './import-row.ts';
+import {MAX_READ_BYTES} from './import-row.ts';
 import type {Source} from './lines.ts';
 
 /** Spreadsheets separate by a semicolon where the comma is in numbers, or by tabs. */
@@ -139,7 +139,7 @@ export async function* csvRecords(source: Source, head: string): AsyncGenerator<
 		relax_column_count: true,
 		relax_quotes: true,
 		skip_empty_lines: true,
-		max_record_size: MOST_READ_BYTES,
+		max_record_size: MAX_READ_BYTES,
 	});
 	let lastLine = 0;
 	try {

@@ -37,7 +37,7 @@ export type ImportRow = Place & {raw: string; wrapping: Wrapping; foreign?: Fore
 const MAX_ROW_BYTES = 2 ** 20;
 
 /** Longest row that is read at all: an unclosed quote or bracket must not fill the memory. */
-export const MOST_READ_BYTES = 2 ** 26;
+export const MAX_READ_BYTES = 2 ** 26;
 
 /** Why a row is too long to be sent; null if it is not. */
 export const lengthFault = (raw: string): string | null =>

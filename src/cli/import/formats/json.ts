@@ -5,7 +5,7 @@ import {
 	type ImportRow,
 	isObject,
 	jsonRow,
-	MOST_READ_BYTES,
+	MAX_READ_BYTES,
 	type Place,
 	plainLines,
 	type Wrapping,
@@ -160,8 +160,8 @@ export const createElementReader = () => {
 
 			drop(start ?? read);
 			const fault =
-				read - base > MOST_READ_BYTES
-					? inputError(`The value that begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`)
+				read - base > MAX_READ_BYTES
+					? inputError(`The value that begins in line ${line} of the JSON file is longer than ${MAX_READ_BYTES} bytes`)
 					: null;
 			return {elements, fault};
 		},
@@ -200,8 +200,8 @@ export async function* jsonRows(source: Source): AsyncGenerator<ImportRow> {
 }
 
 const bound = {
-	characters: MOST_READ_BYTES,
-	fault: (line: number) => inputError(`Line ${line} is longer than ${MOST_READ_BYTES} characters`),
+	characters: MAX_READ_BYTES,
+	fault: (line: number) => inputError(`Line ${line} is longer than ${MAX_READ_BYTES} characters`),
 };
 
 /** The rows of NDJSON: one object per line; empty lines are skipped. */

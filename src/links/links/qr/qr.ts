@@ -70,7 +70,7 @@ const PNG_HEADERS = {'Content-Type': 'image/png'};
 type Image = 'svg' | 'png';
 
 /** The least contrast (WCAG) that readers can distinguish. */
-const LEAST_CONTRAST = 2;
+const MIN_CONTRAST = 2;
 
 /** Relative luminance of RRGGBB, with a gamma of 2.2; a transparent background counts as paper. */
 const luminance = (color: string): number => {
@@ -82,7 +82,7 @@ const luminance = (color: string): number => {
 /** @throws 400 for colours that readers cannot distinguish. */
 const requireContrast = ({color, bgColor}: QrOptions): void => {
 	const [darker = 0, lighter = 0] = [luminance(color), luminance(bgColor)].toSorted((a, b) => a - b);
-	if ((lighter + 0.05) / (darker + 0.05) < LEAST_CONTRAST) {
+	if ((lighter + 0.05) / (darker + 0.05) < MIN_CONTRAST) {
 		throw validationFailed([{message: 'color must differ from bgColor, or nobody can read the code', field: 'color'}]);
 	}
 };

@@ -48,7 +48,7 @@ export type Damage = Position & {bytes: number};
 type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 
 /** Bytes that may be the start of a frame whose end was not read. */
-const LONGEST_FRAME = HEADER_BYTES + MAX_PAYLOAD_BYTES;
+const MAX_FRAME = HEADER_BYTES + MAX_PAYLOAD_BYTES;
 
 /** Skips the damage at the start of `bytes`, up to the next complete frame. */
 const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: number} | null => {
@@ -57,7 +57,7 @@ const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: num
 		return {skipped: next, ...decodeFrames(bytes, next)};
 	}
 
-	const skipped = bytes.length - LONGEST_FRAME;
+	const skipped = bytes.length - MAX_FRAME;
 	return bytes.length < CHUNK_BYTES ? null : {payloads: [], skipped, end: skipped};
 };
 

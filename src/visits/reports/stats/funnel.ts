@@ -17,7 +17,7 @@ type Funnel = Range &
 	Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]; breakdownsSince?: Date};
 
 /** Most values of an answer by name, those with the most clicks. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 const ofLinks = ({linkIds}: Scope, column: string): string =>
 	linkIds === null ? '' : `AND ${column} = ANY (CAST(:linkIds AS uuid[]))`;
@@ -158,7 +158,7 @@ export const readFunnel = async (
 		const counts = await count(null);
 		// Which names the rows have, only all steps together say; values with clicks come first, so theirs are among them.
 		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
-		return isFolded && names.length > MOST_ROWS ? count(names.slice(0, MOST_ROWS)) : counts;
+		return isFolded && names.length > MAX_ROWS ? count(names.slice(0, MAX_ROWS)) : counts;
 	};
 	const counts = await services.longReads.reports.run(caller, () =>
 		readInSnapshot(services.db, {hungUp, locked: lockedBy(scope)}, read),
@@ -176,7 +176,7 @@ export const readFunnel = async (
 			events: happened.total?.rows ?? 0,
 			sum: property === null ? null : sumOf(happened.total?.sum),
 		},
-		rows: rowsOf(counts, property).slice(0, isFolded ? undefined : MOST_ROWS),
+		rows: rowsOf(counts, property).slice(0, isFolded ? undefined : MAX_ROWS),
 		...(clicked.since === null ? {} : {breakdownsSince: clicked.since}),
 	};
 };

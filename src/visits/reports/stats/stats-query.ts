@@ -37,7 +37,7 @@ const instant = Joi.string()
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
 /** Most breakdowns of an answer. */
-const MOST_DIMENSIONS = 4;
+const MAX_DIMENSIONS = 4;
 
 /** Names between commas, or one parameter each. */
 const namesQuery = (names: readonly string[], most: number) =>
@@ -80,5 +80,5 @@ export const rangeQuery = Joi.object<RangeQuery>({
 /** The query of a report (contract/reports 1 and 2). */
 export const statsQuery = rangeQuery.append<StatsQuery>({
 	...linkFilterQuery,
-	by: namesQuery(dimensionNames, MOST_DIMENSIONS) as Joi.Schema<DimensionName[]>,
+	by: namesQuery(dimensionNames, MAX_DIMENSIONS) as Joi.Schema<DimensionName[]>,
 });

@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import type {Snapshot} from './click-stream-store.ts';
 
 /** The most events queued for a slow reader. Beyond that the oldest are dropped. */
-const MOST_WAITING = 4000;
+const MAX_WAITING = 4000;
 
 /** One event in the format of server-sent events. */
 export const eventFrame = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -23,7 +23,7 @@ export const createListener = ({
 	from,
 	first,
 	connection,
-	mostWaiting = MOST_WAITING,
+	mostWaiting = MAX_WAITING,
 }: {
 	organizationId: string | null;
 	from: Snapshot;

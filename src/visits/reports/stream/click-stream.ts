@@ -20,7 +20,7 @@ type Subscription = {
 };
 
 /** The longest gap in transactions that a reconnecting listener is replayed; a click is one. */
-const MOST_TRANSACTIONS = 100_000n;
+const MAX_TRANSACTIONS = 100_000n;
 
 /**
  * The cursor that a listener may resume from. Null if it belongs to another database, or is so old that starting afresh
@@ -32,7 +32,7 @@ const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
 		return null;
 	}
 
-	return then.xmax <= present.xmax && present.xmax - then.xmin <= MOST_TRANSACTIONS ? cursor : null;
+	return then.xmax <= present.xmax && present.xmax - then.xmin <= MAX_TRANSACTIONS ? cursor : null;
 };
 
 /**

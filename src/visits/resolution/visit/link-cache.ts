@@ -13,8 +13,8 @@ type Address = {orgKey: string; shortCode: string};
 type ReadLinks<T> = (addresses: readonly Address[]) => Promise<Array<T | null>>;
 
 /** Most links of one statement, and most statements at once. */
-const MOST_READ = 500;
-const MOST_READS = 2;
+const MAX_READ = 500;
+const MAX_READS = 2;
 
 /** Links that are cached in one turn of the event loop while the cache is filled. */
 const FILLED_AT_ONCE = 100;
@@ -78,8 +78,8 @@ export const createLinkCache = <T>(
 	});
 	/** Links that are missing in one turn of the event loop are read together. */
 	const readTogether = createBatches<{address: Address; read: ReadLinks<T>}, T | null>({
-		most: MOST_READ,
-		atOnce: MOST_READS,
+		most: MAX_READ,
+		atOnce: MAX_READS,
 		many: async (missing) => missing[0]?.read(missing.map(({address}) => address)) ?? [],
 		one: async ({address, read}) => (await read([address]))[0] ?? null,
 	});

@@ -100,7 +100,7 @@ export const readLink = (services: ReadDeps, address: Address): Promise<Resolved
 	});
 
 /** The most links that are read ahead, so that a large cache does not keep a start busy. */
-const MOST_AHEAD = 10_000;
+const MAX_AHEAD = 10_000;
 const SHARE_AHEAD = 1 / 4;
 
 /** Reads the links that people tapped most today and yesterday (UTC) into memory, as many as fit into a quarter of it. */
@@ -108,7 +108,7 @@ export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>):
 	// Memory is cleared when this process begins to receive changes.
 	await services.changes.settled();
 	await services.linkCache.fill(SHARE_AHEAD, async (most) => {
-		const found = await runPrepared<StoredRow>(services.db, byTaps, [services.clock.now(), Math.min(most, MOST_AHEAD)]);
+		const found = await runPrepared<StoredRow>(services.db, byTaps, [services.clock.now(), Math.min(most, MAX_AHEAD)]);
 		return found.map((row) => ({
 			address: {orgKey: row.org_key, shortCode: row.short_code},
 			value: rowOf(services, row),

@@ -152,8 +152,8 @@ export const readVisitor = (headers: VisitorHeaders): Visitor => ({
 	timezone: readTimezone(headers.timezone),
 });
 
-const MOST_KNOWN = 5000;
-const LONGEST_KNOWN = 600;
+const MAX_KNOWN = 5000;
+const MAX_KNOWN_LENGTH = 600;
 
 /** @param lines one header each; an absent header reads as an empty one. */
 const visitorOfLines = (lines: string): Visitor => {
@@ -162,7 +162,7 @@ const visitorOfLines = (lines: string): Visitor => {
 };
 
 /** Many visitors send the same headers: parsing a User-Agent takes 10 µs, a lookup here 1 µs. */
-const knownVisitor = memoize(visitorOfLines, MOST_KNOWN);
+const knownVisitor = memoize(visitorOfLines, MAX_KNOWN);
 
 /** The visitor, as far as the headers identify one. */
 export const visitorOf = ({headers}: {headers: IncomingHttpHeaders}): Visitor => {
@@ -172,7 +172,7 @@ export const visitorOf = ({headers}: {headers: IncomingHttpHeaders}): Visitor =>
 	};
 	// A header cannot contain a line end, so different headers have different keys.
 	const lines = `${one('user-agent')}\n${one('accept-language')}\n${one('sec-ch-timezone')}\n${one('sec-ch-ua-model')}\n${one('sec-ch-ua-platform-version')}`;
-	return lines.length <= LONGEST_KNOWN ? knownVisitor(lines) : visitorOfLines(lines);
+	return lines.length <= MAX_KNOWN_LENGTH ? knownVisitor(lines) : visitorOfLines(lines);
 };
 
 /** Classes whose page may show the short URL as a QR code, to continue on a phone. */
