@@ -1,11 +1,11 @@
 import type {RequestListener} from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import type {Route} from './accounts/route.ts';
 import {unknownPath} from './platform/errors.ts';
 import {anyOrigin, preflight} from './platform/http/cors.ts';
 import {envelope} from './platform/http/envelope.ts';
 import type {Exchange} from './platform/http/exchange.ts';
+import type {Route} from './platform/http/route.ts';
 import {surfaces} from './routes.ts';
 import type {Services} from './services.ts';
 

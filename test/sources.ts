@@ -65,7 +65,7 @@ test('an import that goes up is found; a type of the services may, and the clien
 	const imports = (values: string[], types: string[] = []) => ({values, types});
 	const house: House = new Map([
 		['platform/clock.ts', imports(['visits/matches/guess.ts'], ['services.ts'])],
-		['links/links/link.ts', imports(['accounts/route.ts'], ['visits/matches/guess.ts', 'routes.ts'])],
+		['links/links/link.ts', imports(['platform/http/route.ts'], ['visits/matches/guess.ts', 'routes.ts'])],
 		['services.ts', imports(['visits/matches/guess.ts'], ['start/log.ts'])],
 		['cli/main.ts', imports(['client/oplink.ts', 'app.ts'])],
 		['client/oplink.ts', imports(['platform/clock.ts'])],

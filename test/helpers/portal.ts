@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {TestFn} from 'ava';
-import {type Role, storedRole} from '../../src/accounts/auth/roles.ts';
+import {type Role, storedRole} from '../../src/platform/config/roles.ts';
 import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import type {TokenInput} from '../fakes/identity-provider/tokens.ts';
 import {organization, type TestOrganization} from './builders.ts';

@@ -1,9 +1,9 @@
 import Joi from 'joi';
 import {reservedSegments} from '../../src/accounts/organizations/org-key.ts';
-import type {DeclaredRoute} from '../../src/accounts/route.ts';
 import {openApiDocument} from '../../src/operations/openapi/document.ts';
 import {templateOf} from '../../src/operations/openapi/operation.ts';
 import {type Answer, errorAnswer} from '../../src/platform/http/answer.ts';
+import type {DeclaredRoute} from '../../src/platform/http/route.ts';
 import {routes} from '../../src/routes.ts';
 import type {RecordedAnswer} from '../helpers/answers.ts';
 

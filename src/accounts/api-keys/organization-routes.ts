@@ -12,7 +12,7 @@ import {
 import {idParams} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Caller} from '../audit/audit-log.ts';
-import {adminRoute, portalRoute} from '../organizations/organization-route.ts';
+import {adminRoute, portalRoute} from '../auth/route.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {hasFeature, type PlanDeps, requireFeature, requirePlan} from '../plans/entitlements.ts';
 import type {Tier} from './api-key.ts';

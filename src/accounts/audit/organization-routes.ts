@@ -11,7 +11,7 @@ import {
 	uuidOrNull,
 } from '../../platform/http/answer.ts';
 import {pageQuerySchema} from '../../platform/http/validate.ts';
-import {organizationRoute} from '../organizations/organization-route.ts';
+import {organizationRoute} from '../auth/route.ts';
 import {listAudit} from './audit-log.ts';
 
 /** A record of the audit log (contract/portal 8). */

@@ -2,8 +2,8 @@ import {isIPv4} from 'node:net';
 import {unknownPath} from '../../platform/errors.ts';
 import {isLoopback} from '../../platform/http/client-ip.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
+import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import type {RequestFacts} from '../route.ts';
 import {isAdmin} from './credentials.ts';
 
 /** Headers that proxies add to forwarded requests and never send with their own. */

@@ -1,10 +1,10 @@
 import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
+import {type Role, roleOf} from '../../platform/config/roles.ts';
 import {invalidSessionToken, missingSession, providerUnavailable, required} from '../../platform/errors.ts';
 import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
-import {type Role, roleOf} from './roles.ts';
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme is case-insensitive), or null. */
 export const bearerTokenOf = (authorization: string | undefined): string | null =>

@@ -1,10 +1,10 @@
 import Joi from 'joi';
+import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {planField} from '../plans/plan-field.ts';
-import {route} from '../route.ts';
 import {organizationOnPlanAnswer} from './billing-answers.ts';
 import type {BillingServices} from './gateway.ts';
 import {setOrganizationPlan} from './set-plan.ts';

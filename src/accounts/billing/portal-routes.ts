@@ -2,11 +2,11 @@ import Joi from 'joi';
 import type {Currency} from '../../platform/config/plans.ts';
 import {invoiceNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
+import {route} from '../../platform/http/route.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
-import {portalRoute} from '../organizations/organization-route.ts';
+import {portalRoute} from '../auth/route.ts';
 import {planField} from '../plans/plan-field.ts';
-import {route} from '../route.ts';
 import {
 	billingPortalAnswer,
 	checkoutAnswer,

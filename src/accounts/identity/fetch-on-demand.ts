@@ -1,6 +1,6 @@
+import {type Role, storedRole} from '../../platform/config/roles.ts';
 import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
-import {type Role, storedRole} from '../auth/roles.ts';
 import type {MirroredMember} from './membership-store.ts';
 import {inMirror, type Mirror, type MirrorDeps} from './mirror.ts';
 import {mirrorMember} from './mirror-member.ts';

@@ -1,6 +1,6 @@
+import type {StoredRole} from '../../platform/config/roles.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import type {StoredRole} from '../auth/roles.ts';
 import {isKnownTime} from './provider-payloads.ts';
 
 /** A mirrored membership. The pair of organization and user is its key (contract/identity 1). */

@@ -1,4 +1,4 @@
-import {type Role, storedRole, storedRoleOf} from '../auth/roles.ts';
+import {type Role, storedRole, storedRoleOf} from '../../platform/config/roles.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {createMembershipStore, type MirroredMember} from './membership-store.ts';
 import type {Mirror} from './mirror.ts';

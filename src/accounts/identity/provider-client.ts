@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
+import type {Role} from '../../platform/config/roles.ts';
 import {providerUnavailable, required} from '../../platform/errors.ts';
-import type {Role} from '../auth/roles.ts';
 import {createProviderHttp} from './provider-http.ts';
 import {
 	type InvitationStatus,

@@ -1,5 +1,5 @@
+import {type Role, storedRole} from '../../platform/config/roles.ts';
 import type {Caller} from '../audit/audit-log.ts';
-import {type Role, storedRole} from '../auth/roles.ts';
 import type {FetchDeps} from './fetch-on-demand.ts';
 import type {IdentityVerdict} from './identity-event-store.ts';
 import {createDeliveryStore} from './identity-event-store.ts';

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
+import {type Role, roleOf} from '../../platform/config/roles.ts';
 import type {Services} from '../../services.ts';
-import {type Role, roleOf} from '../auth/roles.ts';
 import {emailIn, type ProviderMembership} from './provider-payloads.ts';
 import {createUserStore} from './user-store.ts';
 

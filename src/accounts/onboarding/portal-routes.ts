@@ -1,12 +1,12 @@
 import Joi from 'joi';
 import {answerOf, flag} from '../../platform/http/answer.ts';
+import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
+import {portalRoute} from '../auth/route.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {organizationName} from '../organizations/organization-fields.ts';
-import {portalRoute} from '../organizations/organization-route.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {planField} from '../plans/plan-field.ts';
-import {route} from '../route.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
 import {readOnboardingState} from './onboarding-state.ts';
 import {selectPlan} from './select-plan.ts';

@@ -1,10 +1,11 @@
 import Joi from 'joi';
 import {MODERATION} from '../../platform/config/operator-scopes.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import {route} from '../../platform/http/route.ts';
 import {pageQuery} from '../../platform/http/validate.ts';
+import {adminRoute, organizationRoute} from '../auth/route.ts';
 import {setOrganizationPlan} from '../billing/set-plan.ts';
 import {planField} from '../plans/plan-field.ts';
-import {route} from '../route.ts';
 import {requireScope} from '../tokens/operator-access.ts';
 import {organizationAnswer} from './organization-answer.ts';
 import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
@@ -14,7 +15,6 @@ import {
 	setOrganizationStatus,
 	updateOrganization,
 } from './organization-operations.ts';
-import {adminRoute, organizationRoute} from './organization-route.ts';
 import {createOrganizationStore, organizationJson} from './organization-store.ts';
 
 const plan = planField.allow(null);

@@ -1,3 +1,4 @@
+import {storedRoleOf} from '../../platform/config/roles.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {recordAudit} from '../audit/audit-log.ts';
-import {storedRoleOf} from '../auth/roles.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {bestEffort} from '../identity/resolve-role.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';

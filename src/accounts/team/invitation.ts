@@ -1,6 +1,6 @@
 import Joi from 'joi';
+import {type Role, storedRoleOf} from '../../platform/config/roles.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
-import {type Role, storedRoleOf} from '../auth/roles.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {roleField} from './member.ts';
 

@@ -1,7 +1,7 @@
+import {type Role, roleOf} from '../../platform/config/roles.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {lastOwner, memberNotFound, noProviderOrganization, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {type Role, roleOf} from '../auth/roles.ts';
 import {createMembershipStore} from '../identity/membership-store.ts';
 import {inMirror, type MirrorDeps} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';

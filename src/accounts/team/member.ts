@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {type Role, roleOf, roles, type StoredRole} from '../auth/roles.ts';
+import {type Role, roleOf, roles, type StoredRole} from '../../platform/config/roles.ts';
 
 /** A member of an organization, with the provider's data of the membership. */
 export type Member = {

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type {Role} from '../../platform/config/roles.ts';
 import {
 	answerOf,
 	deletedAnswer,
@@ -10,8 +11,7 @@ import {
 	uuid,
 } from '../../platform/http/answer.ts';
 import {pageQuerySchema, uuidParam} from '../../platform/http/validate.ts';
-import type {Role} from '../auth/roles.ts';
-import {portalRoute} from '../organizations/organization-route.ts';
+import {portalRoute} from '../auth/route.ts';
 import {newInvitation} from './invitation.ts';
 import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
 import {roleField} from './member.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answer.ts';
 import {linkFieldAnswers, platformAnswers} from '../links/link-answer.ts';
 import {appConfigBody} from './app-config.ts';

@@ -1,4 +1,4 @@
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {channelNotFound, required} from '../../platform/errors.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';

@@ -1,4 +1,4 @@
-import {adminRoute, organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {adminRoute, organizationRoute} from '../../accounts/auth/route.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {configureDomain, domainChanges} from './configure-domain.ts';

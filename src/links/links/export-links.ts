@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
-import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
+import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {ndjsonHeaders} from './link-answer.ts';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import {booleanQuery} from '../../accounts/route.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
+import {booleanQuery} from '../../platform/http/route.ts';
 import {pageQuery, uuidField} from '../../platform/http/validate.ts';
 import type {LinkInput} from './link.ts';
 import {linkFieldSchemas} from './link-field-schemas.ts';

@@ -3,9 +3,9 @@ import {
 	type OfAnySurface,
 	type OrganizationEndpoint,
 	organizationRoute,
-} from '../../accounts/organizations/organization-route.ts';
-import {type Route, route} from '../../accounts/route.ts';
+} from '../../accounts/auth/route.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import {type Route, route} from '../../platform/http/route.ts';
 import {idParams} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {createLink} from './create-link.ts';

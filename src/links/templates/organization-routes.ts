@@ -1,4 +1,4 @@
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {required, templateNotFound} from '../../platform/errors.ts';
 import {answerOf, deletedAnswer, instant, pageOf, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';

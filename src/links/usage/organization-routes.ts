@@ -1,4 +1,4 @@
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {planOf} from '../../accounts/plans/entitlements.ts';
 import {countMonthClicks} from '../../accounts/plans/month-clicks.ts';

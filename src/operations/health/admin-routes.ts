@@ -1,6 +1,6 @@
-import {route} from '../../accounts/route.ts';
 import {onlyRow} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {route} from '../../platform/http/route.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
 import {statusAnswer} from './health-answers.ts';

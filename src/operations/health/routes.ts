@@ -1,6 +1,6 @@
-import {reply, route} from '../../accounts/route.ts';
 import {isReadOnly} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {reply, route} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {liveAnswer, readyAnswer} from './health-answers.ts';
 

@@ -1,6 +1,6 @@
 import {AggregatorRegistry} from 'prom-client';
 import {requireInternal} from '../../accounts/auth/peer-only.ts';
-import {reply, route} from '../../accounts/route.ts';
+import {reply, route} from '../../platform/http/route.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
 import {refusalFigures} from './refusal-figures.ts';
 

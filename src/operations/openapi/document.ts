@@ -1,6 +1,6 @@
 import {STATUS_CODES} from 'node:http';
-import type {DeclaredRoute} from '../../accounts/route.ts';
 import {errorAnswer} from '../../platform/http/answer.ts';
+import type {DeclaredRoute} from '../../platform/http/route.ts';
 import {type JsonSchema, toJsonSchema} from './json-schema.ts';
 import {type Operation, operationOf, refusalName, templateOf} from './operation.ts';
 import {tags} from './tags.ts';

@@ -1,8 +1,8 @@
 import {STATUS_CODES} from 'node:http';
 import Joi from 'joi';
-import type {Credential} from '../../accounts/auth/admission.ts';
-import type {DeclaredRoute} from '../../accounts/route.ts';
+import type {Credential} from '../../accounts/admission.ts';
 import type {Answer} from '../../platform/http/answer.ts';
+import type {DeclaredRoute} from '../../platform/http/route.ts';
 import type {Limit} from '../../platform/limits/limits.ts';
 import {fieldsOf, type JsonSchema, type Target, toJsonSchema} from './json-schema.ts';
 import {sampleOf} from './sample.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {pageQuerySchema} from '../../platform/http/validate.ts';
 import {deviceAnswer} from './device-answer.ts';

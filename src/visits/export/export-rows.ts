@@ -1,8 +1,8 @@
 import {Readable} from 'node:stream';
 import type {Knex} from 'knex';
-import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import type {Rows} from '../clicks/click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {isoDateTime} from '../../platform/http/validate.ts';
 import {type ExportFormat, exportFormats, exportKinds} from './export-kinds.ts';
 import {CURSOR_HEADER, exportRows} from './export-rows.ts';

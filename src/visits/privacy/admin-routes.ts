@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {adminRoute} from '../../accounts/organizations/organization-route.ts';
+import {adminRoute} from '../../accounts/auth/route.ts';
 import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../../platform/http/answer.ts';
 import {deviceAnswer} from '../devices/device-answer.ts';
 import {deviceIdField} from '../devices/device-fields.ts';

@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {type Reply, type RequestFacts, reply} from '../../accounts/route.ts';
+import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {type DataSubject, subjectJson} from './data-subject.ts';
 import {findSubject} from './find-subject.ts';

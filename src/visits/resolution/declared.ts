@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import {declareRoute} from '../../accounts/route.ts';
 import type {Query} from '../../platform/http/query.ts';
+import {declareRoute} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {linkRoutes} from './link-request.ts';
 import {

@@ -1,4 +1,4 @@
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {pageQuerySchema} from '../../platform/http/validate.ts';
 import {eventAnswer} from './sdk-answers.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {reply, route} from '../../accounts/route.ts';
 import {daysBefore, retention} from '../../platform/config/policies.ts';
+import {reply, route} from '../../platform/http/route.ts';
 import {bodyLimits, limits} from '../../platform/limits/limits.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {createAppLink} from './create-app-link.ts';

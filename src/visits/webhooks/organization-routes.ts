@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {organizationRoute} from '../../accounts/organizations/organization-route.ts';
+import {organizationRoute} from '../../accounts/auth/route.ts';
 import {endpointNotFound, required} from '../../platform/errors.ts';
 import {
 	answerOf,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {Role} from '../../../src/accounts/auth/roles.ts';
+import type {Role} from '../../../src/platform/config/roles.ts';
 import {idOf} from '../../fakes/identity-provider/records.ts';
 import {type Member, member, portalOf} from '../../helpers/portal.ts';
 

@@ -1,8 +1,8 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import Joi from 'joi';
-import {type Reply, reply} from '../../../accounts/route.ts';
 import {validationFailed} from '../../../platform/errors.ts';
 import {etagOf, isKnown} from '../../../platform/http/etag.ts';
+import {type Reply, reply} from '../../../platform/http/route.ts';
 import {integerQuery} from '../../../platform/http/validate.ts';
 import {bitmapPng, type Rgba} from './bitmap-png.ts';
 import {hexOf, loadQrCode, plain, type QrOptions, qrSvg, TRANSPARENT} from './qr-svg.ts';

@@ -1,5 +1,5 @@
 import {orgParams, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
-import {booleanQuery, route} from '../../../accounts/route.ts';
+import {booleanQuery, route} from '../../../platform/http/route.ts';
 import {uuidParam} from '../../../platform/http/validate.ts';
 import {readGrades} from '../../matches/guess-grades.ts';
 import {readFunnel} from './funnel.ts';

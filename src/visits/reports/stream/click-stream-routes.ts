@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {organizationReference, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
-import {reply, route} from '../../../accounts/route.ts';
+import {reply, route} from '../../../platform/http/route.ts';
 
 const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference});
 

@@ -1,8 +1,8 @@
 import type {Readable} from 'node:stream';
-import type {Clock} from '../../platform/clock.ts';
-import {MINUTE_MS} from '../../platform/clock.ts';
-import {HttpError} from '../../platform/errors.ts';
-import type {Exchange} from '../../platform/http/exchange.ts';
+import type {Clock} from '../clock.ts';
+import {MINUTE_MS} from '../clock.ts';
+import {HttpError} from '../errors.ts';
+import type {Exchange} from './exchange.ts';
 
 /** How often a long answer asks again whether its caller may have it. */
 const AGAIN_MS = 1000;

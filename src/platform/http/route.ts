@@ -1,21 +1,21 @@
 import {Readable} from 'node:stream';
 import Joi from 'joi';
-import type {Scope} from '../platform/config/operator-scopes.ts';
-import {type FieldFault, validationFailed} from '../platform/errors.ts';
-import type {Declared} from '../platform/http/answer.ts';
-import {mayExceed, readJsonBody, readRawBody} from '../platform/http/body.ts';
-import type {Exchange} from '../platform/http/exchange.ts';
-import {type Query, readQuery} from '../platform/http/query.ts';
-import {checkBody, checkUrlPart} from '../platform/http/validate.ts';
-import {enforceLimit} from '../platform/limits/enforce-limit.ts';
-import {type Limit, limitSubjectOf} from '../platform/limits/limits.ts';
-import type {Services} from '../services.ts';
-import {admit, type Credential, type Granted} from './auth/admission.ts';
-import {watchLongAnswer} from './auth/long-answer.ts';
-import type {Role} from './auth/roles.ts';
-import {isSuspended} from './organizations/require-organization.ts';
+import {admit, type Credential, type Granted} from '../../accounts/admission.ts';
+import {isSuspended} from '../../accounts/organizations/require-organization.ts';
+import {scopeOfRoute} from '../../accounts/tokens/route-scopes.ts';
+import type {Services} from '../../services.ts';
+import type {Scope} from '../config/operator-scopes.ts';
+import type {Role} from '../config/roles.ts';
+import {type FieldFault, validationFailed} from '../errors.ts';
+import {enforceLimit} from '../limits/enforce-limit.ts';
+import {type Limit, limitSubjectOf} from '../limits/limits.ts';
+import type {Declared} from './answer.ts';
+import {mayExceed, readJsonBody, readRawBody} from './body.ts';
+import type {Exchange} from './exchange.ts';
+import {watchLongAnswer} from './long-answer.ts';
+import {type Query, readQuery} from './query.ts';
 import {type RequestFacts, requestFacts} from './request-facts.ts';
-import {scopeOfRoute} from './tokens/route-scopes.ts';
+import {checkBody, checkUrlPart} from './validate.ts';
 
 export type {RequestFacts} from './request-facts.ts';
 

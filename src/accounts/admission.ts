@@ -1,15 +1,15 @@
-import type {OperatorGrant, Scope} from '../../platform/config/operator-scopes.ts';
-import {insufficientRole, invalidSessionToken, missingRole, opsRequired, required} from '../../platform/errors.ts';
-import type {Counted} from '../../platform/limits/enforce-limit.ts';
-import type {Services} from '../../services.ts';
-import {type Actor, type Caller, systemCaller} from '../audit/audit-log.ts';
-import type {Organization} from '../organizations/organization-store.ts';
-import {authenticateOperator, requireGrant} from '../tokens/operator-access.ts';
-import type {User} from './access-store.ts';
-import {authenticateKey} from './credentials.ts';
-import {actorOf, requireAccess, requireOps} from './organization-access.ts';
-import {atLeast, type Role} from './roles.ts';
-import type {Session} from './session.ts';
+import type {OperatorGrant, Scope} from '../platform/config/operator-scopes.ts';
+import {atLeast, type Role} from '../platform/config/roles.ts';
+import {insufficientRole, invalidSessionToken, missingRole, opsRequired, required} from '../platform/errors.ts';
+import type {Counted} from '../platform/limits/enforce-limit.ts';
+import type {Services} from '../services.ts';
+import {type Actor, type Caller, systemCaller} from './audit/audit-log.ts';
+import type {User} from './auth/access-store.ts';
+import {authenticateKey} from './auth/credentials.ts';
+import {actorOf, requireAccess, requireOps} from './auth/organization-access.ts';
+import type {Session} from './auth/session.ts';
+import type {Organization} from './organizations/organization-store.ts';
+import {authenticateOperator, requireGrant} from './tokens/operator-access.ts';
 
 /** The values that each kind of credential provides to a handler. */
 export type Granted = {

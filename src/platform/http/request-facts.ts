@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Logger} from 'pino';
-import type {Exchange} from '../platform/http/exchange.ts';
-import type {Services} from '../services.ts';
+import type {Services} from '../../services.ts';
+import type {Exchange} from './exchange.ts';
 
 /** The parts of the request that a handler may read besides the validated ones. */
 export type RequestFacts = {

@@ -1,12 +1,12 @@
 import type Joi from 'joi';
+import type {Role} from '../../platform/config/roles.ts';
 import {type FieldFault, HttpError, refusal} from '../../platform/errors.ts';
 import type {Declared} from '../../platform/http/answer.ts';
+import {type Access, type RequestFacts, type Route, route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
-import type {Granted} from '../auth/admission.ts';
-import type {Role} from '../auth/roles.ts';
-import {type Access, type RequestFacts, type Route, route} from '../route.ts';
-import {orgParams, requireOrganization} from './require-organization.ts';
+import type {Granted} from '../admission.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 
 /** An endpoint whose handler gets an organization, and the values `G` of its credential. */
 export type OrganizationEndpoint<G, P, Q, B> = Declared & {
