@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {pino} from 'pino';
-import {createDb, type Db} from '../../src/platform/db/db.ts';
+import {closeDb, createDb, type Db} from '../../src/platform/db/db.ts';
 import {migrateUp} from '../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../src/platform/embedded/postgres.ts';
 import {createClickPartitions} from '../../src/visits/clicks/click-partitions.ts';
@@ -75,7 +75,7 @@ try {
 	const server = await startEmbeddedPostgres({dataDir: path.join(folder, 'data'), log: pino({level: 'warn'})});
 	teardown.add(() => server.stop());
 	const db = createDb(server.connectionString);
-	teardown.add(() => db.destroy());
+	teardown.add(() => closeDb(db));
 	await migrateUp(db);
 	const clickHouse = await startClickHouse();
 	teardown.add(() => clickHouse.stop());

@@ -6,7 +6,7 @@ import {parseArgs} from 'node:util';
 import {pino} from 'pino';
 import type {Clock} from '../../src/platform/clock.ts';
 import {loadConfig} from '../../src/platform/config/config.ts';
-import {createDb, type Db} from '../../src/platform/db/db.ts';
+import {closeDb, createDb, type Db} from '../../src/platform/db/db.ts';
 import {migrateUp} from '../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../src/platform/embedded/postgres.ts';
 import {startService} from '../../src/start/server.ts';
@@ -95,13 +95,13 @@ const open = async (): Promise<Db> => {
 	const settings = createDb(first.connectionString);
 	// As docs/operating/production.md advises, instead of PostgreSQL's default of 128 MB.
 	await settings.raw("ALTER SYSTEM SET shared_buffers = '1GB'");
-	await settings.destroy();
+	await closeDb(settings);
 	await first.stop();
 	const server = await startEmbeddedPostgres(options);
 	teardown.add(() => server.stop());
 	postmaster = server.pid();
 	const db = createDb(server.connectionString);
-	teardown.add(() => db.destroy());
+	teardown.add(() => closeDb(db));
 	await migrateUp(db);
 	const partitions = createClickPartitions(db);
 	for (let month = 0; month < 13; month += 1) {

@@ -6,7 +6,7 @@ import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {createClickPartitions} from '../../src/visits/clicks/click-partitions.ts';
 import {send} from '../../test/helpers/callers.ts';
 import {ADMIN_TOKEN, type Server} from '../performance/installation.ts';
@@ -149,7 +149,7 @@ console.log(
 // An export of a million clicks.
 const db = createDb(installation.databaseUrl);
 await createClickPartitions(db).ensure(new Date());
-await db.destroy();
+await closeDb(db);
 await client.query(
 	`INSERT INTO click_contexts (id, month, platform, os, browser, language, country)
 		VALUES (1, date_trunc('month', now()), 'ios', 'iOS', 'Safari', 'en', 'DE') ON CONFLICT DO NOTHING`,

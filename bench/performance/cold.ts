@@ -1,4 +1,4 @@
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {rollUp} from '../../src/visits/reports/rollups/roll-up.ts';
 import {figure} from './figure.ts';
 import {
@@ -30,7 +30,7 @@ const rollUpTaps = async (installation: Installation): Promise<void> => {
 	await installation.failures();
 	const db = createDb(installation.databaseUrl);
 	await rollUp(db);
-	await db.destroy();
+	await closeDb(db);
 };
 
 /** The first seconds of a server whose links were tapped before it, and pages whose link is not in memory. */

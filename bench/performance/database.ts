@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import path from 'node:path';
 import {Client} from 'pg';
 import {pino} from 'pino';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {migrateUp} from '../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../src/platform/embedded/postgres.ts';
 import type {Teardown} from '../../test/setup/teardown.ts';
@@ -40,7 +40,7 @@ export const startDatabase = async (folder: string, teardown: Teardown): Promise
 	await admin.query('CREATE DATABASE template');
 	const template = createDb(withDatabase(server.connectionString, 'template'));
 	await migrateUp(template);
-	await template.destroy();
+	await closeDb(template);
 	return {
 		postmaster,
 		create: async () => {

@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import type {ExecutionContext, TestFn} from 'ava';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
@@ -65,7 +65,7 @@ export const startTarget = async (template?: 'template0') => {
 		restore: (bytes: Buffer, ...more: string[]) =>
 			runCli(['restore', '-', ...more], {env, stdin: Readable.from([bytes])}),
 		stop: async () => {
-			await db.destroy();
+			await closeDb(db);
 			await database.drop();
 		},
 	};

@@ -8,7 +8,7 @@ import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {Client} from 'pg';
 import pino from 'pino';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {waitForServer} from '../../src/platform/db/open-database.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
 import {createTestDatabase} from '../helpers/database.ts';
@@ -105,7 +105,7 @@ test('Ctrl-C ends a start that waits for its database', async (t) => {
 
 test('a start that waits for its database says so at once, and then every ten seconds', async (t) => {
 	const db = createDb(closedAddress.replace('http', 'postgres'));
-	t.teardown(() => db.destroy());
+	t.teardown(() => closeDb(db));
 	const {stream, text} = createSink();
 	let time = 0;
 	const pause = async (milliseconds: number) => {

@@ -7,7 +7,7 @@ import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/accounts/api-keys/api-key-store.ts';
 import type {Clock} from '../../src/platform/clock.ts';
 import {loadConfig} from '../../src/platform/config/config.ts';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {createFaultSampler} from '../../src/start/fault-sampler.ts';
 import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
@@ -110,7 +110,7 @@ export const startService = async (
 			await running.stop();
 			sampler.flush();
 			await rm(dataDir, {recursive: true, force: true});
-			await db.destroy();
+			await closeDb(db);
 			await database.drop();
 		},
 	};

@@ -1,4 +1,4 @@
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {startFromOutside, type TestService} from './service.ts';
 import {startWorkers, type Workers} from './workers.ts';
 
@@ -17,7 +17,7 @@ export const answerByTwoWorkers = (common: Record<string, string>): void => {
 			...service,
 			services: {db} as TestService['services'],
 			stop: async () => {
-				await db.destroy();
+				await closeDb(db);
 				program.users -= 1;
 				if (program.users === 0) {
 					programs.delete(name);

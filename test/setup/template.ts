@@ -3,7 +3,7 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Client} from 'pg';
 import {pino} from 'pino';
-import {createDb} from '../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {migrateUp} from '../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../src/platform/embedded/postgres.ts';
 import type {Teardown} from './teardown.ts';
@@ -67,7 +67,7 @@ export const prepareTemplate = async (folder: string, teardown: Teardown): Promi
 	try {
 		await migrateUp(db);
 	} finally {
-		await db.destroy();
+		await closeDb(db);
 	}
 
 	return {url, template};

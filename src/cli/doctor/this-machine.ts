@@ -14,7 +14,7 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 		return [area.ok('database.reachable', 'there is none yet; the first start creates one in DATA_DIR')];
 	}
 
-	const [{checkDatabase}, {createDb}, {openDatabase}, {createLog}] = await Promise.all([
+	const [{checkDatabase}, {closeDb, createDb}, {openDatabase}, {createLog}] = await Promise.all([
 		import('../../operations/doctor/database.ts'),
 		import('../../platform/db/db.ts'),
 		import('../../platform/db/open-database.ts'),
@@ -23,7 +23,7 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	const now = createClock(0).now;
 	if (config.databaseUrl !== null) {
 		const db = createDb(config.databaseUrl, {poolSize: 2, listenUrl: config.databaseListenUrl});
-		return checkDatabase(db, {mode: 'external', now}).finally(() => db.destroy());
+		return checkDatabase(db, {mode: 'external', now}).finally(() => closeDb(db));
 	}
 
 	try {

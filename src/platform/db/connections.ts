@@ -1,73 +1,114 @@
+import {Socket} from 'node:net';
 import pg from 'pg';
+import {setUpSession} from './session.ts';
 
-const breakOff = (client: object): void => {
-	(client as {connection: {stream: {destroy(): void}}}).connection.stream.destroy();
-};
+/** SQLSTATE of a write to a standby or another read-only database. */
+export const READ_ONLY = '25006';
+
+type Open = {socket: Socket; server: string | null};
 
 /**
- * The open connections of a database. A statement may take any time, so one whose server is gone without a word would
- * be waited for until the operating system gives up, a quarter of an hour later. Those of connections that are broken
- * off here fail like those of lost ones.
+ * The open connections of a database. A statement may take any time, so a statement of a server that is gone without a
+ * word would be waited for until the operating system gives up, a quarter of an hour later. Breaking off its connection
+ * ends it like the loss of the connection.
  */
-export type Connections = {
+export class Connections {
+	readonly #settings: pg.ClientConfig;
+	readonly #listenSettings: pg.ClientConfig | null;
+	readonly #open = new Map<pg.Client, Open>();
+	readonly #unusable = new WeakSet<pg.Client>();
+	#isOver = false;
+
+	/** @param listenSettings an address whose sessions last, if a pooler may share those of `settings`. */
+	constructor(settings: pg.ClientConfig, listenSettings: pg.ClientConfig | null) {
+		this.#settings = settings;
+		this.#listenSettings = listenSettings;
+	}
+
+	/** Whether a pooler may lend the sessions to others between transactions. */
+	get isShared(): boolean {
+		return this.#listenSettings !== null;
+	}
+
+	/** A client whose session lasts, for `LISTEN`; `connect` connects it. */
+	createListener(): pg.Client {
+		return this.#create(this.#listenSettings ?? this.#settings);
+	}
+
 	/**
-	 * A client that closes its connection if it cannot log in. The driver leaves it open if it gives up by itself, such as
-	 * without a password, and keeps the process alive until PostgreSQL times out a minute later.
+	 * Connects the client, or closes its socket: the driver leaves it open if it gives up by itself, such as without a
+	 * password, and keeps the process alive until PostgreSQL times out a minute later.
 	 */
-	create(settings: pg.ClientConfig): pg.Client;
-	/** Notes the server that a connection leads to, as `setUpSession` names it. */
-	note(client: object, server: string): void;
-	/** Breaks off the connections to other servers than this one. @returns how many. */
-	keepOnly(server: string): number;
+	async connect(client: pg.Client): Promise<void> {
+		try {
+			if (this.#isOver) {
+				throw new Error('Connection terminated: the process stops');
+			}
+
+			await client.connect();
+		} catch (error) {
+			this.#breakOff(client);
+			throw error;
+		}
+	}
+
+	/** A connection with a prepared session. */
+	async open(): Promise<pg.Client> {
+		const client = this.#create(this.#settings);
+		const discard = () => this.#unusable.add(client);
+		client.on('error', discard);
+		client.on('end', discard);
+		// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
+		client.connection.on('errorMessage', ({code}: {code?: string}) => code === READ_ONLY && discard());
+		await this.connect(client);
+		try {
+			const server = await setUpSession(client, {isShared: this.isShared});
+			const open = this.#open.get(client);
+			if (open !== undefined) {
+				open.server = server;
+			}
+
+			return client;
+		} catch (error) {
+			await client.end().catch(() => {});
+			throw error;
+		}
+	}
+
+	/** Whether the pool may use an open connection again. */
+	isUsable(client: pg.Client): boolean {
+		return !this.#unusable.has(client);
+	}
+
+	/** Breaks off the connections to other servers than this one, as `setUpSession` names it. @returns how many. */
+	keepOnly(server: string): number {
+		const others = [...this.#open].filter(([, open]) => open.server !== null && open.server !== server);
+		for (const [client] of others) {
+			this.#breakOff(client);
+		}
+
+		return others.length;
+	}
+
 	/** Breaks off all connections, and opens none any more. */
-	end(): void;
-};
+	end(): void {
+		this.#isOver = true;
+		for (const client of this.#open.keys()) {
+			this.#breakOff(client);
+		}
+	}
 
-export const createConnections = (): Connections => {
-	/** The server of each; null until it is noted. */
-	const open = new Map<object, string | null>();
-	let isOver = false;
+	#create(settings: pg.ClientConfig): pg.Client {
+		const socket = new Socket();
+		const client = new pg.Client({...settings, stream: () => socket});
+		this.#open.set(client, {socket, server: null});
+		client.once('end', () => this.#open.delete(client));
+		return client;
+	}
 
-	return {
-		create: (settings) => {
-			const client = new pg.Client(settings);
-			client.once('end', () => open.delete(client));
-			const connect = client.connect.bind(client) as () => Promise<unknown>;
-			return Object.assign(client, {
-				connect: async () => {
-					if (isOver) {
-						throw new Error('Connection terminated: the process stops');
-					}
-
-					open.set(client, null);
-					try {
-						await connect();
-					} catch (error) {
-						open.delete(client);
-						breakOff(client);
-						throw error;
-					}
-				},
-			});
-		},
-		note: (client, server) => {
-			if (open.has(client)) {
-				open.set(client, server);
-			}
-		},
-		keepOnly: (server) => {
-			const others = [...open].filter(([, other]) => other !== null && other !== server);
-			for (const [client] of others) {
-				breakOff(client);
-			}
-
-			return others.length;
-		},
-		end: () => {
-			isOver = true;
-			for (const client of open.keys()) {
-				breakOff(client);
-			}
-		},
-	};
-};
+	#breakOff(client: pg.Client): void {
+		this.#unusable.add(client);
+		this.#open.get(client)?.socket.destroy();
+		this.#open.delete(client);
+	}
+}

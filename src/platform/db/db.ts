@@ -1,9 +1,8 @@
 import knex, {type Knex} from 'knex';
-import pg from 'pg';
+import type pg from 'pg';
 import {driverUrl} from '../config/database-url.ts';
-import {type Connections, createConnections} from './connections.ts';
+import {Connections, READ_ONLY} from './connections.ts';
 import {isForeignCall} from './database-faults.ts';
-import {setUpSession} from './session.ts';
 
 /** A pool or a transaction. Stores accept either, so the same statements run inside and outside of transactions. */
 export type Db = Knex;
@@ -26,65 +25,41 @@ const TIMEOUTS = {connectMs: 10_000, acquireMs: 15_000};
 /** How long a connection is silent before the system asks the server whether it is there, ten times in as many seconds. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** SQLSTATE of a write to a standby or another read-only database. */
-export const READ_ONLY = '25006';
-
-type Connection = {
-	query(text: string): Promise<unknown>;
-	end(): Promise<void>;
-	/** The protocol of the connection, which sees every error, whoever ran the statement. */
-	connection: {on(event: 'errorMessage', listener: (refusal: {code?: string}) => void): void};
-	/** Why the pool must not hand the connection out any more. */
-	__knex__disposed?: string;
-};
-
 /** How often a session is opened that ends before it is prepared. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
-type Own = {listenWith: pg.ClientConfig | null; connections: Connections};
-
-/** Prepares a connection before the pool hands it out. */
-const prepareConnection = async (connection: Connection, {listenWith, connections}: Own): Promise<void> => {
-	// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
-	connection.connection.on('errorMessage', ({code}) => {
-		if (code === READ_ONLY) {
-			connection.__knex__disposed = 'the session can only read';
+const openConnection = async (connections: Connections): Promise<pg.Client> => {
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			return await connections.open();
+		} catch (error) {
+			// The timeouts that a database sets end the session of a process that is too busy to lift them at once.
+			if (attempt === MAX_ATTEMPTS || !isConnectionFault(error)) {
+				throw error;
+			}
 		}
-	});
-	try {
-		connections.note(connection, await setUpSession(connection, {isShared: listenWith !== null}));
-	} catch (error) {
-		await connection.end().catch(() => {});
-		throw error;
 	}
 };
 
-const withOwnConnections = (db: Db, own: Own): Db => {
-	const {client} = db;
-	// knex calls this with `new` and uses the returned object.
-	client.driver = {
-		...pg,
-		Client: function Client(settings: pg.ClientConfig) {
-			return own.connections.create(settings);
-		},
-	};
-	const open: () => Promise<Connection> = client.acquireRawConnection.bind(client);
-	client.acquireRawConnection = async () => {
-		for (let left = TRIES - 1; ; left -= 1) {
-			const connection = await open();
-			try {
-				await prepareConnection(connection, own);
-				return connection;
-			} catch (error) {
-				// The timeouts that a database sets end the session of a process that is too busy to lift them at once.
-				if (left === 0 || !isConnectionFault(error)) {
-					throw error;
-				}
-			}
-		}
-	};
-	return db;
-};
+/** knex's pool, with connections of our own (its option `connectionPool`). */
+class ConnectionPool extends knex.KnexPool<pg.Client> {
+	readonly connections: Connections;
+	readonly size: number;
+
+	constructor(connections: Connections, {size, acquireMs}: {size: number; acquireMs: number}) {
+		super({
+			min: 0,
+			max: size,
+			acquireTimeoutMillis: acquireMs,
+			propagateCreateError: true,
+			create: () => openConnection(connections),
+			validate: (client) => connections.isUsable(client),
+			destroy: (client) => client.end(),
+		});
+		this.connections = connections;
+		this.size = size;
+	}
+}
 
 /**
  * A connection pool. Nothing is opened before the first query. Every session is prepared, see `setUpSession`.
@@ -95,47 +70,35 @@ export const createDb = (
 	connection: DbConnection,
 	{poolSize = 10, timeouts = TIMEOUTS, listenUrl = null}: Partial<PoolOptions> = {},
 ): Db => {
-	const settings = (of: DbConnection) => ({
+	const settings = (of: DbConnection): pg.ClientConfig => ({
 		...(typeof of === 'string' ? {connectionString: driverUrl(of)} : of),
 		application_name: 'oplink',
 		connectionTimeoutMillis: timeouts.connectMs,
 		keepAlive: true,
 		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
 	});
-	const own: Own = {listenWith: listenUrl === null ? null : settings(listenUrl), connections: createConnections()};
-	const db = withOwnConnections(
-		knex({
-			client: 'pg',
-			// knex would query it for every pool, and nothing here uses it.
-			version: '14.0',
-			connection: settings(connection),
-			pool: {
-				min: 0,
-				max: poolSize,
-				propagateCreateError: true,
-			},
-			acquireConnectionTimeout: timeouts.acquireMs,
-			// Any error is thrown to the statement's caller, which logs it with its request.
-			log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
-		}),
-		own,
-	);
-	// Transactions have a client of their own with the same configuration.
-	Object.assign(db.client.config, own);
-	return db;
+	const connections = new Connections(settings(connection), listenUrl === null ? null : settings(listenUrl));
+	return knex({
+		client: 'pg',
+		connectionPool: new ConnectionPool(connections, {size: poolSize, acquireMs: timeouts.acquireMs}),
+		// Any error is thrown to the statement's caller, which logs it with its request.
+		log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
+	});
 };
 
-const ownOf = (db: Db): Own => db.client.config;
+/** The pool of a database, or of the database of a transaction. */
+export const poolOf = (db: Db): ConnectionPool => db.client.config.connectionPool;
 
-export const connectionsOf = (db: Db): Connections => ownOf(db).connections;
+export const connectionsOf = (db: Db): Connections => poolOf(db).connections;
 
 /** Whether a pooler may lend the sessions of this pool to others between transactions. */
-export const sharesSessions = (db: Db): boolean => ownOf(db).listenWith !== null;
+export const sharesSessions = (db: Db): boolean => connectionsOf(db).isShared;
 
-/** A new connection whose session lasts, for `LISTEN`; not connected yet. */
-export const createListeningClient = (db: Db): pg.Client =>
-	// knex hides the password from copies, so the object itself is passed on.
-	connectionsOf(db).create(ownOf(db).listenWith ?? (db.client.connectionSettings as pg.ClientConfig));
+/** Closes the pool when its connections are free; knex leaves that to the owner of a pool. */
+export const closeDb = async (db: Db): Promise<void> => {
+	await poolOf(db).destroy();
+	await db.destroy();
+};
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const inTransaction = <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> =>

@@ -5,7 +5,7 @@ import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {within} from '../within.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
 import {DatabaseSilentError, explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
-import {createDb, type Db, isConnectionFault} from './db.ts';
+import {closeDb, createDb, type Db, isConnectionFault} from './db.ts';
 
 /** An open database and its `close`; the last user of an embedded one stops it. */
 export type OpenDatabase = {db: Db; close(): Promise<void>};
@@ -64,7 +64,7 @@ export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Pr
 };
 
 const destroy = async (db: Db): Promise<void> => {
-	await within(CLOSE_MS, db.destroy());
+	await within(CLOSE_MS, closeDb(db));
 };
 
 /** @throws ConfigError with one sentence per unmet requirement. */
@@ -97,7 +97,7 @@ const openExternal = async (
 		await requireUsable(db);
 		return {db, close: () => destroy(db)};
 	} catch (error) {
-		await db.destroy();
+		await closeDb(db);
 		const explained = asOperatorError(error, {databaseUrl: url});
 		throw explained instanceof ConfigError || explained instanceof DatabaseSilentError
 			? explained

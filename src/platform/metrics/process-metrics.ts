@@ -1,5 +1,5 @@
 import {type IntervalHistogram, monitorEventLoopDelay} from 'node:perf_hooks';
-import type {Db} from '../db/db.ts';
+import {type Db, poolOf} from '../db/db.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Snapshot} from './snapshot.ts';
 
@@ -32,15 +32,13 @@ export const readProcess = ({gauge, counter}: Snapshot, delay: IntervalHistogram
 	gauge('max', 'oplink_build_info', 'Version.', [[{version: packageVersion(), node: process.version}, 1]]);
 };
 
-type Pool = {numUsed(): number; numFree(): number; numPendingAcquires(): number; max: number};
-
 /** Connections of the database pool. */
 export const readPool = ({gauge}: Snapshot, db: Db): void => {
-	const pool = db.client.pool as Pool;
+	const pool = poolOf(db);
 	gauge('sum', 'oplink_database_connections', 'Connections of the pool.', [
 		[{state: 'used'}, pool.numUsed()],
 		[{state: 'free'}, pool.numFree()],
 	]);
-	gauge('sum', 'oplink_database_connections_max', 'Maximum connections of the pool.', pool.max);
+	gauge('sum', 'oplink_database_connections_max', 'Maximum connections of the pool.', pool.size);
 	gauge('sum', 'oplink_database_waiting', 'Statements that wait for a connection.', pool.numPendingAcquires());
 };

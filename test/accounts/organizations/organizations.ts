@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {type Graded, gradeAttempts} from '../../../src/visits/matches/guess-grades.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
@@ -151,7 +151,7 @@ test('an organization with an active subscription is not deleted; without one al
 /** A transaction on a session of its own: tests that each hold one of the service's four would wait for each other. */
 const transaction = (t: ExecutionContext) => {
 	const db = createDb(service.databaseUrl, {poolSize: 1});
-	t.teardown(() => db.destroy());
+	t.teardown(() => closeDb(db));
 	return db.transaction();
 };
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {createDb, type Db} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb, type Db} from '../../../src/platform/db/db.ts';
 import {migrateDown, migrateUp, migrationStatus} from '../../../src/platform/db/migrate.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../../helpers/callers.ts';
@@ -30,7 +30,7 @@ test('the tables and data of an earlier version are migrated by the start of thi
 		t.is(await migrateDown(db), name);
 	}
 
-	await db.destroy();
+	await closeDb(db);
 
 	const program = oplink(t, ['serve'], {
 		PORT: '0',
@@ -93,5 +93,5 @@ test('every migration is undone without a trace, and applied again makes the sam
 	t.deepEqual(await migrateUp(db), names);
 	t.deepEqual(await schemaOf(db), schema);
 	t.is((await db('domains')).length, 1);
-	await db.destroy();
+	await closeDb(db);
 });

@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
 import test from 'ava';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {send} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
@@ -16,7 +16,7 @@ test('with a full disk under the journal pages are served, clicks go to the data
 	const database = await createTestDatabase();
 	const db = createDb(database.url);
 	t.teardown(async () => {
-		await db.destroy();
+		await closeDb(db);
 		await database.drop();
 	});
 	const logged: string[] = [];

@@ -3,7 +3,7 @@ import test from 'ava';
 import {reportError} from '../../../src/cli/report-error.ts';
 import {needed} from '../../../src/platform/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
-import {createDb, isConnectionFault} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb, isConnectionFault} from '../../../src/platform/db/db.ts';
 import {asOperatorError} from '../../../src/platform/db/open-database.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {oplink} from '../../helpers/process.ts';
@@ -126,7 +126,7 @@ test('a session that the database ends before a busy process lifts its timeouts 
 	await server.run('CREATE DATABASE impatient');
 	await server.run("ALTER DATABASE impatient SET idle_session_timeout = '20ms'");
 	const db = createDb(server.url('impatient'), {poolSize: 1, timeouts: PATIENT});
-	t.teardown(() => db.destroy());
+	t.teardown(() => closeDb(db));
 	let left = 12;
 	const busy = setInterval(() => {
 		const end = performance.now() + 100;
@@ -182,7 +182,7 @@ test('a private CA that is named is trusted, whichever name sslmode has, without
 		const db = createDb(url, {timeouts: PATIENT});
 		const {rows} = await db.raw('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
 		t.deepEqual(rows, [{ssl: true}]);
-		await db.destroy();
+		await closeDb(db);
 		await new Promise((resolve) => setImmediate(resolve));
 		process.off('warning', listen);
 		t.deepEqual(warned, []);

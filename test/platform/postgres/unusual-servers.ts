@@ -5,7 +5,7 @@ import {connect} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {Client} from 'pg';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {migrateUp} from '../../../src/platform/db/migrate.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -237,7 +237,7 @@ test('a standby is not ready and 503 for writes until it is promoted', async (t)
 	const primary = await startEmbeddedPostgres({dataDir, log: silent});
 	const db = createDb(primary.connection);
 	await migrateUp(db);
-	await db.destroy();
+	await closeDb(db);
 	await primary.stop();
 	await writeFile(path.join(primary.directory, 'standby.signal'), '');
 	const standby = await startEmbeddedPostgres({dataDir, log: silent});

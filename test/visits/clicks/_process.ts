@@ -5,7 +5,7 @@ import type {AddressInfo, Server} from 'node:net';
 import {createInterface} from 'node:readline';
 import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {clickIdOfToken, type MatchToken, matchTokenIn} from '../../../src/visits/clicks/open-match.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
@@ -60,7 +60,7 @@ export const stage = async (t: ExecutionContext) => {
 	const database = await createTestDatabase();
 	const db = createDb(database.url);
 	t.teardown(async () => {
-		await db.destroy();
+		await closeDb(db);
 		await database.drop();
 	});
 	const folder = await dataDirectory(t);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import {createDb} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {createClickPartitions} from '../../../src/visits/clicks/click-partitions.ts';
 import {dimensionNames} from '../../../src/visits/clicks/dimensions.ts';
 import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
@@ -159,7 +159,7 @@ test.serial(
 		const {services} = service;
 		// For the transactions that stories leave open: four would take all sessions of the service.
 		const others = createDb(service.databaseUrl, {poolSize: MAX_LENGTH});
-		t.teardown(() => others.destroy());
+		t.teardown(() => closeDb(others));
 		await fc.assert(
 			fc.asyncProperty(steps, queries, async (story, last) => {
 				const {id} = await organization(service, {appConfig: null});

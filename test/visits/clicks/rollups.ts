@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {createDb, type Db} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb, type Db} from '../../../src/platform/db/db.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -89,7 +89,7 @@ test.serial('one process rolls up at a time, and its step that breaks off leaves
 test.serial('processes that roll up at once count every row once', async (t) => {
 	const {db, store, clicks} = await begin();
 	const others = [1, 2, 3].map(() => createDb(service.databaseUrl, {poolSize: 2}));
-	t.teardown(() => Promise.all(others.map((other) => other.destroy())));
+	t.teardown(() => Promise.all(others.map((other) => closeDb(other))));
 	for (let round = 1; round <= 5; round += 1) {
 		await Promise.all(march.map((row) => store([row])));
 		await Promise.all(others.flatMap((other) => [rollUp(other, undefined, {stepTransactions: 1n}), rollUp(other)]));

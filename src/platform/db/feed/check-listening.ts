@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
+import {READ_ONLY} from '../connections.ts';
 import {type DatabaseFault, explainDatabaseError} from '../database-faults.ts';
-import {createListeningClient, type Db, READ_ONLY} from '../db.ts';
+import {connectionsOf, type Db} from '../db.ts';
 
 /** How long a notification may take. */
 const DELIVERY_MS = 5000;
@@ -13,11 +14,12 @@ const UNHEARD: DatabaseFault = {
 
 /** Whether notifications sent through the pool arrive at the address for listening. */
 export const checkListening = async (db: Db): Promise<DatabaseFault | null> => {
-	const client = createListeningClient(db);
+	const connections = connectionsOf(db);
+	const client = connections.createListener();
 	client.on('error', () => {});
 	const token = randomUUID();
 	try {
-		await client.connect();
+		await connections.connect(client);
 		let late: NodeJS.Timeout | undefined;
 		const heard = new Promise<boolean>((resolve) => {
 			late = setTimeout(() => resolve(false), DELIVERY_MS);

@@ -1,6 +1,6 @@
 import type {Client} from 'pg';
 import type {Logger} from 'pino';
-import {createListeningClient, type Db} from '../db.ts';
+import {connectionsOf, type Db} from '../db.ts';
 import {setUpSession} from '../session.ts';
 
 const RECONNECT_MS = 250;
@@ -47,13 +47,13 @@ export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDo
 	};
 
 	function connect(): void {
-		const next = createListeningClient(db);
+		const next = connectionsOf(db).createListener();
 		next.on('error', () => lose(next));
 		next.on('end', () => lose(next));
 		next.on('notification', ({payload}) => onMessage(payload ?? ''));
 		current = next;
-		const listening = next
-			.connect()
+		const listening = connectionsOf(db)
+			.connect(next)
 			.then(() => setUpSession(next))
 			.then(async (server) => {
 				await next.query(`LISTEN ${channel}`);

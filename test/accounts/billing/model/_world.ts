@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import {createStripeGateway} from '../../../../src/accounts/billing/stripe/stripe-gateway.ts';
 import {createOrganizationStore, type Organization} from '../../../../src/accounts/organizations/organization-store.ts';
 import {loadConfig} from '../../../../src/platform/config/config.ts';
-import {createDb} from '../../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../../src/platform/db/db.ts';
 import {createServices, type Services} from '../../../../src/services.ts';
 import {startFakePaymob} from '../../../fakes/paymob/paymob.ts';
 import type {DirectFetch} from '../../../fakes/shared/http-server.ts';
@@ -111,7 +111,7 @@ export const startWorld = async () => {
 		stop: async () => {
 			callOverTheNetwork();
 			await services.close(60_000);
-			await db.destroy();
+			await closeDb(db);
 			await Promise.all([stripe.stop(), paymob.stop(), database.drop()]);
 		},
 	};
