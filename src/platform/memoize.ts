@@ -1,8 +1,8 @@
 import {LRUCache} from 'lru-cache';
 
-/** Memoizes a pure function of a text with few distinct inputs. The `most` inputs used last are kept. */
-export const memoize = <Answer>(answer: (text: string) => Answer, most = 1000): ((text: string) => Answer) => {
-	const known = new LRUCache<string, {answer: Answer}>({max: most});
+/** Memoizes a pure function of a text with few distinct inputs. Keeps the `max` inputs used last. */
+export const memoize = <Answer>(answer: (text: string) => Answer, max = 1000): ((text: string) => Answer) => {
+	const known = new LRUCache<string, {answer: Answer}>({max});
 	return (text) => {
 		let found = known.get(text);
 		if (found === undefined) {

@@ -123,7 +123,7 @@ const createTogether = (services: CreateDeps, create: Create): ReturnType<Batche
 	const batches =
 		batchesOf.get(services.db) ??
 		createBatches<Create, LinkJson | HttpError | null>({
-			most: MAX_BATCH,
+			max: MAX_BATCH,
 			many: (creates) => createMany(services, creates),
 			// A statement failed.
 			one: async () => null,

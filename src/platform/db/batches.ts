@@ -2,9 +2,9 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {isConnectionFault} from './db.ts';
 
 type Options<Item, Result> = {
-	/** Most items of one batch. */
-	most?: number;
-	/** Most batches at once; by default one. */
+	/** Maximum items of a batch. */
+	max?: number;
+	/** Maximum batches at once (default: 1). */
 	atOnce?: number;
 	/** How long a batch waits for further items; without it a single item is processed at once. */
 	waitMs?: number;
@@ -24,7 +24,7 @@ type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: 
  * is no timer unless `waitMs` asks for one, and a single item is processed at once. An invalid item fails alone.
  */
 export const createBatches = <Item, Result>({
-	most = Number.POSITIVE_INFINITY,
+	max = Number.POSITIVE_INFINITY,
 	atOnce = 1,
 	waitMs,
 	many,
@@ -68,8 +68,8 @@ export const createBatches = <Item, Result>({
 				await delay(waitMs);
 			}
 
-			const batch = waiting.slice(0, most);
-			waiting = waiting.slice(most);
+			const batch = waiting.slice(0, max);
+			waiting = waiting.slice(max);
 			await work(batch);
 		}
 

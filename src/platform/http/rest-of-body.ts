@@ -31,7 +31,7 @@ export type Connection = {
 /** Reads until `isOver`, at the latest until `close` or REST_BYTES. */
 const readRest = async (read: Socket | IncomingMessage, socket: Socket, isOver: () => boolean): Promise<void> => {
 	const end = performance.now() + REST_MS;
-	const most = socket.bytesRead + REST_BYTES;
+	const maxRead = socket.bytesRead + REST_BYTES;
 	let isClosed = false;
 	const closed = new Promise<void>((resolve) => {
 		read.once('close', () => {
@@ -40,7 +40,7 @@ const readRest = async (read: Socket | IncomingMessage, socket: Socket, isOver: 
 		});
 	});
 	read.resume();
-	while (!isOver() && !isClosed && socket.bytesRead < most && performance.now() < end) {
+	while (!isOver() && !isClosed && socket.bytesRead < maxRead && performance.now() < end) {
 		await Promise.race([closed, pause(CHECK_MS, undefined, {ref: false})]);
 	}
 };

@@ -25,7 +25,7 @@ export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubj
 	// The times (milliseconds) of the latest admitted requests of a subject, after fewer that count no longer: to remove
 	// each as it ends would move all others each time. They begin with one that counts no longer, because an array of one
 	// number takes a third of one that an empty array grows to.
-	const subjects = createSubjects({clock, most: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
+	const subjects = createSubjects({clock, max: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
 
 	return {
 		take: (limit: Limit, subject: string): number => {

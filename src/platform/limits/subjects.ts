@@ -8,17 +8,17 @@ const MAX_SUBJECTS = 200_000;
 /**
  * A value per limit and subject, created on first use and forgotten at least a window after its last use: of two
  * generations the older one is dropped. That frees idle subjects without a timer and without a search.
- * @param most this many new subjects of a limit end a generation early, so that a flood of addresses takes bounded memory;
+ * @param max this many new subjects of a limit end a generation early, so that a flood of addresses takes bounded memory;
  * the longest silent subjects are forgotten.
  */
 export const createSubjects = <V>({
 	clock,
 	make,
-	most = MAX_SUBJECTS,
+	max = MAX_SUBJECTS,
 }: {
 	clock: Clock;
 	make: () => V;
-	most?: number | undefined;
+	max?: number | undefined;
 }) => {
 	const tables = new Map<string, Generations<V>>();
 	let latest = Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export const createSubjects = <V>({
 		const table = tables.get(limit.name) ?? {current: new Map(), previous: new Map(), began: Number.NEGATIVE_INFINITY};
 		const lifeMs = limit.windowSeconds * 1000;
 		const age = now - table.began;
-		if (age >= lifeMs || table.current.size >= most) {
+		if (age >= lifeMs || table.current.size >= max) {
 			table.previous = age >= 2 * lifeMs ? new Map() : table.current;
 			table.current = new Map();
 			table.began = now;

@@ -28,7 +28,7 @@ const bodyOf = (entries: readonly unknown[], file: unknown): string | null =>
 
 /** The association files of all hosts, each rebuilt only when an app changes. */
 export const createAssociationCache = ({changes, clock, config, db, log}: Deps) => {
-	const files = createSmallCache<AssociationFiles>(changes, {most: MAX_COUNT, isOfIt: ({kind}) => kind === 'files'});
+	const files = createSmallCache<AssociationFiles>(changes, {max: MAX_COUNT, isOfIt: ({kind}) => kind === 'files'});
 	let figures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
 
 	const makeShared = (): Promise<AssociationFiles> =>

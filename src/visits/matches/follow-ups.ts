@@ -49,7 +49,7 @@ export const createFollowUps = (
 
 		return items;
 	};
-	const add = createBatches<FollowUp, unknown>({waitMs, most: MAX_TOGETHER, many, one: (item) => many([item])});
+	const add = createBatches<FollowUp, unknown>({waitMs, max: MAX_TOGETHER, many, one: (item) => many([item])});
 	let waiting = 0;
 	return async (item) => {
 		waiting += 1;

@@ -11,7 +11,7 @@ const MAX_CACHED = 10_000;
 /** The error pages of organizations, by orgKey; null for one that has none. */
 export const createErrorPages = (changes: ChangeFeed, db: Db) => {
 	const pages = createSmallCache<ErrorPage | null>(changes, {
-		most: MAX_CACHED,
+		max: MAX_CACHED,
 		isOfIt: ({kind}) => kind === 'organization',
 	});
 	return {

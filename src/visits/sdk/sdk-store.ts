@@ -113,7 +113,7 @@ const MAX_BATCH = 200;
 /** Group commit: concurrent events share a statement and its commit. */
 export const createEventWriter = (db: Db): EventWriter => ({
 	store: createBatches<AppEvent, true>({
-		most: MAX_BATCH,
+		max: MAX_BATCH,
 		many: async (events) => {
 			const stored = await insert(db, insertMany, events.toSorted(inOrder));
 			return events.map(({id}) => (stored.has(id) ? true : undefined));

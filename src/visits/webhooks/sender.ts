@@ -78,7 +78,7 @@ export const createSender = (services: Deps) => {
 	let wake = (): void => {};
 
 	const record = createBatches<Outcome, true>({
-		most: 500,
+		max: 500,
 		many: async (outcomes) => {
 			await recordTries(db, outcomes);
 			return outcomes.map(() => true);

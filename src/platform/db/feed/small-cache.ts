@@ -9,12 +9,12 @@ export type SmallCache<T> = {
 	get(key: string, read: () => Promise<T>): Promise<T>;
 };
 
-/** @param most cached values; the least recently used one gives way. @param isOfIt whether a change may affect any of them. */
+/** @param max cached values; the least recently used one is evicted. @param isOfIt whether a change may affect any of them. */
 export const createSmallCache = <T>(
 	feed: ChangeFeed,
-	{most, isOfIt}: {most: number; isOfIt: (change: Change) => boolean},
+	{max, isOfIt}: {max: number; isOfIt: (change: Change) => boolean},
 ): SmallCache<T> => {
-	const entries = new LRUCache<string, {value: T}>({max: most});
+	const entries = new LRUCache<string, {value: T}>({max});
 	const use = (key: string) => (feed.isTrusted() ? entries.get(key) : undefined);
 	const reads = createSharedReads<T>(feed, {
 		use,

@@ -35,13 +35,13 @@ export const createWritePromises = ({self, line, trustMs, silentFor, others, bea
 	 * Processes that may not have seen a write answered here, and what shows that they have: a heartbeat of theirs that they
 	 * heard, sent after this process heard a heartbeat of its own sent after the write.
 	 */
-	const unseen = new Map<string, {after: number} | {least: number}>();
+	const unseen = new Map<string, {after: number} | {min: number}>();
 
 	const isSilent = () => silentFor() > SUSPECT_MS;
 
 	const hasSeenAll = (id: string, heard: number): boolean => {
 		const needed = unseen.get(id);
-		return needed === undefined || ('least' in needed && heard >= needed.least);
+		return needed === undefined || ('min' in needed && heard >= needed.min);
 	};
 
 	const reply = (id: string, number: string, heard: number) => {
@@ -104,7 +104,7 @@ export const createWritePromises = ({self, line, trustMs, silentFor, others, bea
 		heardBeat: (id: string, number: number): void => {
 			const needed = unseen.get(id);
 			if (needed !== undefined && 'after' in needed && beats.heard > needed.after) {
-				unseen.set(id, {least: number});
+				unseen.set(id, {min: number});
 			}
 		},
 		/** A write was answered although these processes did not acknowledge it. */

@@ -78,7 +78,7 @@ export const createLinkCache = <T>(
 	});
 	/** Links that are missing in one turn of the event loop are read together. */
 	const readTogether = createBatches<{address: Address; read: ReadLinks<T>}, T | null>({
-		most: MAX_READ,
+		max: MAX_READ,
 		atOnce: MAX_READS,
 		many: async (missing) => missing[0]?.read(missing.map(({address}) => address)) ?? [],
 		one: async ({address, read}) => (await read([address]))[0] ?? null,
@@ -178,6 +178,6 @@ const MAX_HOSTS = 10_000;
 
 export const createHostCache = <T>(feed: ChangeFeed): SmallCache<T | null> =>
 	createSmallCache<T | null>(feed, {
-		most: MAX_HOSTS,
+		max: MAX_HOSTS,
 		isOfIt: ({kind}) => kind === 'domains' || kind === 'organization',
 	});
