@@ -68,7 +68,7 @@ const start = async (
 
 /** Ends all statements in time. The clicks that are not drained by then wait in the journal. */
 const limitStop = ({shutdownTimeoutSeconds}: Config, db: Db): void => {
-	setTimeout(connectionsOf(db).end, (shutdownTimeoutSeconds + DATABASE_GRACE_SECONDS) * 1000).unref();
+	setTimeout(() => connectionsOf(db).end(), (shutdownTimeoutSeconds + DATABASE_GRACE_SECONDS) * 1000).unref();
 };
 
 const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
