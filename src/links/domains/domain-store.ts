@@ -107,7 +107,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			const all = db('domains')
 				.where((owner) => owner.where(own).orWhereNull('organization_id'))
 				.select(columns.list);
-			return readPage(all, page, 'organization_id IS NULL, created_at DESC, id DESC');
+			return readPage(all, page, 'organization_id, created_at DESC, id DESC');
 		},
 
 		count: (): Promise<number> => countRows(db('domains').where(own)),

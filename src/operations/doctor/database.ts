@@ -1,7 +1,8 @@
-import {checkPooler, needed, neededToWrite, readServerFacts, type ServerCheck} from '../../platform/db/check-server.ts';
+import {needed, neededToWrite, readServerFacts, type ServerCheck} from '../../platform/db/check-server.ts';
 import {type DatabaseFault, explainDatabaseError} from '../../platform/db/database-faults.ts';
 import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {checkPooler} from '../../platform/db/pooler.ts';
 import {counted} from '../../platform/plural.ts';
 import {compareClocks} from './compare-clocks.ts';
 import {type Finding, findingsOf} from './finding.ts';

@@ -1,4 +1,4 @@
-import {isReadOnly} from '../../platform/db/db.ts';
+import {isReadOnly} from '../../platform/db/check-server.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {reply, route} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';

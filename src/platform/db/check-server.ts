@@ -1,8 +1,7 @@
+import {READ_ONLY} from './connections.ts';
 import type {DatabaseFault} from './database-faults.ts';
-import {type Db, onlyRow, sharesSessions} from './db.ts';
-import {checkListening} from './feed/check-listening.ts';
-import {lifeOfSessions} from './pooler.ts';
-import {lackingSettings} from './session.ts';
+import {type Db, onlyRow} from './db.ts';
+import {execute, run, sql} from './sql.ts';
 
 /** Properties of a server and its database. */
 type ServerFacts = {
@@ -23,20 +22,38 @@ type ServerFacts = {
 /** PostgreSQL 14. */
 const MIN_VERSION = 140_000;
 
-export const readServerFacts = async (db: Db): Promise<ServerFacts> => {
-	const {rows} = await db.raw<{rows: ServerFacts[]}>(
-		`SELECT current_setting('server_version') AS version,
-			CAST(current_setting('server_version_num') AS integer) AS number,
-			current_setting('server_encoding') AS encoding,
-			current_setting('search_path') AS "searchPath",
-			current_schema() AS schema,
-			has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
-			pg_is_in_recovery() AS "isStandby",
-			current_setting('transaction_read_only') = 'on' AS "isReadOnly",
-			current_user AS user,
-			clock_timestamp() AS at`,
+export const readServerFacts = async (db: Db): Promise<ServerFacts> =>
+	onlyRow(
+		await run<ServerFacts>(
+			db,
+			sql`SELECT current_setting('server_version') AS version,
+				current_setting('server_version_num')::integer AS number,
+				current_setting('server_encoding') AS encoding,
+				current_setting('search_path') AS "searchPath",
+				current_schema() AS schema,
+				has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
+				pg_is_in_recovery() AS "isStandby",
+				current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+				current_user AS user,
+				clock_timestamp() AS at`,
+		),
 	);
-	return onlyRow(rows);
+
+/**
+ * Whether the database is read-only now, such as a standby. The check is a write without effect: every such condition
+ * rejects it, and the rejected session is not used again.
+ */
+export const isReadOnly = async (db: Db): Promise<boolean> => {
+	try {
+		await execute(db, sql`UPDATE leases SET holder = holder WHERE false`);
+		return false;
+	} catch (error) {
+		if ((error as {code?: unknown}).code === READ_ONLY) {
+			return true;
+		}
+
+		throw error;
+	}
 };
 
 /** The areas of checks, as named by doctor. */
@@ -84,41 +101,4 @@ export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCr
 				fault: `user ${user} may not create tables in the schema ${schema}`,
 				remedy: `As its owner run: GRANT CREATE, USAGE ON SCHEMA "${schema}" TO "${user}"`,
 			};
-};
-
-const POOLED: DatabaseFault = {
-	fault: 'a pooler in front of PostgreSQL shares sessions between transactions (PgBouncer: pool_mode = transaction)',
-	remedy:
-		'Set DATABASE_LISTEN_URL to PostgreSQL itself for the one connection that listens, or set pool_mode = session for this database',
-};
-
-const POOLED_BY_STATEMENT: DatabaseFault = {
-	fault: 'a pooler in front of PostgreSQL allows no transactions (PgBouncer: pool_mode = statement)',
-	remedy: 'Set pool_mode = transaction or session for this database, or point DATABASE_URL to PostgreSQL itself',
-};
-
-/** Whether the sessions that a pooler shares have the settings that the code relies on. */
-const checkSharedSettings = async (db: Db): Promise<DatabaseFault | null> => {
-	const {rows} = await db.raw<{rows: Array<{user: string}>}>('SELECT session_user AS user');
-	const lacking = await lackingSettings({query: (text) => db.raw(text)});
-	return lacking.length === 0
-		? null
-		: {
-				fault: 'the sessions that the pooler shares have other settings than Oplink relies on',
-				remedy: `As their user run: ${lacking.map((one) => `ALTER ROLE "${onlyRow(rows).user}" SET ${one};`).join(' ')} and let the pooler connect anew (PgBouncer: RECONNECT)`,
-			};
-};
-
-/** Whether sessions last as long as the code relies on them. */
-export const checkPooler = async (db: Db): Promise<DatabaseFault | null> => {
-	const life = await lifeOfSessions(db);
-	if (life === 'statement') {
-		return POOLED_BY_STATEMENT;
-	}
-
-	if (!sharesSessions(db)) {
-		return life === 'transaction' ? POOLED : null;
-	}
-
-	return (await checkSharedSettings(db)) ?? (await checkListening(db));
 };

@@ -1,7 +1,7 @@
 import knex, {type Knex} from 'knex';
 import type pg from 'pg';
 import {driverUrl} from '../config/database-url.ts';
-import {Connections, READ_ONLY} from './connections.ts';
+import {Connections} from './connections.ts';
 import {isForeignCall} from './database-faults.ts';
 
 /** A pool or a transaction. Stores accept either, so the same statements run inside and outside of transactions. */
@@ -156,23 +156,6 @@ export const isConnectionFault = (error: unknown): boolean => {
 	}
 
 	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';
-};
-
-/**
- * Whether the database is read-only now, such as a standby. The check is a write without effect: every such condition
- * rejects it, and the rejected session is not used again.
- */
-export const isReadOnly = async (db: Db): Promise<boolean> => {
-	try {
-		await db.raw('UPDATE leases SET holder = holder WHERE false');
-		return false;
-	} catch (error) {
-		if ((error as {code?: unknown}).code === READ_ONLY) {
-			return true;
-		}
-
-		throw error;
-	}
 };
 
 /** Escapes `%` and `_` in a search pattern (contract/links 6). */

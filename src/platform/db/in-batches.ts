@@ -1,18 +1,20 @@
 import type {Db} from './db.ts';
+import {execute, type Sql} from './sql.ts';
 
-const BATCH = 1000;
+const MAX_ROWS = 1000;
 
-/**
- * Repeats a statement for one batch until it affects fewer rows than the batch's size. Its bindings are a time and the
- * size.
- * @returns the number of rows.
- */
-export const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
+type Batch = (before: Date, maxRows: number) => Sql;
+
+/** Repeats a statement until it affects fewer rows than the batch's size. @returns the number of rows. */
+export const inBatches = async (db: Db, statement: Batch | string, before: Date): Promise<number> => {
 	let total = 0;
 	for (;;) {
-		const {rowCount} = await db.raw<{rowCount: number}>(sql, [before, BATCH]);
-		total += rowCount;
-		if (rowCount < BATCH) {
+		const count =
+			typeof statement === 'string'
+				? (await db.raw<{rowCount: number}>(statement, [before, MAX_ROWS])).rowCount
+				: await execute(db, statement(before, MAX_ROWS));
+		total += count;
+		if (count < MAX_ROWS) {
 			return total;
 		}
 	}

@@ -3,6 +3,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import type {Clock} from '../clock.ts';
 import {workUnderWay} from '../errors.ts';
 import type {Db} from './db.ts';
+import {execute, sql} from './sql.ts';
 
 /** A killed holder blocks nobody after this; a live one renews its lease before. */
 const LEASE_SECONDS = 60;
@@ -19,13 +20,13 @@ type Held = {db: Db; clock: Clock; name: string; holder: string};
 const endOf = (clock: Clock, more = 0): Date => new Date(clock.now().getTime() + (LEASE_SECONDS + more) * 1000);
 
 const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
-	const {rowCount} = await db.raw<{rowCount: number}>(
-		`INSERT INTO leases (name, holder, expires_at) VALUES (:name, :holder, :until)
+	const taken = await execute(
+		db,
+		sql`INSERT INTO leases (name, holder, expires_at) VALUES (${name}, ${holder}, ${endOf(clock)})
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-		WHERE leases.expires_at <= :now OR leases.expires_at > :never`,
-		{name, holder, now: clock.now(), until: endOf(clock), never: endOf(clock, SKEW_SECONDS)},
+		WHERE leases.expires_at <= ${clock.now()} OR leases.expires_at > ${endOf(clock, SKEW_SECONDS)}`,
 	);
-	return rowCount > 0;
+	return taken > 0;
 };
 
 /** Runs the holder's work and renews the lease meanwhile, because a provider may be slow many times. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import type {Logger} from 'pino';
 import {ConfigError} from '../config/config.ts';
 import {packageRoot} from '../package-root.ts';
-import {type Db, inTransaction} from './db.ts';
+import {type Db, inTransaction, onlyRow} from './db.ts';
+import {execute, run, script, sql} from './sql.ts';
 
 /** Name of a migration, when it was applied, if it was, and whether this version has it: a newer one may have applied more. */
 type MigrationState = {name: string; appliedAt: Date | null; known: boolean};
@@ -26,15 +27,16 @@ const readSections = async (name: string): Promise<{up: string; down: string}> =
 export const knownMigrations = async (): Promise<string[]> =>
 	(await readdir(folder)).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
 
-type AppliedRow = {name: string; migration_time: Date};
+type Applied = {name: string; appliedAt: Date};
 
 /** SQLSTATE of an undefined table. */
 const UNDEFINED_TABLE = '42P01';
 
-const readApplied = (db: Db) => db<AppliedRow>('migrations').orderBy('id').select('name', 'migration_time');
+const readApplied = (db: Db): Promise<Applied[]> =>
+	run(db, sql`SELECT name, migration_time AS "appliedAt" FROM migrations ORDER BY id`);
 
 /** In a transaction the query needs a savepoint, since a failed statement aborts all that follow. */
-const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
+const appliedRows = async (db: Db): Promise<Applied[]> => {
 	try {
 		return await (db.isTransaction ? db.transaction(readApplied) : readApplied(db));
 	} catch (error) {
@@ -49,7 +51,7 @@ const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 /** Every known or applied migration in order, with the time it was applied. */
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
 	const [names, rows] = await Promise.all([knownMigrations(), appliedRows(db)]);
-	const applied = new Map(rows.map((row) => [row.name, row.migration_time]));
+	const applied = new Map(rows.map((row) => [row.name, row.appliedAt]));
 	return [...new Set([...names, ...applied.keys()])].map((name) => ({
 		name,
 		appliedAt: applied.get(name) ?? null,
@@ -74,7 +76,7 @@ const pending = async (db: Db): Promise<string[]> => {
 const MIGRATION_LOCK = 7_201_002;
 
 /** Before the first migration, because it records them. */
-const BOOK = `CREATE TABLE IF NOT EXISTS migrations (
+const BOOK = sql`CREATE TABLE IF NOT EXISTS migrations (
 	id integer GENERATED ALWAYS AS IDENTITY CONSTRAINT migrations_pkey PRIMARY KEY,
 	name text NOT NULL CONSTRAINT migrations_name_key UNIQUE,
 	migration_time timestamptz NOT NULL DEFAULT now()
@@ -86,12 +88,10 @@ const BOOK = `CREATE TABLE IF NOT EXISTS migrations (
  */
 const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<T> =>
 	inTransaction(db, async (trx) => {
-		const {rows} = await trx.raw<{rows: Array<{taken: boolean}>}>('SELECT pg_try_advisory_xact_lock(?) AS taken', [
-			MIGRATION_LOCK,
-		]);
-		if (!rows[0]?.taken) {
+		const locked = await run<{taken: boolean}>(trx, sql`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS taken`);
+		if (!onlyRow(locked).taken) {
 			log?.info('another process is migrating the database: waiting for it');
-			await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+			await execute(trx, sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
 		}
 
 		return step(trx);
@@ -104,8 +104,8 @@ const applyNext = async (trx: Db): Promise<string | null> => {
 		return null;
 	}
 
-	await trx.raw(BOOK);
-	await trx.raw((await readSections(next)).up);
+	await execute(trx, BOOK);
+	await execute(trx, script((await readSections(next)).up));
 	await trx('migrations').insert({name: next});
 	return next;
 };
@@ -134,7 +134,7 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 			return null;
 		}
 
-		await trx.raw((await readSections(newest.name)).down);
+		await execute(trx, script((await readSections(newest.name)).down));
 		await trx('migrations').where({name: newest.name}).delete();
 		return newest.name;
 	});

@@ -3,9 +3,17 @@ import type {Logger} from 'pino';
 import {type Config, ConfigError} from '../config/config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {within} from '../within.ts';
-import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
-import {DatabaseSilentError, explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
+import {needed, neededToWrite, readServerFacts} from './check-server.ts';
+import {
+	type DatabaseFault,
+	DatabaseSilentError,
+	explainDatabaseError,
+	faultSentence,
+	isMistake,
+} from './database-faults.ts';
 import {closeDb, createDb, type Db, isConnectionFault} from './db.ts';
+import {checkPooler} from './pooler.ts';
+import {execute, sql} from './sql.ts';
 
 /** An open database and its `close`; the last user of an embedded one stops it. */
 export type OpenDatabase = {db: Db; close(): Promise<void>};
@@ -13,7 +21,7 @@ export type OpenDatabase = {db: Db; close(): Promise<void>};
 /** How long a start waits for an external database that is still starting, as in a compose file. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
-/** How long a close waits for connections in use: knex would wait for ever for work that does not end. */
+/** How long a close waits for connections in use: the pool would wait forever for work that does not end. */
 const CLOSE_MS = 1000;
 /** The log says at once that it waits, and repeats it occasionally. */
 const BETWEEN_WARNINGS_MS = 10_000;
@@ -22,7 +30,7 @@ type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown
 
 /**
  * An external database's error as a message for its operator; any other error unchanged.
- * @param databaseUrl null for the embedded database, whose errors are our faults.
+ * @param databaseUrl null for the embedded database, whose errors are faults of Oplink.
  */
 export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'databaseUrl'>): unknown => {
 	const explained = databaseUrl === null ? null : explainDatabaseError(error);
@@ -34,19 +42,13 @@ export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'dat
 	return isMistake(error) ? new ConfigError([sentence]) : new DatabaseSilentError(sentence);
 };
 
-/** The real time; a pause rejects once `interruption` says so. */
-const realTime = (interruption: AbortSignal | undefined): Time => ({
-	now: () => performance.now(),
-	pause: (milliseconds) => delay(milliseconds, undefined, interruption && {signal: interruption}),
-});
-
 /** Waits until the database answers. @throws its refusal, the last error after the timeout, or the pause's. */
 export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Promise<void> => {
 	const began = now();
 	let warned = Number.NEGATIVE_INFINITY;
 	for (;;) {
 		try {
-			await db.raw('SELECT 1');
+			await execute(db, sql`SELECT 1`);
 			return;
 		} catch (error) {
 			if (!isConnectionFault(error) || isMistake(error) || now() - began > PATIENCE_MS) {
@@ -63,14 +65,7 @@ export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Pr
 	}
 };
 
-const destroy = async (db: Db): Promise<void> => {
-	await within(CLOSE_MS, closeDb(db));
-};
-
-/** @throws ConfigError with one sentence per unmet requirement. */
-const requireUsable = async (db: Db): Promise<void> => {
-	const facts = await readServerFacts(db);
-	const found = [...Object.values(needed).map((requirement) => requirement(facts)), await checkPooler(db)];
+const requireNone = (found: ReadonlyArray<DatabaseFault | null>): void => {
 	const faults = found.flatMap((fault) => (fault === null ? [] : [faultSentence(fault)]));
 	if (faults.length > 0) {
 		throw new ConfigError(faults);
@@ -78,11 +73,10 @@ const requireUsable = async (db: Db): Promise<void> => {
 };
 
 /** @throws ConfigError if tables cannot be created and written. */
-export const requireWritable = async (db: Db): Promise<void> => {
-	const found = neededToWrite(await readServerFacts(db));
-	if (found !== null) {
-		throw new ConfigError([faultSentence(found)]);
-	}
+export const requireWritable = async (db: Db): Promise<void> => requireNone([neededToWrite(await readServerFacts(db))]);
+
+const closeSoon = async (db: Db): Promise<void> => {
+	await within(CLOSE_MS, closeDb(db));
 };
 
 const openExternal = async (
@@ -93,9 +87,13 @@ const openExternal = async (
 ): Promise<OpenDatabase> => {
 	const db = createDb(url, {listenUrl});
 	try {
-		await waitForServer(db, log, realTime(interruption));
-		await requireUsable(db);
-		return {db, close: () => destroy(db)};
+		await waitForServer(db, log, {
+			now: () => performance.now(),
+			pause: (milliseconds) => delay(milliseconds, undefined, interruption && {signal: interruption}),
+		});
+		const facts = await readServerFacts(db);
+		requireNone([...Object.values(needed).map((requirement) => requirement(facts)), await checkPooler(db)]);
+		return {db, close: () => closeSoon(db)};
 	} catch (error) {
 		await closeDb(db);
 		const explained = asOperatorError(error, {databaseUrl: url});
@@ -125,7 +123,7 @@ export const openDatabase = async (
 	return {
 		db,
 		close: async () => {
-			await destroy(db);
+			await closeSoon(db);
 			await embedded.stop();
 		},
 	};

@@ -15,7 +15,7 @@ export const countRows = async (all: Knex.QueryBuilder): Promise<number> => {
 /**
  * One page of a query's rows, and their total number (contract/requests 10).
  * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
- * @param order for `ORDER BY`; it must be unique, or pages would overlap.
+ * @param order columns, each with ` DESC` if descending; together they must be unique, or pages would overlap.
  */
 export const readPage = async <T, Row = T>(
 	all: Knex.QueryBuilder,
@@ -24,8 +24,12 @@ export const readPage = async <T, Row = T>(
 	toItem?: (row: Row) => T,
 ): Promise<Page<T>> => {
 	const total = await countRows(all);
+	const terms = order.split(', ').map((term) => {
+		const [column = '', direction = 'ASC'] = term.split(' ');
+		return {column, order: direction};
+	});
 	const rows = await all
-		.orderByRaw(order)
+		.orderBy(terms)
 		.limit(limit)
 		.offset((page - 1) * limit);
 	return {data: toItem === undefined ? rows : rows.map(toItem), total, page, limit};

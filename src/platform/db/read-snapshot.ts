@@ -1,6 +1,7 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {callerGone} from '../errors.ts';
 import {type Db, onlyRow} from './db.ts';
+import {execute, identifier, run, sql} from './sql.ts';
 
 /** How often a statement is cancelled again: one may begin between two. */
 const AGAIN_MS = 50;
@@ -19,18 +20,17 @@ export const readInSnapshot = <T>(
 		async (trx) => {
 			// The first statement that reads anything decides which state is seen; this one reads nothing.
 			if (locked !== null) {
-				await trx.raw('LOCK TABLE ?? IN ACCESS SHARE MODE', [locked]);
+				await execute(trx, sql`LOCK TABLE ${identifier(locked)} IN ACCESS SHARE MODE`);
 			}
 
-			const {rows} = await trx.raw<{rows: Array<{pid: number}>}>('SELECT pg_backend_pid() AS pid');
-			const {pid} = onlyRow(rows);
+			const {pid} = onlyRow(await run<{pid: number}>(trx, sql`SELECT pg_backend_pid() AS pid`));
 			let isOver = false;
-			let sending: PromiseLike<unknown> | null = null;
+			let sending: Promise<unknown> | null = null;
 			const cancel = async (): Promise<void> => {
 				while (!isOver) {
 					await db.transaction(async (other) => {
 						// This transaction does not wait for the other's connection, or all could be waiting.
-						sending = isOver ? null : other.raw('SELECT pg_cancel_backend(?)', [pid]).then(() => {});
+						sending = isOver ? null : execute(other, sql`SELECT pg_cancel_backend(${pid})`);
 						await sending;
 					});
 					await pause(AGAIN_MS);

@@ -6,8 +6,8 @@ type LastOf = Array<{rows: Array<{server: string}>}>;
 
 /**
  * Settings that the code relies on in every session, whatever a role, a database or postgresql.conf sets: the text
- * formats of values, and no timeouts but Oplink's own, as in pg_dump. Limit long statements for other users than this
- * one. The timeouts come first, so that they cannot interrupt the rest.
+ * formats of values, and no timeouts except Oplink's own, as in pg_dump. The timeouts come first, because they could
+ * interrupt the rest.
  */
 const settings: ReadonlyArray<[name: string, value: string]> = [
 	['statement_timeout', '0'],
@@ -32,7 +32,7 @@ const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name =
 
 const statementFor = ([name, value]: readonly [string, string]): string => `SET ${name} = '${value}'`;
 
-/** Tells a server from the one before a failover. */
+/** Differs between the servers before and after a failover. */
 const server = 'SELECT pg_postmaster_start_time()::text AS server';
 
 const setUp = [...settings.map(statementFor), newer, server].join(';\n');
@@ -43,38 +43,27 @@ const KEPT_BY_POOLERS = new Set(['client_encoding', 'timezone', 'datestyle', 'st
 const setUpShared = [...settings.filter(([name]) => KEPT_BY_POOLERS.has(name)).map(statementFor), server].join(';\n');
 
 /** Settings that sessions shared through a pooler must have from the server, because setting them would affect others. */
-const ofTheServer: ReadonlyMap<string, string> = new Map([
+export const sharedSettings: ReadonlyMap<string, string> = new Map([
 	...settings.filter(([name]) => !KEPT_BY_POOLERS.has(name)),
 	['transaction_timeout', '0'],
 ]);
 
-/** The settings, as `name = value`, that shared sessions lack. */
-export const lackingSettings = async (connection: {
-	query<Row>(text: string): Promise<{rows: Row[]}>;
-}): Promise<string[]> => {
-	const {rows} = await connection.query<{name: string; setting: string}>('SELECT name, setting FROM pg_settings');
-	return rows.flatMap(({name, setting}) => {
-		const value = ofTheServer.get(name.toLowerCase());
-		return value === undefined || value === setting ? [] : [`${name} = '${value}'`];
-	});
-};
-
 const QUERY_CANCELED = '57014';
-const TRIES = 20;
+const MAX_ATTEMPTS = 20;
 
 /**
  * Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones.
  * @param isShared whether a pooler lends the session to others between transactions.
- * @returns what tells its server from others.
+ * @returns the start time of its server, which differs from that of other servers.
  */
 export const setUpSession = async (connection: Connection, {isShared = false} = {}): Promise<string> => {
-	for (let left = TRIES - 1; ; left -= 1) {
+	for (let attempt = 1; ; attempt += 1) {
 		try {
 			const results = (await connection.query(isShared ? setUpShared : setUp)) as LastOf;
 			return results.at(-1)?.rows[0]?.server ?? '';
 		} catch (error) {
 			// On a busy machine the timeout that it is about to lift may interrupt it; nothing is set then.
-			if (left === 0 || (error as {code?: unknown}).code !== QUERY_CANCELED) {
+			if (attempt === MAX_ATTEMPTS || (error as {code?: unknown}).code !== QUERY_CANCELED) {
 				throw error;
 			}
 		}
