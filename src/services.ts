@@ -14,9 +14,9 @@ import {readClickHouseUrl} from './platform/config/clickhouse-url.ts';
 import {addressesOf, type Config} from './platform/config/config.ts';
 import {createCountries} from './platform/countries.ts';
 import {connectionsOf, type Db} from './platform/db/db.ts';
-import {createChangeFeed} from './platform/db/feed/change-feed.ts';
-import type {PeerLine} from './platform/db/feed/peer-line.ts';
+import {ChangeFeed} from './platform/db/feed/change-feed.ts';
 import {createRedisLine} from './platform/db/feed/redis-line.ts';
+import type {PeerLine} from './platform/db/feed/write-promises.ts';
 import {createFairTurns} from './platform/fair-turns.ts';
 import {createClientIp} from './platform/http/client-ip.ts';
 import {createHostRoles} from './platform/http/request-host.ts';
@@ -82,7 +82,7 @@ export const createServices = (options: ServiceOptions) => {
 	const background = createBackground(log);
 	const refusals = createRefusals({db, clock, background});
 	const eventLoop = watchEventLoop();
-	const changes = createChangeFeed({
+	const changes = new ChangeFeed({
 		db,
 		log,
 		// Through Redis all machines can be reached.

@@ -2,7 +2,7 @@ import type {LimitChecks, LimitWaits} from '../platform/limits/worker-limiter.ts
 import type {Figures} from '../platform/metrics/snapshot.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
-/** A text for all other workers, see platform/db/feed/peer-line.ts. */
+/** A text for all other workers, see `PeerLine`. */
 export type LineMessage = {is: 'line'; text: string};
 
 /**

@@ -47,7 +47,7 @@ export class Connections {
 
 			await client.connect();
 		} catch (error) {
-			this.#breakOff(client);
+			this.breakOff(client);
 			throw error;
 		}
 	}
@@ -80,11 +80,18 @@ export class Connections {
 		return !this.#unusable.has(client);
 	}
 
+	/** Ends a connection at once, even if its server is silent. */
+	breakOff(client: pg.Client): void {
+		this.#unusable.add(client);
+		this.#open.get(client)?.socket.destroy();
+		this.#open.delete(client);
+	}
+
 	/** Breaks off the connections to other servers than this one, as `setUpSession` names it. @returns how many. */
 	keepOnly(server: string): number {
 		const others = [...this.#open].filter(([, open]) => open.server !== null && open.server !== server);
 		for (const [client] of others) {
-			this.#breakOff(client);
+			this.breakOff(client);
 		}
 
 		return others.length;
@@ -94,7 +101,7 @@ export class Connections {
 	end(): void {
 		this.#isOver = true;
 		for (const client of this.#open.keys()) {
-			this.#breakOff(client);
+			this.breakOff(client);
 		}
 	}
 
@@ -104,11 +111,5 @@ export class Connections {
 		this.#open.set(client, {socket, server: null});
 		client.once('end', () => this.#open.delete(client));
 		return client;
-	}
-
-	#breakOff(client: pg.Client): void {
-		this.#unusable.add(client);
-		this.#open.get(client)?.socket.destroy();
-		this.#open.delete(client);
 	}
 }

@@ -11,7 +11,7 @@ export type Barrier = {
 	passed(): Promise<void>;
 };
 
-type Waiting = {answeredBy: Set<string>; left: Set<string> | null; done: () => void};
+type Waiting = {answeredBy: Set<string>; left: Set<string> | null; check: () => void};
 
 type Options = {
 	self: string;
@@ -19,87 +19,93 @@ type Options = {
 	listening: () => string[];
 	/** How long a silent process may trust its cache. */
 	trustMs: number;
-	/** Of them, those that may trust theirs for longer: this process promised to answer no write. */
+	/** Those that may trust their caches for longer, because this process promised to answer no write. */
 	promisedTo: () => string[];
 	/** A write is answered that these processes have acknowledged. */
 	onAnswer: (answeredBy: ReadonlySet<string>) => void;
 };
 
-/** How long a write waits while no process hears the database; then it is not answered. */
+/** How long a write waits while no process receives messages of the database; then it is not answered. */
 const PATIENCE_MS = 30_000;
 
-export const createBarriers = ({self, listening, trustMs, promisedTo, onAnswer}: Options) => {
-	const waiting = new Map<number, Waiting>();
-	let count = 0;
+export class Barriers {
+	readonly #options: Options;
+	readonly #waiting = new Map<number, Waiting>();
+	#count = 0;
 
-	const settle = (one: Waiting, id: string) => {
-		one.left?.delete(id);
-		if (one.left?.size === 0) {
-			one.done();
+	constructor(options: Options) {
+		this.#options = options;
+	}
+
+	open(): Barrier {
+		this.#count += 1;
+		const number = this.#count;
+		const barrier: Waiting = {answeredBy: new Set(), left: null, check: () => {}};
+		this.#waiting.set(number, barrier);
+		return {
+			message: `q:${this.#options.self}:${number}`,
+			passed: async () => {
+				const {listening, promisedTo, onAnswer} = this.#options;
+				try {
+					const left = new Set([...listening(), ...promisedTo()].filter((id) => !barrier.answeredBy.has(id)));
+					if (left.size > 0) {
+						await this.#wait(barrier, left);
+					}
+
+					onAnswer(barrier.answeredBy);
+				} finally {
+					this.#waiting.delete(number);
+				}
+			},
+		};
+	}
+
+	/** Records a process's acknowledgement of a barrier of this process. */
+	acknowledge(number: number, from: string): void {
+		const barrier = this.#waiting.get(number);
+		if (barrier !== undefined) {
+			barrier.answeredBy.add(from);
+			this.#settle(barrier, from);
 		}
-	};
+	}
 
-	/** Waits until all have acknowledged, or nobody else may trust a cache. */
-	const wait = (one: Waiting, left: Set<string>): Promise<void> =>
-		new Promise((resolve, reject) => {
+	/** Stops waiting for a process. */
+	forget(id: string): void {
+		for (const barrier of this.#waiting.values()) {
+			this.#settle(barrier, id);
+		}
+	}
+
+	#settle(barrier: Waiting, id: string): void {
+		barrier.left?.delete(id);
+		if (barrier.left?.size === 0) {
+			barrier.check();
+		}
+	}
+
+	/** Waits until all have acknowledged, or no other process may trust a cache. */
+	#wait(barrier: Waiting, left: Set<string>): Promise<void> {
+		const {trustMs, promisedTo} = this.#options;
+		return new Promise((resolve, reject) => {
 			const began = performance.now();
 			const check = () => {
-				clearTimeout(again);
+				clearTimeout(timer);
 				const waited = performance.now() - began;
 				if (waited > PATIENCE_MS) {
 					reject(databaseUnavailable());
 				} else if (
 					// A lost barrier ends by timeout: without the feed, no cache is trusted longer.
 					(left.size > 0 && waited < trustMs) ||
-					promisedTo().some((id) => !one.answeredBy.has(id))
+					promisedTo().some((id) => !barrier.answeredBy.has(id))
 				) {
-					again = setTimeout(check, waited < trustMs ? trustMs - waited : trustMs / 10);
+					timer = setTimeout(check, waited < trustMs ? trustMs - waited : trustMs / 10);
 				} else {
 					resolve();
 				}
 			};
-			let again = setTimeout(check, trustMs);
-			one.left = left;
-			one.done = check;
+			let timer = setTimeout(check, trustMs);
+			barrier.left = left;
+			barrier.check = check;
 		});
-
-	return {
-		/** Records a process's acknowledgement of our barrier. */
-		acknowledge: (number: number, from: string): void => {
-			const one = waiting.get(number);
-			if (one !== undefined) {
-				one.answeredBy.add(from);
-				settle(one, from);
-			}
-		},
-
-		/** Stops waiting for a process. */
-		forget: (id: string): void => {
-			for (const one of waiting.values()) {
-				settle(one, id);
-			}
-		},
-
-		open: (): Barrier => {
-			count += 1;
-			const number = count;
-			const one: Waiting = {answeredBy: new Set(), left: null, done: () => {}};
-			waiting.set(number, one);
-			return {
-				message: `q:${self}:${number}`,
-				passed: async () => {
-					try {
-						const left = new Set([...listening(), ...promisedTo()].filter((id) => !one.answeredBy.has(id)));
-						if (left.size > 0) {
-							await wait(one, left);
-						}
-
-						onAnswer(one.answeredBy);
-					} finally {
-						waiting.delete(number);
-					}
-				},
-			};
-		},
-	};
-};
+	}
+}

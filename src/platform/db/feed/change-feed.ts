@@ -1,13 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import type {Logger} from 'pino';
+import {Loop} from '../../loop.ts';
 import {connectionsOf, type Db} from '../db.ts';
-import {type Barrier, createBarriers} from './change-barriers.ts';
+import {Barriers} from './change-barriers.ts';
 import {type Change, changeOf} from './change-message.ts';
-import {createHeartbeats} from './heartbeats.ts';
-import {openNotificationChannel} from './notification-channel.ts';
-import type {PeerLine} from './peer-line.ts';
+import {Heartbeats} from './heartbeats.ts';
+import {NotificationChannel} from './notification-channel.ts';
 import {inSharedTurns} from './shared-turns.ts';
-import {createWritePromises} from './write-promises.ts';
+import {type PeerLine, WritePromises} from './write-promises.ts';
 
 const CHANGES = 'oplink_changes';
 
@@ -15,225 +15,221 @@ const CHANGES = 'oplink_changes';
 const BEAT_MS = 500;
 const TRUST_MS = 2500;
 
-/** Cache invalidation between the processes of an installation, through PostgreSQL (docs/internals.md). */
-export type ChangeFeed = {
-	/** Called for every change in commit order, before the write that made it is answered. */
-	onChange(listener: (change: Change) => void): void;
-	/**
-	 * Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages; or all
-	 * others have promised to answer no write, see `createWritePromises`.
-	 */
-	isTrusted(): boolean;
-	/** Whether caches were trusted within the last 2.5 s. Until then, reads that a failover interrupts are repeated. */
-	wasTrusted(): boolean;
-	/** Whether this process received its own heartbeat recently. */
-	isHearing(): boolean;
-	/** Whether this process heard only itself, for at least a heartbeat's interval. */
-	isAlone(): boolean;
-	/**
-	 * Resolves when no process uses values from before the writes committed until now: each has acknowledged, or may not
-	 * trust its caches any more.
-	 */
-	settled(): Promise<void>;
-	close(): Promise<void>;
-};
-
 /**
- * Listens on a connection of its own. All messages use one channel, which PostgreSQL delivers to everyone in commit
- * order: a process that receives a barrier has received every earlier change.
+ * Cache invalidation between the processes of an installation, through PostgreSQL (docs/internals.md), on a connection of
+ * its own. All messages use one channel, which PostgreSQL delivers to every process in commit order: a process that
+ * receives a barrier has received every earlier change.
  *
  * Messages: `l:`, `o:`, `d`, `f` changes (by the triggers), `b:ID:N` a heartbeat, `q:ID:N` a barrier, `a:ID:N:FROM` an
  * acknowledgement, `x:ID` a goodbye.
- * @param line a second channel to the other processes, which keeps caches valid while PostgreSQL is unavailable to all of
- * them; null if there is none.
  */
-export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: PeerLine | null}): ChangeFeed => {
-	const self = randomUUID();
-	const listeners: Array<(change: Change) => void> = [];
-	const heartbeats = createHeartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});
+export class ChangeFeed {
+	readonly #db: Db;
+	readonly #log: Logger;
+	readonly #self = randomUUID();
+	readonly #listeners: Array<(change: Change) => void> = [];
+	readonly #heartbeats = new Heartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});
+	readonly #beats = new Loop(() => this.#beat());
+	readonly #writePromises: WritePromises | null;
+	readonly #barriers: Barriers;
+	readonly #channel: NotificationChannel;
 	/** When a write last committed although no heartbeat had arrived for long: then the database accepts writes. */
-	let wroteUnheard = Number.NEGATIVE_INFINITY;
-	let lastTrusted = Number.NEGATIVE_INFINITY;
-	let isUp = false;
-	let timer: NodeJS.Timeout | null = null;
+	#wroteUnheard = Number.NEGATIVE_INFINITY;
+	#lastTrusted = Number.NEGATIVE_INFINITY;
+	#isUp = false;
 
-	const publish = (change: Change) => {
-		for (const listener of listeners) {
+	/**
+	 * Resolves when no process uses values from before the writes committed until now: each has acknowledged, or may not
+	 * trust its caches any more. Concurrent callers share a barrier, which is sent after all of their writes.
+	 */
+	readonly settled = inSharedTurns(() => this.#ask());
+
+	/**
+	 * @param line a second channel to the other processes, which keeps caches valid while PostgreSQL is unavailable to all of
+	 * them; null if there is none.
+	 */
+	constructor({db, log, line}: {db: Db; log: Logger; line: PeerLine | null}) {
+		const heartbeats = this.#heartbeats;
+		const writePromises =
+			line === null
+				? null
+				: new WritePromises({
+						self: this.#self,
+						line,
+						trustMs: TRUST_MS,
+						silentFor: () => (this.#isUp ? heartbeats.silentFor() : Number.POSITIVE_INFINITY),
+						others: () => heartbeats.known(),
+						beats: heartbeats.own,
+						isWritable: () => performance.now() - this.#wroteUnheard < TRUST_MS,
+					});
+		this.#db = db;
+		this.#log = log;
+		this.#writePromises = writePromises;
+		this.#barriers = new Barriers({
+			self: this.#self,
+			listening: () => [...(heartbeats.isDeaf() ? [] : [this.#self]), ...this.#living()],
+			trustMs: TRUST_MS,
+			promisedTo: () => writePromises?.promisedTo() ?? [],
+			onAnswer: (answeredBy) => writePromises?.answeredWithout(heartbeats.all().filter((id) => !answeredBy.has(id))),
+		});
+		this.#channel = new NotificationChannel({
+			db,
+			log,
+			channel: CHANGES,
+			onMessage: (message) => this.#receive(message),
+			onUp: (server) => this.#up(server),
+			onDown: () => this.#down(),
+		});
+	}
+
+	/** The listener is called for every change in commit order, before the write that made it is answered. */
+	onChange(listener: (change: Change) => void): void {
+		this.#listeners.push(listener);
+	}
+
+	/**
+	 * Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages; or all
+	 * others have promised to answer no write, see `WritePromises`.
+	 */
+	isTrusted(): boolean {
+		const isTrusted = this.#heartbeats.isTrusted() || (this.#writePromises?.areAllGiven() ?? false);
+		if (isTrusted) {
+			this.#lastTrusted = performance.now();
+		}
+
+		return isTrusted;
+	}
+
+	/** Whether caches were trusted within the last 2.5 s. Until then, reads that a failover interrupts are repeated. */
+	wasTrusted(): boolean {
+		return this.isTrusted() || performance.now() - this.#lastTrusted < TRUST_MS;
+	}
+
+	/** Whether this process received its own heartbeat recently. */
+	isHearing(): boolean {
+		return this.#heartbeats.isTrusted();
+	}
+
+	/** Whether this process received only its own heartbeats, for at least their interval. */
+	isAlone(): boolean {
+		return this.#heartbeats.isAlone();
+	}
+
+	async close(): Promise<void> {
+		await this.#channel.say(`x:${this.#self}`).catch(() => {});
+		await this.#channel.close();
+		this.#writePromises?.close();
+		this.#heartbeats.endTrust();
+		await this.#beats.stop();
+	}
+
+	#publish(change: Change): void {
+		for (const listener of this.#listeners) {
 			listener(change);
 		}
-	};
+	}
 
-	const forget = (id: string) => {
-		heartbeats.forget(id);
-		writePromises?.forget(id);
-		barriers.forget(id);
-	};
-
-	const receive = (payload: string) => {
-		const change = changeOf(payload);
-		if (change !== null) {
-			publish(change);
-			return;
-		}
-
-		const [kind, id = '', number, from = ''] = payload.split(':');
-		switch (kind) {
-			case 'b':
-				if (id === self) {
-					heartbeats.heardOwn(Number(number));
-				} else {
-					heartbeats.heardOther(id);
-					writePromises?.heardBeat(id, Number(number));
-				}
-
-				return;
-			case 'q':
-				if (id === self) {
-					// Every change committed before the barrier has arrived here too.
-					barriers.acknowledge(Number(number), self);
-				} else {
-					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
-				}
-
-				return;
-			case 'a':
-				if (id === self) {
-					barriers.acknowledge(Number(number), from);
-				}
-
-				return;
-			case 'x':
-				forget(id);
-		}
-	};
+	#forget(id: string): void {
+		this.#heartbeats.forget(id);
+		this.#writePromises?.forget(id);
+		this.#barriers.forget(id);
+	}
 
 	/** Other processes that may still trust their caches. */
-	const living = (): string[] => {
-		for (const id of heartbeats.gone()) {
-			forget(id);
+	#living(): string[] {
+		for (const id of this.#heartbeats.gone()) {
+			this.#forget(id);
 		}
 
-		return heartbeats.living();
-	};
+		return this.#heartbeats.living();
+	}
 
-	const writePromises =
-		line === null
-			? null
-			: createWritePromises({
-					self,
-					line,
-					trustMs: TRUST_MS,
-					silentFor: () => (isUp ? heartbeats.silentFor() : Number.POSITIVE_INFINITY),
-					others: heartbeats.known,
-					beats: heartbeats.own,
-					isWritable: () => performance.now() - wroteUnheard < TRUST_MS,
-				});
-
-	const barriers = createBarriers({
-		self,
-		/** All processes that must acknowledge a write. */
-		listening: () => [...(heartbeats.isDeaf() ? [] : [self]), ...living()],
-		trustMs: TRUST_MS,
-		promisedTo: () => writePromises?.promisedTo() ?? [],
-		onAnswer: (answeredBy) => writePromises?.answeredWithout(heartbeats.all().filter((id) => !answeredBy.has(id))),
-	});
-
-	const openBarrier = (): Barrier => {
-		if (heartbeats.silentFor() > TRUST_MS) {
-			wroteUnheard = performance.now();
-		}
-
-		return barriers.open();
-	};
-
-	const beat = async (): Promise<void> => {
-		// A silently broken connection would never fail by itself.
-		const late = setTimeout(() => channel.reconnect(), TRUST_MS);
-		late.unref();
-		try {
-			await channel.say(`b:${self}:${heartbeats.next()}`);
-		} catch (error) {
-			log.debug({err: error}, 'change feed');
-			channel.reconnect();
+	#receive(message: string): void {
+		const change = changeOf(message);
+		if (change !== null) {
+			this.#publish(change);
 			return;
-		} finally {
-			clearTimeout(late);
 		}
 
-		timer = setTimeout(() => void beat(), BEAT_MS);
-		timer.unref();
-	};
+		const [kind, id = '', number, from = ''] = message.split(':');
+		const isOwn = id === this.#self;
+		if (kind === 'b' && isOwn) {
+			this.#heartbeats.receiveOwn(Number(number));
+		} else if (kind === 'b') {
+			this.#heartbeats.receiveOther(id);
+			this.#writePromises?.receiveBeat(id, Number(number));
+		} else if (kind === 'q' && isOwn) {
+			// Every change committed before the barrier has arrived here too.
+			this.#barriers.acknowledge(Number(number), this.#self);
+		} else if (kind === 'q') {
+			this.#channel
+				.say(`a:${id}:${number}:${this.#self}`)
+				.catch((error: unknown) => this.#log.debug({err: error}, 'change feed'));
+		} else if (kind === 'a' && isOwn) {
+			this.#barriers.acknowledge(Number(number), from);
+		} else if (kind === 'x') {
+			this.#forget(id);
+		}
+	}
 
-	const channel = openNotificationChannel({
-		db,
-		log,
-		channel: CHANGES,
-		onMessage: receive,
-		onUp: (server) => {
-			// After a failover a server may be gone without a word, and statements would wait for it.
-			const dropped = connectionsOf(db).keepOnly(server);
-			if (dropped > 0) {
-				log.warn({connections: dropped}, 'another database server answers; dropped the connections to the one before');
-			}
+	async #ask(): Promise<void> {
+		if (this.#heartbeats.silentFor() > TRUST_MS) {
+			this.#wroteUnheard = performance.now();
+		}
 
-			// Changes sent while disconnected are unknown.
-			publish({kind: 'everything'});
-			isUp = true;
-			heartbeats.startAgain();
-			writePromises?.hearsAgain();
-			void beat();
-		},
-		onDown: () => {
-			// Caches stay valid as long as the others wait for this process.
-			if (timer !== null) {
-				clearTimeout(timer);
-			}
-
-			if (isUp) {
-				isUp = false;
-				log.warn('lost the change feed; reading links from the database until it is back, unless nobody can write');
-			}
-		},
-	});
-
-	const ask = async (): Promise<void> => {
-		const barrier = openBarrier();
+		const barrier = this.#barriers.open();
 		const passed = barrier.passed();
-		channel.say(barrier.message).catch(() => {
-			if (living().length === 0) {
-				barriers.forget(self);
+		this.#channel.say(barrier.message).catch(() => {
+			if (this.#living().length === 0) {
+				this.#barriers.forget(this.#self);
 			}
 		});
 		await passed;
-	};
+	}
 
-	const isTrusted = (): boolean => {
-		const isIt = heartbeats.isTrusted() || (writePromises?.areAllGiven() ?? false);
-		if (isIt) {
-			lastTrusted = performance.now();
+	/** Sends a heartbeat. @returns the pause until the next; null without a connection. */
+	async #beat(): Promise<number | null> {
+		if (!this.#isUp) {
+			return null;
 		}
 
-		return isIt;
-	};
+		// A silently broken connection would never fail by itself.
+		const late = setTimeout(() => this.#channel.reconnect(), TRUST_MS).unref();
+		try {
+			await this.#channel.say(`b:${this.#self}:${this.#heartbeats.next()}`);
+			return BEAT_MS;
+		} catch (error) {
+			this.#log.debug({err: error}, 'change feed');
+			this.#channel.reconnect();
+			return null;
+		} finally {
+			clearTimeout(late);
+		}
+	}
 
-	return {
-		onChange: (listener) => {
-			listeners.push(listener);
-		},
-		isTrusted,
-		wasTrusted: () => isTrusted() || performance.now() - lastTrusted < TRUST_MS,
-		isHearing: heartbeats.isTrusted,
-		isAlone: heartbeats.isAlone,
-		// Group commit for barriers: the shared one is sent after all of their writes.
-		settled: inSharedTurns(ask),
-		close: async () => {
-			await channel.say(`x:${self}`).catch(() => {});
-			await channel.close();
-			writePromises?.close();
-			heartbeats.endTrust();
-			if (timer !== null) {
-				clearTimeout(timer);
-			}
-		},
-	};
-};
+	#up(server: string): void {
+		// After a failover a server may be gone without a word, and statements would wait for it.
+		const dropped = connectionsOf(this.#db).keepOnly(server);
+		if (dropped > 0) {
+			this.#log.warn(
+				{connections: dropped},
+				'another database server answers; dropped the connections to the one before',
+			);
+		}
+
+		// Changes sent while disconnected are unknown.
+		this.#publish({kind: 'everything'});
+		this.#isUp = true;
+		this.#heartbeats.startAgain();
+		this.#writePromises?.end();
+		this.#beats.wake();
+	}
+
+	/** Caches stay valid while the others wait for this process. */
+	#down(): void {
+		if (this.#isUp) {
+			this.#isUp = false;
+			this.#log.warn('lost the change feed; reading links from the database until it is back, unless nobody can write');
+		}
+	}
+}

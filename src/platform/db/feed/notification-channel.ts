@@ -1,18 +1,10 @@
 import type {Client} from 'pg';
 import type {Logger} from 'pino';
+import {Loop} from '../../loop.ts';
 import {connectionsOf, type Db} from '../db.ts';
 import {setUpSession} from '../session.ts';
 
 const RECONNECT_MS = 250;
-
-/** One channel of PostgreSQL's LISTEN and NOTIFY, on its own connection, which reconnects by itself. */
-type NotificationChannel = {
-	/** Sends a message, also to this process. @throws without a connection. */
-	say(message: string): Promise<void>;
-	/** Replaces a connection that does not respond. */
-	reconnect(): void;
-	close(): Promise<void>;
-};
 
 type Options = {
 	db: Db;
@@ -25,69 +17,77 @@ type Options = {
 	onDown: () => void;
 };
 
-export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDown}: Options): NotificationChannel => {
-	let current: Client | null = null;
+/** One channel of PostgreSQL's LISTEN and NOTIFY, on its own connection, which reconnects by itself. */
+export class NotificationChannel {
+	readonly #options: Options;
+	readonly #connecting = new Loop(async () => {
+		this.#connect();
+		return null;
+	});
+	#current: Client | null = null;
 	/** The end of the connection's last statement: it runs one at a time. */
-	let idle: Promise<unknown> = Promise.resolve();
-	let closed = false;
-	let timer: NodeJS.Timeout | null = null;
+	#idle: Promise<unknown> = Promise.resolve();
 
-	const lose = (lost: Client | null) => {
-		if (lost === null || current !== lost) {
-			return;
+	constructor(options: Options) {
+		this.#options = options;
+		void this.#connecting.run();
+	}
+
+	/** Sends a message, also to this process. @throws without a connection. */
+	async say(message: string): Promise<void> {
+		const {channel} = this.#options;
+		const connection = this.#current;
+		if (connection === null) {
+			throw new Error(`no connection listens to ${channel}`);
 		}
 
-		current = null;
-		onDown();
-		lost.end().catch(() => {});
-		if (!closed) {
-			timer = setTimeout(connect, RECONNECT_MS);
-			timer.unref();
-		}
-	};
+		this.#idle = this.#idle
+			.catch(() => {})
+			.then(() => connection.query('SELECT pg_notify($1, $2)', [channel, message]));
+		await this.#idle;
+	}
 
-	function connect(): void {
-		const next = connectionsOf(db).createListener();
-		next.on('error', () => lose(next));
-		next.on('end', () => lose(next));
-		next.on('notification', ({payload}) => onMessage(payload ?? ''));
-		current = next;
-		const listening = connectionsOf(db)
-			.connect(next)
-			.then(() => setUpSession(next))
-			.then(async (server) => {
-				await next.query(`LISTEN ${channel}`);
-				return server;
-			});
-		idle = listening;
+	/** Replaces a connection that does not respond. */
+	reconnect(): void {
+		this.#lose(this.#current);
+	}
+
+	async close(): Promise<void> {
+		await this.#connecting.stop();
+		const last = this.#current;
+		this.#current = null;
+		await last?.end().catch(() => {});
+	}
+
+	#connect(): void {
+		const {db, log, channel, onMessage, onUp} = this.#options;
+		const connections = connectionsOf(db);
+		const client = connections.createListener();
+		client.on('error', () => this.#lose(client));
+		client.on('end', () => this.#lose(client));
+		client.on('notification', ({payload}) => onMessage(payload ?? ''));
+		this.#current = client;
+		const listen = async (): Promise<string> => {
+			await connections.connect(client);
+			const server = await setUpSession(client);
+			await client.query(`LISTEN ${channel}`);
+			return server;
+		};
+		const listening = listen();
+		this.#idle = listening;
 		listening.then(onUp).catch((error: unknown) => {
 			log.debug({err: error, channel}, 'could not listen');
-			lose(next);
+			this.#lose(client);
 		});
 	}
 
-	connect();
-	return {
-		say: async (message) => {
-			const connection = current;
-			if (connection === null) {
-				throw new Error(`nobody listens to ${channel}`);
-			}
-
-			const said = idle.catch(() => {}).then(() => connection.query('SELECT pg_notify($1, $2)', [channel, message]));
-			idle = said;
-			await said;
-		},
-		reconnect: () => lose(current),
-		close: async () => {
-			closed = true;
-			if (timer !== null) {
-				clearTimeout(timer);
-			}
-
-			const last = current;
-			current = null;
-			await last?.end().catch(() => {});
-		},
-	};
-};
+	#lose(lost: Client | null): void {
+		if (lost !== null && this.#current === lost) {
+			this.#current = null;
+			this.#options.onDown();
+			// Its statements end now, even if its server is silent.
+			connectionsOf(this.#options.db).breakOff(lost);
+			this.#connecting.wake(RECONNECT_MS);
+		}
+	}
+}

@@ -1,5 +1,5 @@
 import {connectRedis, keepConnected} from '../../limits/connect-redis.ts';
-import type {PeerLine} from './peer-line.ts';
+import type {PeerLine} from './write-promises.ts';
 
 const CHANNEL = 'oplink:processes';
 
