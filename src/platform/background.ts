@@ -2,30 +2,31 @@ import type {Logger} from 'pino';
 
 /** Runs work without delaying an answer. A stop waits for it, for a while. */
 export type Background = {
-	run(what: string, work: Promise<unknown>): void;
-	/** Resolves when no work runs, that included which began meanwhile. */
+	/** @param name completes "could not …". */
+	run(name: string, work: Promise<unknown>): void;
+	/** Resolves when no work runs, including work that begins meanwhile. */
 	settle(): Promise<void>;
-	/** The names of what runs now. */
+	/** The names of running work. */
 	running(): string[];
 };
 
 export const createBackground = (log: Logger): Background => {
 	const running = new Map<Promise<void>, string>();
 	return {
-		run: (what, work) => {
+		run: (name, work) => {
 			const tracked = work.then(
 				() => {
 					running.delete(tracked);
 				},
 				(error: unknown) => {
 					running.delete(tracked);
-					log.warn({err: error}, `could not ${what}`);
+					log.warn({err: error}, `could not ${name}`);
 				},
 			);
-			running.set(tracked, what);
+			running.set(tracked, name);
 		},
 		settle: async () => {
-			// Work may begin while others end: a refund that one run claims is made by that run, and another returns without it.
+			// Work may begin while other work ends.
 			while (running.size > 0) {
 				await Promise.all(running.keys());
 			}

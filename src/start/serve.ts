@@ -21,7 +21,7 @@ import {createOtherWorkers} from './other-workers.ts';
 import {leaveAddress} from './own-address.ts';
 import {type RunningService, startService} from './server.ts';
 import {nextSignal, STOPS, type Stop, stoppedEarly} from './stop-signal.ts';
-import {supervise} from './supervisor.ts';
+import {Supervisor} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 
 /** The same for workers as a whole, which are then killed. */
@@ -100,7 +100,7 @@ const serveAlone = async (config: Config, log: Logger, {signal, database}: Opene
 /** Keeps the database open for its workers, which serve. */
 const serveByWorkers = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
 	const limiter = createWindows({redisUrl: config.redisUrl, clock: createClock(config.clockOffsetSeconds), log});
-	const exitCode = await supervise({
+	const supervisor = new Supervisor({
 		address: config,
 		count: config.workers,
 		maxWaiting: config.maxConnections,
@@ -112,7 +112,8 @@ const serveByWorkers = async (config: Config, log: Logger, {signal, database}: O
 			return stoppedEarly[name];
 		}),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
-	}).finally(async () => {
+	});
+	const exitCode = await supervisor.run().finally(async () => {
 		await limiter.close();
 		await database.close();
 	});

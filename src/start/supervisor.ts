@@ -17,7 +17,7 @@ const PAUSE_MS = 1000;
 /** How long a scrape waits for a worker. */
 const FIGURES_WAIT_MS = 1000;
 
-/** How often counters are collected without a scrape: a killed worker loses those since the last time. */
+/** How often counters are collected without a scrape: a killed worker loses its counts since the last time. */
 const FIGURES_EVERY_MS = 10_000;
 
 type Exit = {code: number | null; signal: string | null};
@@ -55,74 +55,10 @@ const startWorker = (port: number) => {
 	return {worker, exited, ready, left, since: performance.now()};
 };
 
-type Running = ReturnType<typeof startWorker>;
-
-/** Collects a worker's counters as soon as it serves, and answers its requests for those of all. */
-const shareFigures = async ({worker, ready, left}: Running, gathering: Gathering): Promise<void> => {
-	await ready;
-	const member = gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
-	void left.then(member.left);
-	worker.on('message', async (message: WorkerMessage) => {
-		if (message.is === 'figures') {
-			member.report(message.round, message.figures);
-		} else if (message.is === 'scraped') {
-			const figures = await gathering.gather(true);
-			send(worker, {is: 'figures_of_all', request: message.request, figures});
-		}
-	});
-};
-
-/** Keeps a worker in the rotation from ready until its stop. */
-const shareConnections = ({worker, left}: Running, handOver: HandOver): void => {
-	worker.on('message', ({is}: WorkerMessage) => {
-		if (is === 'ready') {
-			handOver.join(worker);
-		} else if (is === 'taken') {
-			handOver.taken(worker);
-		} else if (is === 'leaving') {
-			handOver.leave(worker);
-			// Arrives after its last connection.
-			send(worker, {is: 'stop'});
-		}
-	});
-	void left.then(() => handOver.ended(worker));
-};
-
-/** Carries a worker's texts to the others, whether PostgreSQL is there or not. */
-const shareLine = ({worker}: Running, workers: ReadonlySet<Running>): void => {
-	worker.on('message', (message: WorkerMessage) => {
-		if (message.is === 'line') {
-			for (const other of workers) {
-				if (other.worker !== worker) {
-					send(other.worker, message);
-				}
-			}
-		}
-	});
-};
-
-/** Lets a worker that serves wait for the clicks of the others, and they for its own. */
-const shareClicks = async (
-	{worker, ready, left}: Running,
-	clicks: ReturnType<typeof createClicksOfWorkers>,
-): Promise<void> => {
-	await ready;
-	const member = clicks.join((message) => send(worker, message));
-	void left.then(member.left);
-	worker.on('message', (message: WorkerMessage) => {
-		if (message.is === 'clicks') {
-			void member.receive(message);
-		}
-	});
-};
-
-/** Decides a worker's checks of limits. */
-const shareLimits = ({worker}: Running, limiter: Limiter): void => {
-	worker.on('message', async (message: WorkerMessage) => {
-		if (message.is === 'limits') {
-			send(worker, await decideForWorker(limiter, message));
-		}
-	});
+type Running = ReturnType<typeof startWorker> & {
+	/** Its memberships, once it serves. */
+	figures?: ReturnType<Gathering['join']>;
+	clicks?: ReturnType<ReturnType<typeof createClicksOfWorkers>['join']>;
 };
 
 type Options = {
@@ -130,10 +66,10 @@ type Options = {
 	address: ListenAddress;
 	/** Number of serving processes. */
 	count: number;
-	/** Most connections that wait for a worker. */
+	/** Maximum connections that wait for a worker. */
 	maxWaiting: number;
 	log: Logger;
-	/** Keeps the windows of all workers, so that limits hold across them, and when one is replaced. */
+	/** Keeps the windows of all workers, so limits hold across them, and when one is replaced. */
 	limiter: Limiter;
 	/** Called with the port when all workers answer. */
 	onReady: (port: number) => Promise<void>;
@@ -145,102 +81,155 @@ type Options = {
 
 /**
  * Listens, and runs workers that serve until `stopped`. Each worker is independent: one that dies is replaced while the
- * others serve. The first is started alone, so that a startup error is reported once.
- * @returns the exit code: 0 after it served, else that of the stop or of the first worker. @throws if the port is in
- * use.
+ * others serve. The first is started alone, because a startup error must be reported once.
  */
-export const supervise = async ({
-	address,
-	count,
-	maxWaiting,
-	log,
-	limiter,
-	onReady,
-	stopped,
-	stopSeconds,
-}: Options): Promise<number> => {
-	const workers = new Set<Running>();
-	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
-	const clicks = createClicksOfWorkers();
-	const handOver = createHandOver({maxWaiting});
-	const port = await listenAt(handOver.listener, address);
-	setInterval(() => void gathering.gather(false), FIGURES_EVERY_MS).unref();
-	let stopping = false;
-	void stopped.then(() => {
-		stopping = true;
-	});
+export class Supervisor {
+	readonly #options: Options;
+	readonly #workers = new Set<Running>();
+	readonly #gathering: Gathering;
+	readonly #clicks = createClicksOfWorkers();
+	readonly #handOver: HandOver;
+	#port = 0;
+	/** Whether workers that end are replaced. */
+	#isServing = false;
+	#isStopping = false;
 
-	const start = (): Running => {
-		const running = startWorker(port);
-		workers.add(running);
-		shareLimits(running, limiter);
-		void shareFigures(running, gathering);
-		void shareClicks(running, clicks);
-		shareLine(running, workers);
-		shareConnections(running, handOver);
-		void running.exited.then(async (exit) => {
-			workers.delete(running);
-			if (stopping || !started) {
-				return;
-			}
+	constructor(options: Options) {
+		this.#options = options;
+		this.#gathering = createGathering({workers: options.count, waitMs: FIGURES_WAIT_MS});
+		this.#handOver = createHandOver({maxWaiting: options.maxWaiting});
+	}
 
-			log.error({worker: running.worker.process.pid, ...exit}, 'a worker ended; another one takes its place');
-			if (performance.now() - running.since < SHORT_LIFE_MS) {
-				await delay(PAUSE_MS);
-			}
-
-			if (!stopping) {
-				start();
-			}
+	/**
+	 * @returns the exit code: 0 after it served, else that of the stop or of the first worker. @throws if the port is in
+	 * use.
+	 */
+	async run(): Promise<number> {
+		const {address, count, log, onReady, stopped} = this.#options;
+		this.#port = await listenAt(this.#handOver.listener, address);
+		setInterval(() => void this.#gathering.gather(false), FIGURES_EVERY_MS).unref();
+		void stopped.then(() => {
+			this.#isStopping = true;
 		});
-		return running;
-	};
+		const first = this.#start();
+		const outcome = await Promise.race([first.ready, first.exited, stopped.then(() => null)]);
+		if (outcome !== true && outcome !== null) {
+			this.#handOver.listener.close();
+			this.#handOver.finish();
+			return outcome.code ?? 1;
+		}
 
-	const stop = async (): Promise<void> => {
+		if (!this.#isStopping) {
+			const others = Array.from({length: count - 1}, () => this.#start());
+			await Promise.race([Promise.all(others.map(({ready, exited}) => Promise.race([ready, exited]))), stopped]);
+		}
+
+		if (!this.#isStopping) {
+			this.#isServing = true;
+			log.info({workers: this.#workers.size}, 'all workers answer');
+			await onReady(this.#port);
+			send(first.worker, {is: 'welcome'});
+			// Workers that ended before the others served.
+			for (let missing = count - this.#workers.size; missing > 0; missing -= 1) {
+				this.#start();
+			}
+		}
+
+		const early = await stopped;
+		await this.#stop();
+		return outcome === null ? early : 0;
+	}
+
+	#start(): Running {
+		const running: Running = startWorker(this.#port);
+		const {worker, left, exited} = running;
+		this.#workers.add(running);
+		worker.on('message', (message: WorkerMessage) => void this.#receive(running, message));
+		void left.then(() => {
+			running.figures?.left();
+			running.clicks?.left();
+			this.#handOver.ended(worker);
+		});
+		void exited.then((exit) => this.#replace(running, exit));
+		return running;
+	}
+
+	async #receive(running: Running, message: WorkerMessage): Promise<void> {
+		const {worker} = running;
+		switch (message.is) {
+			case 'ready':
+				running.figures = this.#gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
+				running.clicks = this.#clicks.join((request) => send(worker, request));
+				this.#handOver.join(worker);
+				return;
+			case 'taken':
+				this.#handOver.taken(worker);
+				return;
+			case 'leaving':
+				this.#handOver.leave(worker);
+				// Arrives after its last connection.
+				send(worker, {is: 'stop'});
+				return;
+			case 'line':
+				for (const other of this.#workers) {
+					if (other !== running) {
+						send(other.worker, message);
+					}
+				}
+
+				return;
+			case 'clicks':
+				await running.clicks?.receive(message);
+				return;
+			case 'limits':
+				send(worker, await decideForWorker(this.#options.limiter, message));
+				return;
+			case 'figures':
+				running.figures?.report(message.round, message.figures);
+				return;
+			case 'scraped':
+				send(worker, {
+					is: 'figures_of_all',
+					request: message.request,
+					figures: await this.#gathering.gather(true),
+				});
+		}
+	}
+
+	async #replace(running: Running, exit: Exit): Promise<void> {
+		this.#workers.delete(running);
+		if (this.#isStopping || !this.#isServing) {
+			return;
+		}
+
+		this.#options.log.error(
+			{worker: running.worker.process.pid, ...exit},
+			'a worker ended; another one takes its place',
+		);
+		if (performance.now() - running.since < SHORT_LIFE_MS) {
+			await delay(PAUSE_MS);
+		}
+
+		if (!this.#isStopping) {
+			this.#start();
+		}
+	}
+
+	async #stop(): Promise<void> {
 		const deadline = setTimeout(() => {
-			for (const {worker} of workers) {
+			for (const {worker} of this.#workers) {
 				worker.process.kill('SIGKILL');
 			}
-		}, stopSeconds * 1000);
-		handOver.hold();
-		await closeListener(handOver.listener);
-		handOver.finish();
-		const leaving = [...workers];
+		}, this.#options.stopSeconds * 1000);
+		this.#handOver.hold();
+		await closeListener(this.#handOver.listener);
+		this.#handOver.finish();
+		const leaving = [...this.#workers];
 		for (const {worker} of leaving) {
 			send(worker, {is: 'stop'});
 		}
 
 		await Promise.all(leaving.map(({exited}) => exited));
 		clearTimeout(deadline);
-	};
-
-	let started = false;
-	const first = start();
-	const others: Running[] = [];
-	const outcome = await Promise.race([first.ready, first.exited, stopped.then(() => null)]);
-	if (outcome !== true && outcome !== null) {
-		handOver.listener.close();
-		handOver.finish();
-		return outcome.code ?? 1;
 	}
-
-	if (!stopping) {
-		others.push(...Array.from({length: count - 1}, start));
-		await Promise.race([Promise.all(others.map(({ready, exited}) => Promise.race([ready, exited]))), stopped]);
-	}
-
-	if (!stopping) {
-		started = true;
-		log.info({workers: workers.size}, 'all workers answer');
-		await onReady(port);
-		send(first.worker, {is: 'welcome'});
-		// Workers that ended before the others served.
-		for (let missing = count - workers.size; missing > 0; missing -= 1) {
-			start();
-		}
-	}
-
-	const early = await stopped;
-	await stop();
-	return outcome === null ? early : 0;
-};
+}

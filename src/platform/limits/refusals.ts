@@ -2,6 +2,7 @@ import type {Background} from '../background.ts';
 import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {execute, run, sql} from '../db/sql.ts';
+import {Loop} from '../loop.ts';
 
 const WRITE_MS = 5000;
 /** Organizations and limits between two writes; others are refused uncounted. */
@@ -24,7 +25,6 @@ const add = (db: Db, hour: Date, counts: Count[]): Promise<unknown> =>
 /** Counts refusals by limits of keys per organization: in memory, and written every few seconds. */
 export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; background: Background}) => {
 	const counts = new Map<string, Count>();
-	let timer: NodeJS.Timeout | null = null;
 
 	const count = (organizationId: string, limitName: string, refused: number): void => {
 		const key = `${organizationId} ${limitName}`;
@@ -59,20 +59,20 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 		return writing;
 	};
 
+	const writes = new Loop(async () => {
+		background.run('record refusals by limits', settled());
+		return null;
+	});
+
 	return {
 		note: (organizationId: string, limitName: string): void => {
 			count(organizationId, limitName, 1);
-			timer ??= setTimeout(() => {
-				timer = null;
-				background.run('record refusals by limits', settled());
-			}, WRITE_MS).unref();
+			writes.wake(WRITE_MS);
 		},
 		/** Writes the counts. */
 		settled,
 		/** Stops writing by itself; the caller settles. */
-		close: (): void => {
-			clearTimeout(timer ?? undefined);
-		},
+		close: (): void => void writes.stop(),
 	};
 };
 
