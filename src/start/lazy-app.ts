@@ -1,33 +1,18 @@
 import type {RequestListener} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import {setImmediate as nextTurn} from 'node:timers/promises';
+import {Loop} from '../platform/loop.ts';
 import type {Services} from '../services.ts';
 import {readAhead} from '../visits/resolution/visit/link-rows.ts';
 
-/** How long loading waits without such a request, so that visitors during the start get their pages first. */
-const AFTER_MS = 250;
+/** The pause before loading, because visits during the start get their pages first. */
+const PAUSE_MS = 250;
 
-/**
- * Loading takes the processor for 0.2 s: it waits while pages of a cold process keep the event loop busier than this
- * share of the time, but for so many turns of AFTER_MS at most.
- */
+/** Loading waits while pages of a cold process use more than this share of the event loop's time, for so many pauses. */
 const BUSY = 0.5;
-const MAX_TURNS = 40;
+const MAX_PAUSES = 40;
 
-/** The part of the service that link pages do not need. */
-type LazyApp = {
-	/** Answers by the route table; earlier requests wait until it is loaded. */
-	answer: RequestListener;
-	/**
-	 * Loads the route table and the jobs, on the first request that needs them or after a short delay. Then reads the most
-	 * tapped links ahead, too.
-	 */
-	loadSoon(): void;
-	/** Stops the jobs; those not started yet never start. */
-	stop(): void;
-};
-
-/** Parts of the surfaces that take 15 to 50 ms each. Loaded one by one, they let pages be answered in between. */
+/** Modules that take 15 to 50 ms each. Loading takes 0.2 s of CPU, and pages are answered between two of them. */
 const PARTS = [
 	() => import('joi'),
 	() => import('koa'),
@@ -48,72 +33,77 @@ const loadLazyModules = async () => {
 };
 
 /**
- * Loads all surfaces except the pages after these are served. Koa, joi with some hundred schemas and the features are
- * half of a start's loading (docs/measurements.md).
+ * All surfaces except the pages, and the jobs, loaded after pages are served. Koa, joi with some hundred schemas and the
+ * features are half of a start's loading (docs/measurements.md).
  */
-export const createLazyApp = (services: Services): LazyApp => {
-	let loading: Promise<RequestListener> | null = null;
-	let loaded: RequestListener | null = null;
-	let timer: NodeJS.Timeout | null = null;
-	let isStopped = false;
-	let stopJobs = (): void => {};
+export class LazyApp {
+	readonly #services: Services;
+	readonly #loading = new Loop(() => this.#loadIfIdle());
+	#pauses = 0;
+	#utilization = performance.eventLoopUtilization();
+	#app: Promise<RequestListener> | null = null;
+	#loaded: RequestListener | null = null;
+	#stopJobs: (() => void) | null = null;
+	#isStopped = false;
 
-	const load = async (): Promise<RequestListener> => {
-		const {createApp, startJobs} = await loadLazyModules();
-		loaded = createApp(services);
-		if (!isStopped) {
-			stopJobs = startJobs(services);
+	constructor(services: Services) {
+		this.#services = services;
+	}
+
+	/** Answers by the route table; earlier requests load it and wait. */
+	readonly answer: RequestListener = (request, response) => {
+		if (this.#loaded === null) {
+			void this.#load().then((answer) => answer(request, response));
+		} else {
+			this.#loaded(request, response);
+		}
+	};
+
+	/** Reads the links ahead that people visit most and then loads the rest, when pages leave time for it. */
+	loadSoon(): void {
+		this.#loading.wake(PAUSE_MS);
+	}
+
+	/** Stops the jobs; those that have not started yet never start. */
+	stop(): void {
+		this.#isStopped = true;
+		void this.#loading.stop();
+		this.#stopJobs?.();
+	}
+
+	/** @returns the pause until the next attempt; null after loading. */
+	async #loadIfIdle(): Promise<number | null> {
+		const before = this.#utilization;
+		this.#utilization = performance.eventLoopUtilization();
+		this.#pauses += 1;
+		if (this.#pauses === 1) {
+			this.#services.background.run('read the most visited links ahead', readAhead(this.#services));
+			return PAUSE_MS;
 		}
 
-		return loaded;
-	};
+		const {utilization} = performance.eventLoopUtilization(this.#utilization, before);
+		if (utilization > BUSY && this.#pauses <= MAX_PAUSES) {
+			return PAUSE_MS;
+		}
 
-	const rest = (): Promise<RequestListener> => {
-		loading ??= load();
-		return loading;
-	};
-
-	const loadInParts = async (): Promise<void> => {
 		for (const part of PARTS) {
 			await part();
 			await nextTurn();
 		}
 
-		await rest();
-	};
+		await this.#load();
+		return null;
+	}
 
-	const loadWhenIdle = (turns: number, before = performance.eventLoopUtilization()): void => {
-		timer = setTimeout(() => {
-			const used = performance.eventLoopUtilization();
-			if (turns > 1 && performance.eventLoopUtilization(used, before).utilization > BUSY) {
-				loadWhenIdle(turns - 1, used);
-			} else {
-				void loadInParts();
-			}
-		}, AFTER_MS);
-	};
-
-	return {
-		answer: (request, response) => {
-			if (loaded === null) {
-				void rest().then((answer) => answer(request, response));
-			} else {
-				loaded(request, response);
-			}
-		},
-		loadSoon: () => {
-			timer = setTimeout(() => {
-				services.background.run('read the most tapped links ahead', readAhead(services));
-				loadWhenIdle(MAX_TURNS);
-			}, AFTER_MS);
-		},
-		stop: () => {
-			isStopped = true;
-			if (timer !== null) {
-				clearTimeout(timer);
+	#load(): Promise<RequestListener> {
+		this.#app ??= loadLazyModules().then(({createApp, startJobs}) => {
+			this.#loaded = createApp(this.#services);
+			if (!this.#isStopped) {
+				this.#stopJobs = startJobs(this.#services);
 			}
 
-			stopJobs();
-		},
-	};
-};
+			return this.#loaded;
+		});
+		return this.#app;
+	}
+}

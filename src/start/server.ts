@@ -6,7 +6,7 @@ import {connectionsWithin} from '../platform/http/open-files.ts';
 import {listenerUrl} from '../platform/http/port.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {createDoor} from '../visits/resolution/door.ts';
-import {createLazyApp} from './lazy-app.ts';
+import {LazyApp} from './lazy-app.ts';
 
 /** A running service, until it is stopped. */
 export type RunningService = {
@@ -72,7 +72,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 	try {
 		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
-		const lazyApp = createLazyApp(services);
+		const lazyApp = new LazyApp(services);
 		answerBy(createDoor(services, lazyApp.answer));
 		lazyApp.loadSoon();
 		return {
