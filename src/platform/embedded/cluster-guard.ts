@@ -1,10 +1,8 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {Client} from 'pg';
-import {DataDirInUseError, errorCode} from './embedded-errors.ts';
-import {CLUSTER_USER} from './init-cluster.ts';
-import {isAlive} from './location.ts';
+import {DataDirInUseError, errorCode, isAlive} from './embedded-errors.ts';
+import {CLUSTER_USER, wrongPassword} from './init-cluster.ts';
 import type {Postmaster} from './lock-file.ts';
-import {wrongPassword} from './password.ts';
 
 /**
  * A connection that represents this process in the cluster. Its advisory locks show who uses the cluster and which

@@ -27,16 +27,25 @@ export const errorCode = (error: unknown): string | undefined => {
 	return typeof code === 'string' ? code : undefined;
 };
 
-/** Whether `attempt` made a file or a folder; false where another process was faster. */
-export const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
+/** Whether `attempt` made a file or a folder; false if another process was faster. */
+export const orWhereExists = (attempt: Promise<void>): Promise<boolean> =>
+	attempt.then(
+		() => true,
+		(error: unknown) => {
+			if (['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
+				return false;
+			}
+
+			throw error;
+		},
+	);
+
+/** Whether a process has this pid, of any user. */
+export const isAlive = (pid: number): boolean => {
 	try {
-		await attempt;
+		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		if (['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
-			return false;
-		}
-
-		throw error;
+		return errorCode(error) !== 'ESRCH';
 	}
 };

@@ -1,6 +1,7 @@
 import {execFile} from 'node:child_process';
-import {readFile, stat} from 'node:fs/promises';
+import {chmod, mkdir, readFile, stat} from 'node:fs/promises';
 import {promisify} from 'node:util';
+import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
 
 /** The user of a process: ids to change to, or none to stay the current user. */
 export type Identity = {uid: number; gid: number} | Record<string, never>;
@@ -10,6 +11,9 @@ const USERS = ['oplink', 'postgres'];
 
 /** 'nobody' and its group exist on every system, so the host needs no change. */
 const NOBODY: Identity = {uid: 65_534, gid: 65_534};
+
+/** Root's folder for files that PostgreSQL's user could not reach elsewhere, such as below /root; only root writes here. */
+const SHARED_BASE = '/var/lib/oplink';
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
@@ -37,11 +41,24 @@ export const clusterIdentity = async (directory: string): Promise<Identity> => {
 };
 
 /** Whether `identity` can enter the directory, which depends on the modes of all its parents. */
-export const canEnter = async (identity: Identity, directory: string): Promise<boolean> => {
+export const canEnter = (identity: Identity, directory: string): Promise<boolean> =>
+	promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {...identity, cwd: '/'}).then(
+		() => true,
+		() => false,
+	);
+
+/** The shared folder, which is made if it is missing. */
+export const makeSharedBase = async (): Promise<string> => {
 	try {
-		await promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {...identity, cwd: '/'});
-		return true;
-	} catch {
-		return false;
+		if ((await mkdir(SHARED_BASE, {recursive: true})) !== undefined) {
+			await chmod(SHARED_BASE, 0o755);
+		}
+	} catch (error) {
+		throw new EmbeddedPostgresError(
+			`PostgreSQL does not run as root, and ${SHARED_BASE}, where another user could reach it, could not be made ` +
+				`(${errorCode(error)}). Run as an ordinary user, or with a DATA_DIR that others may enter. ${elsewhere}`,
+		);
 	}
+
+	return SHARED_BASE;
 };

@@ -5,10 +5,10 @@ import {isConnectionFault} from '../db/db.ts';
 import {prepareBinaries} from './binaries.ts';
 import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
 import {EmbeddedPostgresError, errorCode} from './embedded-errors.ts';
-import {CLUSTER_USER, initCluster} from './init-cluster.ts';
-import {type Cluster, clusterRunner, findCluster, makeDataDir} from './location.ts';
+import {clusterIdentity, newClusterIdentity} from './identity.ts';
+import {CLUSTER_USER, initCluster, readPassword} from './init-cluster.ts';
+import {type Cluster, clusterEntry, findCluster, makeDataDir} from './location.ts';
 import type {Postmaster} from './lock-file.ts';
-import {readPassword} from './password.ts';
 import {ensurePostmaster, stopPostmaster} from './postmaster.ts';
 import type {Tethered} from './tether.ts';
 
@@ -46,19 +46,10 @@ const RECOVERY_PAUSE_MS = 1000;
 
 const SYSTEM_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR']);
 
-const prepare = async ({dataDir, log, interruption}: Options) => {
-	try {
-		return await findOrInitCluster({dataDir, log, interruption});
-	} catch (error) {
-		throw SYSTEM_FAULTS.has(errorCode(error) ?? '')
-			? new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot hold the database: ${(error as Error).message}`)
-			: error;
-	}
-};
-
 const findOrInitCluster = async ({dataDir, log, interruption}: Options) => {
 	await makeDataDir(dataDir);
-	const binaries = await prepareBinaries(await clusterRunner(dataDir), dataDir);
+	const runner = await clusterIdentity(clusterEntry(dataDir)).catch(newClusterIdentity);
+	const binaries = await prepareBinaries(runner, dataDir);
 	const existing = await findCluster(dataDir, binaries.major);
 	if (existing) {
 		return {binaries, cluster: existing};
@@ -68,7 +59,7 @@ const findOrInitCluster = async ({dataDir, log, interruption}: Options) => {
 	await initCluster(binaries, dataDir, interruption);
 	const cluster = await findCluster(dataDir, binaries.major);
 	if (cluster === null) {
-		throw new EmbeddedPostgresError(`${path.join(dataDir, 'postgres')} is in the way of the database: remove it.`);
+		throw new EmbeddedPostgresError(`${clusterEntry(dataDir)} is in the way of the database: remove it.`);
 	}
 
 	return {binaries, cluster};
@@ -118,7 +109,11 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 	const {log, exclusive = true, settings = {}} = options;
 	const dataDir = path.resolve(options.dataDir);
 	const began = performance.now();
-	const {binaries, cluster} = await prepare({...options, dataDir});
+	const {binaries, cluster} = await findOrInitCluster({...options, dataDir}).catch((error: Error) => {
+		throw SYSTEM_FAULTS.has(errorCode(error) ?? '')
+			? new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot hold the database: ${error.message}`)
+			: error;
+	});
 	const password = await readPassword(dataDir);
 	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, password, exclusive});
 

@@ -1,16 +1,13 @@
 import {createHash} from 'node:crypto';
 import {constants} from 'node:fs';
-import {chmod, chown, lstat, mkdir, open, rmdir} from 'node:fs/promises';
-import os from 'node:os';
+import {chown, lstat, mkdir, open, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Binaries} from './binaries.ts';
-import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
-import {isRoot} from './identity.ts';
+import {EmbeddedPostgresError, elsewhere, orWhereExists} from './embedded-errors.ts';
 import type {Cluster} from './location.ts';
 import {disownLockFile, isPostmasterOf, type Postmaster, readPostmaster} from './lock-file.ts';
-import {makeSharedBase} from './shared-base.ts';
 import {spawnTethered, type Tethered} from './tether.ts';
 
 const PORT = 5432;
@@ -22,37 +19,24 @@ const LOCK_RETRY_MS = 5000;
 const START_TIMEOUT_MS = 300_000;
 const MAX_LOG_BYTES = 1_000_000;
 
-const fits = (folder: string): boolean => Buffer.byteLength(path.join(folder, SOCKET_NAME)) <= MAX_SOCKET_PATH;
-
 /**
  * The socket's folder: the cluster, which only its owner may enter. If that path is too long for a socket, a short one
- * with the same modes, whose name is derived from the cluster, so that clients find it after a restart.
+ * with the same modes, whose name is derived from the cluster, because clients must find it after a restart.
  */
 const prepareSocketDir = async ({directory, identity}: Cluster): Promise<string> => {
-	if (fits(directory)) {
+	if (Buffer.byteLength(path.join(directory, SOCKET_NAME)) <= MAX_SOCKET_PATH) {
 		return directory;
 	}
 
-	const base = isRoot()
-		? await makeSharedBase()
-		: [os.tmpdir(), '/tmp'].find((folder) => fits(`${folder}/${'x'.repeat(24)}`));
 	const name = createHash('sha256').update(directory).digest('hex').slice(0, 16);
-	const folder = path.join(base ?? '/tmp', `oplink-${name}`);
-	const owner = identity.uid ?? process.getuid?.();
-	try {
-		await mkdir(folder, {mode: 0o700});
-		await chmod(folder, 0o700);
-		if (identity.uid !== undefined) {
-			await chown(folder, identity.uid, identity.gid);
-		}
-	} catch (error) {
-		if (errorCode(error) !== 'EEXIST') {
-			throw error;
-		}
+	const folder = `/tmp/oplink-${name}`;
+	if ((await orWhereExists(mkdir(folder, {mode: 0o700}))) && identity.uid !== undefined) {
+		await chown(folder, identity.uid, identity.gid);
 	}
 
+	const {uid = process.getuid?.()} = identity;
 	const found = await lstat(folder);
-	if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o777) !== 0o700) {
+	if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o777) !== 0o700) {
 		throw new EmbeddedPostgresError(`${folder} exists and is not a private folder of Oplink: remove it.`);
 	}
 
