@@ -7,7 +7,7 @@ export type Clock = {now(): Date};
 
 /**
  * The machine's clock, shifted by `offsetSeconds` (CLOCK_OFFSET, contract/operations 8). The only place that reads the
- * time, so that a simulated expiry affects everything at once.
+ * time, because a simulated expiry must affect everything at once.
  */
 export const createClock = (offsetSeconds: number): Clock => ({
 	now: () => new Date(Date.now() + offsetSeconds * 1000),

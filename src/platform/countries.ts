@@ -7,7 +7,7 @@ import {fieldsOf} from './http/untrusted-json.ts';
 import {plainIp} from './plain-ip.ts';
 import {createRereadFile, stampOf} from './reread-file.ts';
 
-/** Decoded entries, by where they are in the file: a country has few. */
+/** Maximum decoded entries that are kept: a country has few. */
 const KNOWN_ENTRIES = 2000;
 
 const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Z]{2}$/.test(value);
@@ -23,11 +23,11 @@ const DAMAGED = 'damaged';
 
 type Countries = Reader<CountryResponse>;
 
-/** Where addresses are tried, and how many networks from each place on: enough to find the only one of a file. */
+/** Samples of the address space, and the networks read from each: enough to find the only network of a file. */
 const PLACES = 16n;
 const FAMILIES = [
 	{version: 4, first: 0n, bits: 32, networks: 64},
-	// 2000::/3, which is all that is assigned
+	// 2000::/3 is the assigned space.
 	{version: 6, first: 1n << 125n, bits: 125, networks: 128},
 ] as const;
 
@@ -39,7 +39,7 @@ const addressOf = (value: bigint, version: 4 | 6): string =>
 				.padStart(32, '0')
 				.replace(/(.{4})(?=.)/g, '$1:');
 
-/** Some entries from everywhere in the file. */
+/** Entries from all parts of the file. */
 function* someEntries(reader: Countries): Generator<unknown> {
 	for (const {version, first, bits, networks} of FAMILIES.filter(({version}) => version <= reader.metadata.ipVersion)) {
 		const end = first + (1n << BigInt(bits));
@@ -58,7 +58,7 @@ function* someEntries(reader: Countries): Generator<unknown> {
 /** @throws for a file in another format, a damaged one, and one without countries. */
 const readerOf = (file: Buffer): Countries => {
 	const reader: Countries = new Reader(file, {cache: new LRUCache<string | number, object>({max: KNOWN_ENTRIES})});
-	// All of them, so that a damaged one is found.
+	// Reads every sample, because a damaged one must be found.
 	if ([...someEntries(reader)].every((entry) => codeIn(entry) === null)) {
 		throw new Error(
 			`its entries (${reader.metadata.databaseType}) have neither country.iso_code nor country_code: use a file of countries`,
@@ -68,7 +68,7 @@ const readerOf = (file: Buffer): Countries => {
 	return reader;
 };
 
-/** Why a file cannot be used, or null. */
+/** The fault of a file; null if it can be used. */
 export const geoipFault = (file: string): string | null => {
 	try {
 		readerOf(readFileSync(file));

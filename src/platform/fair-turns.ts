@@ -10,8 +10,8 @@ const MAX_WAITING = 100;
 const CHECK_MS = 1000;
 
 /**
- * Turns for work that takes a connection of the database for long: a few at once, and one of an organization, so that
- * none can take them all. A caller that hangs up leaves the queue; one that waits for too long is refused.
+ * Turns for work that takes a connection of the database for long: a few at once, and one of an organization, which
+ * therefore cannot take them all. A caller that hangs up leaves the queue; one that waits for too long is refused.
  */
 export const createFairTurns = ({atOnce, clock}: {atOnce: number; clock: Clock}) => {
 	const running = new Set<string>();
@@ -30,7 +30,7 @@ export const createFairTurns = ({atOnce, clock}: {atOnce: number; clock: Clock})
 		}
 	};
 
-	/** Waits for a turn. @returns what ends it. @throws 503 where others go on for too long. */
+	/** Waits for a turn. @returns a function that ends it. @throws 503 if others take too long. */
 	const take = async ({organizationId, hungUp}: ForCaller): Promise<() => void> => {
 		const key = {};
 		let leave = (): void => {};
@@ -70,7 +70,7 @@ export const createFairTurns = ({atOnce, clock}: {atOnce: number; clock: Clock})
 		/** How many callers of an organization wait. */
 		waiting: waitingOf,
 		take,
-		/** Runs work in a turn. @throws 503 where others go on for too long. */
+		/** Runs work in a turn. @throws 503 if others take too long. */
 		run: async <T>(caller: ForCaller, work: () => Promise<T>): Promise<T> => {
 			const end = await take(caller);
 			try {

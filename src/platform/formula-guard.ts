@@ -4,7 +4,7 @@ const FORMULA = String.raw`[=+\-@\t\r＝＋－＠]`;
 const needsGuard = new RegExp(`^('|${FORMULA})`);
 const isGuarded = new RegExp(`^'('|${FORMULA})`);
 
-/** A cell that no spreadsheet evaluates: an apostrophe precedes what could be a formula, or another apostrophe. */
+/** A cell that no spreadsheet evaluates: an apostrophe precedes a possible formula, or another apostrophe. */
 export const guarded = (cell: string): string => (needsGuard.test(cell) ? `'${cell}` : cell);
 
 /** The original cell: `unguarded(guarded(cell))` is `cell`. */

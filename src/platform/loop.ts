@@ -7,7 +7,7 @@ const byTimer: Schedule = (call, milliseconds) => {
 };
 
 /**
- * Runs turns one at a time: after the pause that the previous turn returned, or earlier if somebody wakes it.
+ * Runs turns one at a time: after the pause that the previous turn returned, or earlier after `wake`.
  * The timer does not keep the process alive.
  */
 export class Loop {

@@ -97,7 +97,7 @@ const NO_RANGES = 'none of its lines begins with a range of addresses';
 /** A byte order mark, byte by byte. */
 const BOM = /^\u00ef\u00bb\u00bf/;
 
-/** Why a file cannot be used, or null. It reads on until the first range. */
+/** The fault of a file; null if it can be used. Reads until the first range. */
 export const relayRangesFault = (file: string): string | null => {
 	try {
 		const text = readFileSync(file, 'latin1').replace(BOM, '');
@@ -165,7 +165,7 @@ export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' 
 			const plain = plainIp(ip);
 			return plain.includes(':') ? isIn(ranges.ipv6, ipv6Number(plain)) : isIn(ranges.ipv4, ipv4Number(plain));
 		},
-		/** Why the file as it is now cannot be used; null without a fault. */
+		/** The fault of the file as it is now; null if it can be used. */
 		fault: (): string | null => current?.fault() ?? null,
 		/** Reads the file if it has changed since. */
 		refresh: async (): Promise<void> => current?.refresh(),

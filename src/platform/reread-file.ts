@@ -2,7 +2,7 @@ import type {Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import type {Logger} from 'pino';
 
-/** Differs between two contents of a file. */
+/** A text that differs between two contents of a file. */
 export const stampOf = ({ino, mtimeMs, size}: Stats): string => `${ino} ${mtimeMs} ${size}`;
 
 type Options<T extends object> = {
@@ -12,23 +12,23 @@ type Options<T extends object> = {
 	/** @throws for a file that cannot be used. */
 	load: (file: string) => Promise<T>;
 	log: Pick<Logger, 'warn'>;
-	/** What was read already. */
+	/** The contents of an earlier read. */
 	first?: {contents: T; stamp: string};
 };
 
 /**
- * The contents of a file that is read again when it has changed. While it cannot be used, its former contents stay in use,
- * which is logged once for each of its states.
+ * The contents of a file that is read again when it has changed. While the file cannot be used, its former contents stay
+ * in use; each fault is logged once.
  */
 export const createRereadFile = <T extends object>({variable, file, load, log, first}: Options<T>) => {
 	let contents: T | null = first?.contents ?? null;
 	let seen = first?.stamp ?? null;
 	let fault: string | null = null;
 
-	/** One that changes while it is read, such as a copy that is not complete, is read again the next time. */
+	/** A file that changes while it is read, such as an incomplete copy, is read again the next time. */
 	const read = async (): Promise<void> => {
 		const stamp = await stat(file).then(stampOf, (error: unknown) => {
-			// One that is moved away and back is read again.
+			// A file that is moved away and back is read again.
 			seen = null;
 			throw error;
 		});
@@ -48,7 +48,7 @@ export const createRereadFile = <T extends object>({variable, file, load, log, f
 	return {
 		/** Null before it is first read. */
 		contents: (): T | null => contents,
-		/** Why the file as it is now cannot be used; null if it is in use. */
+		/** The fault of the file as it is now; null if it is in use. */
 		fault: (): string | null => fault,
 		refresh: async (): Promise<void> => {
 			try {

@@ -27,7 +27,7 @@ const zoneOf = (name: string): Zone | null => {
 };
 
 /**
- * The engine's canonical name of a zone, so that Apple's `Asia/Kolkata` equals a browser's `Asia/Calcutta`; null if
+ * The engine's canonical name of a zone, under which Apple's `Asia/Kolkata` equals a browser's `Asia/Calcutta`; null if
  * invalid. Compute it when comparing and never store it: names change between engines (contract/match 15).
  */
 export const canonicalTimezone = (name: string): string | null => zoneOf(name)?.name ?? null;

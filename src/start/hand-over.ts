@@ -25,7 +25,7 @@ export type HandOver = {
 
 /**
  * A worker is sent one connection at a time, and the next after its acknowledgement. A connection stays open here until
- * then: Node leaves one in transit to a worker that is killed open without a reader, so that its client waits for ever.
+ * then: Node leaves a connection in transit to a killed worker open without a reader, and its client would wait forever.
  * Node's own `cluster` also loses those in transit when the last worker stops listening, which happens at every stop.
  */
 export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => {

@@ -27,8 +27,8 @@ const openMigrated = async (config: Config, log: Logger, interruption: AbortSign
 
 /**
  * Opens the database, unless a signal comes before that is done, which ends the process: nothing listens yet. An external
- * database that does not answer cannot hold it up; PostgreSQL rolls back what was not committed. The embedded one is
- * closed in time, so that nothing of it outlives the server; later, it stops by itself.
+ * database that does not answer cannot hold it up; PostgreSQL rolls back uncommitted work. The embedded one is
+ * closed in time, because it must not outlive the server; later, it stops by itself.
  */
 export const openUnlessStopped = async (config: Config, log: Logger, signal: Promise<Stop>): Promise<OpenDatabase> => {
 	const interruption = new AbortController();

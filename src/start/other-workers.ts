@@ -8,7 +8,7 @@ import {sendToSupervisor} from './supervisor-channel.ts';
 import type {SupervisorMessage} from './supervisor-messages.ts';
 import {createClicksOfOthers} from './worker-clicks.ts';
 
-/** A supervisor that is silent this long hangs: its metrics are an error then. */
+/** A supervisor that does not answer for this long hangs, and a scrape fails. */
 const FIGURES_MS = 10_000;
 
 /** @returns also the receiver of the supervisor's messages about these. */
@@ -18,7 +18,7 @@ export const createOtherWorkers = (
 	const figureRequests = createPendingRequests<Figures>(FIGURES_MS);
 	const limiter = createWorkerLimiter(clock, (message) => void sendToSupervisor(message));
 	const clicks = createClicksOfOthers((message) => void sendToSupervisor(message));
-	let hear: (text: string) => void = () => {};
+	let onText: (text: string) => void = () => {};
 	return {
 		limiter,
 		figures: async () => {
@@ -33,10 +33,10 @@ export const createOtherWorkers = (
 		line: {
 			say: (text) => void sendToSupervisor({is: 'line', text}),
 			onText: (listener) => {
-				hear = listener;
+				onText = listener;
 			},
 			close: () => {
-				hear = () => {};
+				onText = () => {};
 			},
 		},
 		receive: (message, journal) => {
@@ -47,7 +47,7 @@ export const createOtherWorkers = (
 			} else if (message.is === 'limits') {
 				limiter.receive(message);
 			} else if (message.is === 'line') {
-				hear(message.text);
+				onText(message.text);
 			}
 		},
 	};

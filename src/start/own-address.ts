@@ -2,7 +2,7 @@ import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import path from 'node:path';
 
-/** In DATA_DIR, beside the generated admin token: where its server listens, for the CLI on this machine. */
+/** The file in DATA_DIR with the addresses of its servers, for the CLI on this machine. */
 export const ADDRESS_FILE = 'address';
 
 /** The wildcard addresses of a machine, each with its loopback address. */
@@ -33,7 +33,7 @@ const writeAddresses = (file: string, addresses: readonly string[]): void => {
 /** How long a server of this machine may take to accept a connection. */
 const CONNECT_MS = 1000;
 
-/** Whether a server listens there; one that was killed has left its address. */
+/** Whether a server listens there; a killed one has left its address. */
 const isServed = async (address: string): Promise<boolean> => {
 	const {hostname, port} = new URL(address);
 	const socket = connect({host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), timeout: CONNECT_MS});

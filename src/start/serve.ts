@@ -24,10 +24,10 @@ import {nextSignal, STOPS, type Stop, stoppedEarly} from './stop-signal.ts';
 import {Supervisor} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 
-/** The same for workers as a whole, which are then killed. */
+/** The same for workers, which are then killed. */
 const WORKER_GRACE_SECONDS = 8;
 
-/** After a stop: background work that it did not wait for, such as a silent peer, keeps no process alive. */
+/** The time after a stop until the process ends, even if background work, such as a silent peer, keeps it alive. */
 const LINGER_MS = 100;
 
 /**
@@ -80,7 +80,7 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 	}
 };
 
-/** A migrated database, and the signal that is to stop what serves it. */
+/** A migrated database, and the signal that stops its server. */
 type Opened = {signal: Promise<Stop>; database: OpenDatabase};
 
 /** Serves in a single process. */

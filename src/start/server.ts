@@ -18,7 +18,7 @@ export type RunningService = {
 };
 
 /**
- * Per connection. A whole request has no limit, because an import may take long; `src/platform/http/body.ts`
+ * Per connection. A request has no limit of time, because an import may take long; `src/platform/http/body.ts`
  * limits the time of a buffered body. Connections with a slow or missing head are checked every few seconds.
  */
 const TIMEOUTS = {
@@ -38,8 +38,8 @@ type Parts = Omit<ServiceOptions, 'db' | 'port'> & {
 };
 
 /**
- * Opens the database first and then accepts requests. Until then the port refuses connections, so that a load balancer
- * or proxy tries elsewhere or retries.
+ * Opens the database first and then accepts requests. Until then the port refuses connections, because a load
+ * balancer or proxy then asks another server or retries.
  */
 export const startService = async ({openDb, entrance: given, ...options}: Parts): Promise<RunningService> => {
 	const {config, log} = options;

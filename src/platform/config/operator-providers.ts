@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {allScopes, MODERATION, presetNames} from './operator-scopes.ts';
 
-/** A rule: claims that all have to match, and what whoever has them may do. */
+/** A rule: claims that must all match, and the scopes of a token that has them. */
 export type OperatorRule = {
 	/** By the claim's name or its path with dots; `*` at the end of a text stands for any rest. */
 	claims: Record<string, string | string[]>;
@@ -78,12 +78,12 @@ const shapeFaults = (content: unknown): string[] => {
 	return [...content.flatMap(providerFaults), ...twice.map((issuer) => `names ${String(issuer)} twice`)];
 };
 
-/** A value that names an owner by itself, and one of a path, of which the owner is whole. */
+/** A value that names an owner, and a path that begins with a complete owner. */
 const WHOLE = /[^*]$/;
 const PATH = /^[^*/]+\//;
 
-/** Claims by which a rule for an issuer that everybody shares names one owner, each with what its values must be. */
-const SHARED: Array<{issuer: RegExp; owned: Readonly<Record<string, RegExp>>; what: string}> = [
+/** Issuers that many owners share: the claims that name one owner, with patterns of their values, and the claim to add. */
+const SHARED: Array<{issuer: RegExp; owned: Readonly<Record<string, RegExp>>; claim: string}> = [
 	{
 		issuer: /^https:\/\/token\.actions\.githubusercontent\.com\/?$/,
 		owned: {
@@ -93,7 +93,7 @@ const SHARED: Array<{issuer: RegExp; owned: Readonly<Record<string, RegExp>>; wh
 			repository_id: WHOLE,
 			sub: /^repo:[^*/]+\//,
 		},
-		what: 'repository_owner_id',
+		claim: 'repository_owner_id',
 	},
 	{
 		issuer: /^https:\/\/gitlab\.com\/?$/,
@@ -104,18 +104,18 @@ const SHARED: Array<{issuer: RegExp; owned: Readonly<Record<string, RegExp>>; wh
 			project_path: PATH,
 			sub: /^project_path:[^*/]+\//,
 		},
-		what: 'namespace_id',
+		claim: 'namespace_id',
 	},
 	{
 		issuer: /^https:\/\/accounts\.google\.com\/?$/,
 		owned: {hd: WHOLE, email: WHOLE, sub: WHOLE},
-		what: 'hd or email',
+		claim: 'hd or email',
 	},
 ];
 
 const valuesOf = (wanted: string | string[]): string[] => [wanted].flat();
 
-/** A sentence for a rule that would admit everybody; null for others. */
+/** The fault of a rule that would admit every user of its issuer; null for others. */
 const faultOf = ({issuer}: OperatorProvider, {claims}: OperatorRule): string | null => {
 	const entries = Object.entries(claims);
 	if (entries.every(([, wanted]) => valuesOf(wanted).includes('*'))) {
@@ -123,14 +123,14 @@ const faultOf = ({issuer}: OperatorProvider, {claims}: OperatorRule): string | n
 	}
 
 	const shared = SHARED.find((one) => one.issuer.test(issuer));
-	// One value of a list that everybody has is enough to let everybody in.
+	// One value that every user has admits every user.
 	const isOwned =
 		shared === undefined ||
 		Object.entries(shared.owned).some(
 			([claim, form]) =>
 				Object.hasOwn(claims, claim) && valuesOf(claims[claim] ?? []).every((value) => form.test(value)),
 		);
-	return isOwned ? null : `admits everybody: all users of ${issuer} share it. Add the claim ${shared.what}`;
+	return isOwned ? null : `admits everybody: all users of ${issuer} share it. Add the claim ${shared.claim}`;
 };
 
 const isLocal = (issuer: string): boolean => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/.test(issuer);

@@ -1,4 +1,4 @@
-/** What the routes of operators are about (contract/api-keys 10). */
+/** The areas of operator routes (contract/api-keys 10). */
 export const areas = [
 	'links',
 	'apps',
@@ -57,7 +57,7 @@ export const expandScopes = (names: readonly string[], isBound: boolean): Scope[
 export const includesScope = (scopes: readonly string[], wanted: Scope): boolean =>
 	scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'));
 
-/** What an operator's credential may do. */
+/** The permissions of an operator's credential. */
 export type OperatorGrant = {
 	/** Null: all. */
 	scopes: readonly Scope[] | null;

@@ -5,7 +5,7 @@ import {readConfigFile} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
-/** How much links made by apps take of the quota of links (contract/sdk 5). */
+/** The share of the links quota that links made by apps use (contract/sdk 5). */
 export const APP_LINKS = 'appLinks';
 
 export type FeatureName = 'api_access' | 'custom_domains';

@@ -13,12 +13,12 @@ const policy = <Name extends string>(file: string, ...names: Name[]): (() => Rec
 	};
 };
 
-/** For how many days records are kept. */
+/** Retention of records in days. */
 export const retention = policy(
 	'retention.json',
 	'matchAttemptDays',
 	'countedPhoneDays',
-	/** Attempts of no organization: anybody can send these, and only the operator reads them. */
+	/** Attempts of no organization, which any caller can send and only the operator reads. */
 	'unownedAttemptDays',
 	'auditDays',
 	/** After an event happened; reports keep counting it. */
@@ -27,12 +27,12 @@ export const retention = policy(
 	'deviceDays',
 	/** Days (UTC) of counts of codes that no link has. */
 	'unknownCodeDays',
-	/** Webhook deliveries with their tries, and their bodies after success. */
+	/** Webhook deliveries with their attempts, and their bodies after success. */
 	'webhookDeliveryDays',
 	'webhookBodyDays',
 );
 
-/** Storage limits for data that anybody can send without end. */
+/** Storage limits for data that any caller can send without end. */
 export const storageLimits = policy(
 	'storage.json',
 	/** Values of a report's dimension in an organization's day (UTC) that are counted one by one; further ones are `other`. */
@@ -41,7 +41,7 @@ export const storageLimits = policy(
 	'unknownCodesPerDay',
 	/** Devices that `/data` registers for one organization in a day (UTC). */
 	'visitDevicesPerOrganizationAndDay',
-	/** Days after which a device is deleted that only `/data` has seen. */
+	/** Days until a device is deleted that only `/data` has seen. */
 	'visitDeviceDays',
 );
 

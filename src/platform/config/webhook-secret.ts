@@ -1,4 +1,4 @@
-/** The secret's bytes are the signing key, so a short or empty one would let anybody sign (contract/identity 6). */
+/** The secret's bytes are the signing key, so any caller could sign with a short or empty one (contract/identity 6). */
 const SECRET_BYTES = 16;
 
 /** Whether it can verify webhooks: `whsec_` and standard base64 of at least 16 bytes. */

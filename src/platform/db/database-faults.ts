@@ -60,7 +60,7 @@ const known: readonly Known[] = [
 		of: /^57014 /,
 		passes: true,
 		fault: 'a statement was canceled (…)',
-		remedy: 'Find out who cancels statements of Oplink, and try again',
+		remedy: 'Find the program that cancels statements of Oplink, and try again',
 	},
 	{
 		of: /^53300 |no more connections allowed|remaining connection slots/,
@@ -134,7 +134,7 @@ export const explainDatabaseError = (error: unknown): DatabaseFault | null => {
 	return found && {fault: found.known.fault.replace('…', () => found.message), remedy: found.known.remedy};
 };
 
-/** Whether the error is a configuration problem, so that waiting cannot help. */
+/** Whether the error is a configuration problem, which waiting cannot solve. */
 export const isMistake = (error: unknown): boolean => {
 	const found = knownFor(error);
 	return found !== null && found.known.passes !== true;

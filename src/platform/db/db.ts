@@ -120,7 +120,7 @@ export const translateViolation = (error: unknown, faults: Record<string, () => 
 	return (constraint !== null && faults[constraint]?.()) || error;
 };
 
-/** Whether a statement failed because of its values, so that a retry would fail too: SQLSTATE classes 22 and 23. */
+/** Whether a statement failed because of its values (SQLSTATE classes 22 and 23), and would fail again. */
 export const isRefusedValue = (error: unknown): boolean => {
 	const {code} = (error ?? {}) as {code?: unknown};
 	return typeof code === 'string' && /^2[23]/.test(code);
@@ -165,7 +165,7 @@ export const likeLiteral = (text: string): string => text.replace(/[\\%_]/g, '\\
 export const onlyRow = <T>(rows: T[]): T => {
 	const [row] = rows;
 	if (row === undefined) {
-		throw new Error('a statement returned no row where one was expected');
+		throw new Error('a statement returned no row');
 	}
 
 	return row;

@@ -5,12 +5,12 @@ import {workUnderWay} from '../errors.ts';
 import type {Db} from './db.ts';
 import {execute, sql} from './sql.ts';
 
-/** A killed holder blocks nobody after this; a live one renews its lease before. */
+/** The lease of a killed holder ends after this time; a live one renews its lease before. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 20_000;
 /** A lease further in the future than clocks may differ is from a clock set back since, and is ignored. */
 const SKEW_SECONDS = 300;
-/** How long a request waits for its turn. */
+/** How long a caller waits for the lease. */
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
@@ -29,7 +29,7 @@ const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 	return taken > 0;
 };
 
-/** Runs the holder's work and renews the lease meanwhile, because a provider may be slow many times. */
+/** Runs the holder's work and renews the lease meanwhile, because a provider may be slow repeatedly. */
 const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>): Promise<T> => {
 	const own = () => db('leases').where({name, holder});
 	const renewal = setInterval(() => {
@@ -41,7 +41,7 @@ const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>):
 		return await work();
 	} finally {
 		clearInterval(renewal);
-		// The work is done: a lease that could not be released expires.
+		// A lease that could not be released expires.
 		await own()
 			.delete()
 			.catch(() => {});
@@ -71,7 +71,7 @@ export const withLease = async <T>(
 	return hold(held, work);
 };
 
-/** As `withLease`, for work that another process already does if the lease is taken: then nothing runs here. */
+/** As `withLease`, but runs nothing if the lease is taken, because another process does the work. */
 export const withLeaseIfFree = async (
 	{db, clock}: {db: Db; clock: Clock},
 	name: string,

@@ -4,7 +4,7 @@ import {type Db, sharesSessions} from './db.ts';
  * A statement that each connection parses and plans once: a third of knex's time, and no planning of joins. In a session
  * shared through a pooler it has no name there, and is planned each time.
  * @property name unique in the code; a connection keeps the first text it sees under it. @property text names its
- * columns, so that a migration that adds one does not change it.
+ * columns, because a migration may add one.
  */
 export type Prepared = {name: string; text: string};
 

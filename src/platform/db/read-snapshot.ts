@@ -3,7 +3,7 @@ import {callerGone} from '../errors.ts';
 import {type Db, onlyRow} from './db.ts';
 import {execute, identifier, run, sql} from './sql.ts';
 
-/** How often a statement is cancelled again: one may begin between two. */
+/** The interval of cancellations: a statement may begin between two. */
 const AGAIN_MS = 50;
 
 /**

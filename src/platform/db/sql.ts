@@ -1,7 +1,7 @@
 import pg from 'pg';
 import {type Db, sharesSessions} from './db.ts';
 
-/** A part of a statement, or a whole one: text with places for values. Made by `sql` alone. */
+/** A statement or a part of one: text with places for values. Made by `sql` alone. */
 export class Sql {
 	readonly #texts: readonly string[];
 	readonly #parts: readonly unknown[];
@@ -57,8 +57,8 @@ const toValue = (value: unknown): unknown => {
 
 /**
  * Text of a statement: `` sql`SELECT id FROM links WHERE id = ${id} AND ${isLive(now)}` ``. Another `sql` is inserted as
- * text; anything else is sent as a value. An array is an array of PostgreSQL (`id = ANY(${ids})`), an object is JSON; an
- * array that is meant as JSON is passed as its text. Write a cast if PostgreSQL cannot infer the type: `${now}::timestamptz`.
+ * text; anything else is sent as a value. An array is an array of PostgreSQL (`id = ANY(${ids})`), an object is JSON; pass
+ * an array for a JSON column as its text. Write a cast if PostgreSQL cannot infer the type: `${now}::timestamptz`.
  */
 export const sql = (texts: TemplateStringsArray, ...parts: readonly unknown[]): Sql => new Sql(texts, parts);
 
@@ -78,8 +78,8 @@ export const joined = (parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR '
 /**
  * Lets each connection parse and plan the statement once, under this name: a third of the time, and no planning of
  * joins. For statements of requests and of the journal. A session shared through a pooler plans it each time.
- * @param name unique in the code. @param statement has the same text at each call, and names its columns, so that a
- * migration that adds one does not change it.
+ * @param name unique in the code. @param statement has the same text at each call, and names its columns, because a
+ * migration may add one.
  */
 export const prepared = (name: string, statement: Sql): Sql => statement.named(name);
 

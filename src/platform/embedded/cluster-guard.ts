@@ -5,15 +5,15 @@ import {CLUSTER_USER, wrongPassword} from './init-cluster.ts';
 import type {Postmaster} from './lock-file.ts';
 
 /**
- * A connection that represents this process in the cluster. Its advisory locks show who uses the cluster and which
- * server owns it. The kernel closes it with the process, so no lock outlives its holder.
+ * A connection that represents this process in the cluster. Its advisory locks show the users of the cluster and
+ * the server that owns it. The kernel closes it with the process, so no lock outlives its holder.
  */
 export type ClusterGuard = {
 	/** Settles when the connection ends for any reason. */
 	ended: Promise<void>;
 	/**
 	 * Releases this process's use.
-	 * @returns whether it was the last user; then nobody can begin to use the cluster until `close`.
+	 * @returns whether it was the last user; then no process can begin to use the cluster until `close`.
 	 */
 	isLast(): Promise<boolean>;
 	close(): Promise<void>;

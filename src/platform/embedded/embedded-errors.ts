@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL cannot be used here; the message says why and what to do. */
+/** The embedded PostgreSQL cannot be used here; the message has the reason and the next step. */
 export class EmbeddedPostgresError extends Error {
 	override name = 'EmbeddedPostgresError';
 }

@@ -48,10 +48,10 @@ const openLockFile = async (file: string) => {
 const NO_PID = 4_194_304;
 
 /**
- * Invalidates the lock file of a dead PostgreSQL, whose pid may belong to another process, which PostgreSQL would take for
- * itself; or soon to the PostgreSQL that starts, as in a restarted container, so that the old file would call it ready. The
- * file is kept, because its other lines let PostgreSQL detect shared memory still in use by an earlier process. Writing
- * through the open handle cannot hit the file of a PostgreSQL that is just starting.
+ * Invalidates the lock file of a dead PostgreSQL. Its pid may belong to another process, which PostgreSQL would take for a
+ * running one, or in a restarted container to the PostgreSQL that starts, which the old file would call ready. The file is
+ * kept, because its other lines let PostgreSQL detect shared memory still in use by an earlier process. Writing through
+ * the open handle cannot hit the file of a PostgreSQL that is just starting.
  */
 export const disownLockFile = async (file: string, directory: string): Promise<void> => {
 	const handle = await openLockFile(file);

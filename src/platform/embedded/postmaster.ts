@@ -52,7 +52,7 @@ const openLog = (directory: string) =>
 
 type Launch = {
 	tethered: Tethered;
-	/** What it wrote to its log, from its start on. */
+	/** Its log since its start. */
 	messages(): Promise<string>;
 };
 

@@ -4,7 +4,7 @@ import type {Identity} from './identity.ts';
 
 export type Tethered = {
 	child: ChildProcess;
-	/** Detaches the process, so that it outlives this one. */
+	/** Detaches the process, which then outlives this one. */
 	release(): void;
 };
 
@@ -20,7 +20,7 @@ export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: '
 
 /**
  * Starts a process whose group gets `signal` when this process dies without stopping it, even by SIGKILL, or when
- * `interruption` is aborted. It is detached: Ctrl-C in a terminal, which goes to the whole process group, does not reach it.
+ * `interruption` is aborted. It is detached: Ctrl-C in a terminal, which goes to the process group, does not reach it.
  * @param output file descriptors for its stdout and stderr, or 'inherit'/'pipe'/'ignore'.
  */
 export const spawnTethered = (

@@ -35,7 +35,7 @@ export type Declared = {
 
 /** An object whose fields are all required, unless one is `optional()`. */
 export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
-	// Each by itself: joi checks options by a schema of its own, which doubles what the start spends on these objects.
+	// Each by itself: joi checks options by a schema of its own, which doubles the time of these objects at a start.
 	Joi.object(
 		Object.fromEntries(
 			Object.entries(fields).map(([name, field]) => [

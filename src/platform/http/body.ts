@@ -13,7 +13,7 @@ import {
 /** Largest body of a JSON route (contract/requests 4). */
 const BODY_LIMIT = 256 * 1024;
 
-/** How long a caller may take to send a body that is read as a whole. */
+/** How long a caller may take to send a buffered body. */
 const BODY_SECONDS = 30;
 
 const decoder = new TextDecoder('utf-8', {fatal: true});
@@ -39,12 +39,12 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 	const length = request.headers['content-length'];
 	// Nearly always it arrives together with the headers.
 	if (length !== undefined && request.readableLength === Number(length) && request.readableLength <= limit) {
-		const whole: Buffer | null = request.read();
+		const complete: Buffer | null = request.read();
 		request.resume();
-		return whole ?? Buffer.alloc(0);
+		return complete ?? Buffer.alloc(0);
 	}
 
-	// The server has no time limit for requests, because an import may take long; a body that is read as a whole has one.
+	// The server has no time limit for requests, because an import may take long; a buffered body has one.
 	let late: NodeJS.Timeout | undefined;
 	const tooLate = new Promise<never>((_, reject) => {
 		late = setTimeout(() => reject(bodyTooSlow()), BODY_SECONDS * 1000);
@@ -69,7 +69,7 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 
 /**
  * The JSON body; an absent one counts as `{}` (contract/requests 4).
- * @param alsoText accept text/plain too, which is what a browser's beacon sends.
+ * @param alsoText accept text/plain too, the type of a browser's beacon.
  * @throws 413, 415, or 400 for invalid JSON.
  */
 export const readJsonBody = async (

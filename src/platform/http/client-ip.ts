@@ -148,15 +148,15 @@ export const createClientIp = (trustedProxies: string[]) => {
 	};
 
 	return {
-		/** Whether the socket's peer is one of the proxies, so that its headers are trusted. */
+		/** Whether the socket's peer is one of the proxies, whose headers are trusted. */
 		isTrustedPeer: (request: IncomingMessage): boolean => isTrusted(peerOf(request)),
 
 		/** The caller's address: the right-most hop that is not a trusted proxy. IPv4, or IPv6 as of RFC 5952. */
 		ip: (request: IncomingMessage): string => untranslated(walk(request).ip),
 
 		/**
-		 * Scheme and host (with its port) as the caller wrote them. Where several proxies added an element each, it is
-		 * that of the outermost trusted one.
+		 * Scheme and host (with its port) as the caller wrote them. If several proxies added an element each, that of
+		 * the outermost trusted one counts.
 		 */
 		forwarded,
 

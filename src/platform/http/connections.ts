@@ -16,8 +16,8 @@ const PAUSE_MS = 5;
  * connection that seems idle may have a request in flight: it is answered with `Connection: close` first.
  */
 export const watchConnections = (server: Server, {max, log}: {max: number; log: Logger}) => {
-	// Changes with each connection, not with each request: the tables that a busy Set or Map leaves behind keep what was
-	// in them alive, which cost a quarter of a page (docs/measurements.md).
+	// Changes with each connection, not with each request: the tables that a busy Set or Map leaves behind keep their
+	// former entries alive, which cost a quarter of a page (docs/measurements.md).
 	const connections = new Map<Socket, Connection>();
 	const bodies = createBodyKeeper(connections);
 	let stopping = false;
@@ -72,11 +72,11 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 
 			const began = performance.now();
 			const quietMs = seconds * 1000 * QUIET_PART;
-			// Counted in turns, not by the clock: where this process had to wait for the machine, its clients had to as well.
+			// Counted in turns, not by the clock: if this process had to wait for the machine, its clients had to as well.
 			for (let quiet = 0; connections.size > 0 && quiet < quietMs && performance.now() < began + 10 * quietMs; ) {
 				hasCome = false;
 				await pause(PAUSE_MS);
-				// Timers run before sockets are read: what arrived during the pause is read in the rest of the turn.
+				// Timers run before sockets are read: bytes that arrived during the pause are read in the rest of the turn.
 				await nextTurn();
 				quiet = hasCome ? 0 : quiet + PAUSE_MS;
 			}

@@ -17,7 +17,7 @@ const MAX_MS = 200;
 
 /**
  * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits until none
- * arrives, and closes right after a look for more. The caller answers no request meanwhile.
+ * arrives, and closes right after a check for more. The caller answers no request meanwhile.
  */
 export const closeListener = async (server: TcpServer): Promise<void> => {
 	let hasCome = true;
@@ -27,7 +27,7 @@ export const closeListener = async (server: TcpServer): Promise<void> => {
 	for (let waited = 0; hasCome && waited < MAX_MS; waited += QUIET_MS) {
 		hasCome = false;
 		await pause(QUIET_MS);
-		// Timers run before sockets are read: what arrived during the pause is accepted in the rest of the turn.
+		// Timers run before sockets are read: connections that arrived during the pause are accepted in the rest of the turn.
 		await nextTurn();
 	}
 

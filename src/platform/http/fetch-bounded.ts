@@ -2,8 +2,8 @@
 const USUAL_BYTES = 256 * 1024;
 
 /**
- * `fetch` whose answer fails beyond so many bytes, as they are after decompression, and ends the connection: whoever
- * answers, or pretends to, decides how much that is. The signal of `init` bounds the time, of the body too.
+ * `fetch` whose answer fails beyond so many bytes, as they are after decompression, and ends the connection: the
+ * sender, which may be another than expected, decides its size. The signal of `init` bounds the time, of the body too.
  */
 export const fetchBounded = async (
 	url: string | URL,

@@ -1,7 +1,7 @@
 /** Parameters of a query, by name; a repeated one has a list. */
 export type Query = Record<string, string | string[]>;
 
-/** Most parameters that are read of a query; further ones are ignored. No route has a tenth as many. */
+/** Maximum parameters that are read of a query; further ones are ignored. No route has a tenth as many. */
 const MAX_PARAMETERS = 1000;
 
 /** The text after the `?` of a request's URL. */
@@ -42,7 +42,7 @@ export const readQuery = (url = ''): Query => {
 	return Object.fromEntries(found);
 };
 
-/** A percent-encoded text that another party sent; null where a % encodes no character. */
+/** A percent-encoded text that another party sent; null if a % encodes no character. */
 export const decodedText = (text: string): string | null => {
 	try {
 		return decodeURIComponent(text);

@@ -2,7 +2,7 @@ import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http
 import {Socket} from 'node:net';
 import {setTimeout as pause} from 'node:timers/promises';
 
-/** How much of an unneeded body is read, and for how long: as long as a needed one may take (body.ts). */
+/** Bounds of reading an unneeded body: its bytes, and the time that a needed one may take (body.ts). */
 const REST_BYTES = 1024 * 1024;
 const REST_MS = 30_000;
 /** How long the sender of a longer body may take to read the answer. */
@@ -46,8 +46,8 @@ const readRest = async (read: Socket | IncomingMessage, socket: Socket, isOver: 
 };
 
 /**
- * Ends a connection whose sender goes on: our side at once, and the rest after LINGER_MS. Nothing is read meanwhile, so
- * that the sender has to wait and reads the answer.
+ * Ends a connection whose sender goes on: our side at once, and the rest after LINGER_MS. Nothing is read meanwhile, because a
+ * sender that has to wait reads the answer.
  */
 const hangUp = (socket: Socket, lastWords = ''): void => {
 	socket.pause();
@@ -80,8 +80,8 @@ const answerBelowHttp = (code = ''): {status: number; text: string} | null => {
 
 /**
  * Keeps a connection open while its sender still sends. TCP resets a connection that is closed with unread bytes, and
- * the sender, such as a proxy, then loses the answer. The rest is read and dropped, within bounds, so that an endless
- * body does not keep a connection.
+ * the sender, such as a proxy, then loses the answer. The rest is read and dropped, within bounds, because an endless
+ * body must not keep a connection.
  */
 export const createBodyKeeper = (connections: Map<Socket, Connection>) => {
 	const release = (connection: Connection, request: IncomingMessage): void => {
@@ -111,7 +111,7 @@ export const createBodyKeeper = (connections: Map<Socket, Connection>) => {
 		}
 	};
 
-	/** An answer is sent, or its connection is gone. One function for all, so that a request makes none. */
+	/** An answer is sent, or its connection is gone. One function for all requests. */
 	function answered(this: ServerResponse): void {
 		const {req: request} = this;
 		const connection = connections.get(request.socket);

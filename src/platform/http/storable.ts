@@ -3,7 +3,7 @@ import type {FieldFault} from '../errors.ts';
 /** Deeper than any valid body; without a bound a small body could be deep enough to exhaust the stack. */
 const MAX_DEPTH = 64;
 
-/** Whether a JSON value is too deep, so that walking or writing it could exhaust the stack. */
+/** Whether a JSON value is too deep: walking or writing it could exhaust the stack. */
 export const isTooDeep = (value: unknown, levels = MAX_DEPTH): boolean =>
 	typeof value === 'object' &&
 	value !== null &&
@@ -15,7 +15,7 @@ export const hasInfinity = (value: unknown): boolean =>
 		? Object.values(value).some(hasInfinity)
 		: value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 
-/** What is wrong at a place within a value, and which place it is. */
+/** A fault within a value, and its place. */
 type Fault = {path: string[]; rule: string};
 
 const TOO_LARGE = 'must be a number between -1.7976931348623157e308 and 1.7976931348623157e308';

@@ -62,7 +62,7 @@ const nothingWrong: FieldFault[] = [];
 
 /**
  * Adds options to schemas once: joi would merge the options of a call with the schema's own for every value, which
- * takes as long as validating it. The schema's own options win, as they do in a call.
+ * takes as long as validating it. The schema's own options take precedence, as in a call.
  */
 const preparedWith = (options: Joi.ValidationOptions) => {
 	const prepared = new WeakMap<Joi.Schema, Joi.Schema>();
@@ -74,7 +74,7 @@ const preparedWith = (options: Joi.ValidationOptions) => {
 
 		const {preferences} = schema.describe() as {preferences?: Joi.ValidationOptions};
 		if (preferences?.messages !== undefined) {
-			throw new Error('the messages of a whole part of a request would be lost');
+			throw new Error('the messages of a part of a request would be lost');
 		}
 
 		const ready = schema.prefs({...options, ...preferences}).error(first) as Joi.Schema<T>;
@@ -169,7 +169,7 @@ export const isoDateTime = (): Joi.Schema<Date> =>
 			const normal = text.replace(',', '.').toUpperCase();
 			const date = new Date(match[9] ? normal : `${normal}Z`);
 			const day = Number(match[3]);
-			// Date turns 31 February into March, which is not what the caller meant.
+			// Date turns 31 February into March.
 			const exists = day <= new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
 			if (Number.isNaN(date.getTime()) || !exists || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999) {
 				return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});

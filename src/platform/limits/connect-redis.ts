@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 /** A connection to one Redis, found through Sentinels or not, or to the nodes of a Cluster. */
 export type RedisConnection = Redis | Cluster;
 
-/** How soon a connection tries again. */
+/** The delay before another attempt to connect. */
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 5), 1000);
 
 /**
@@ -23,10 +23,10 @@ const failFast = {
 	socketTimeout: 2000,
 } satisfies RedisOptions;
 
-/** Options of a connection that only listens, and so may be silent for long. */
+/** Options of a connection that only listens, so it may be silent for long. */
 const listening = {connectTimeout: 1000, keepAlive: 10_000} satisfies RedisOptions;
 
-/** How often a Cluster is asked which node has what. */
+/** How often the slots of a Cluster's nodes are read. */
 const SLOTS_REFRESH_MS = 2000;
 
 const authOf = ({username, password, isTls}: RedisAddress) => ({
@@ -40,14 +40,14 @@ const sentinelsOf = ({nodes, name, sentinelPassword, isTls}: RedisAddress) => ({
 	name: name ?? '',
 	sentinelRetryStrategy: retryStrategy,
 	sentinelCommandTimeout: 1000,
-	// The Sentinels say when another one takes over.
+	// The Sentinels announce a new primary.
 	failoverDetector: true,
 	...(sentinelPassword === null ? {} : {sentinelPassword}),
 	...(isTls ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {}),
 });
 
 /**
- * A connection to the Redis of a REDIS_URL. The library is loaded only where Redis is configured: it is an eighth of a
+ * A connection to the Redis of a REDIS_URL. The library is loaded only if Redis is configured: it is an eighth of a
  * start.
  * @param options.isPatient whether commands wait for the connection, as those of a command do; else they fail at once.
  * @param options.isListening whether it subscribes and does nothing else.
@@ -94,12 +94,12 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 	});
 };
 
-/** How soon a connection that ended is begun again. */
+/** The delay before a connection that ended is opened again. */
 const REVIVAL_MS = 100;
 
 /**
- * Begins a connection again wherever it ends: ioredis ends one for good when a Sentinel announces a failover while it
- * connects.
+ * Opens a connection again whenever it ends: ioredis ends a connection for good if a Sentinel announces a failover while
+ * it connects.
  * @param isWanted false once the owner has closed it.
  */
 export const keepConnected = (connection: RedisConnection, isWanted: () => boolean): void => {

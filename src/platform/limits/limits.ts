@@ -35,7 +35,7 @@ export const bodyLimits = {
 	sdkDeviceLinks: {name: 'sdkDeviceLinks', max: 20, windowSeconds: MINUTE, per: 'device'},
 } as const satisfies Record<string, Limit>;
 
-/** Limits of side effects, whose request is answered all the same: `/data` registers no more devices of the address. */
+/** Limits of side effects; the request is answered anyway: `/data` registers no more devices of the address. */
 export const allowances = {
 	visitDevices: {name: 'visitDevices', max: 200, windowSeconds: DAY, per: 'ip'},
 } as const satisfies Record<string, Limit>;
@@ -58,7 +58,7 @@ export const limitOfPlan = (limit: Limit, own: PlanLimits | undefined): Limit =>
 };
 
 /**
- * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the whole
+ * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the
  * /64 counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
  */
 export const limitSubjectOf = (ip: string): string => {

@@ -22,9 +22,9 @@ const firstAfter = (times: readonly number[], time: number): number => {
  * @param maxSubjects how many subjects of one limit are distinguished within a window; at most twice as many are held.
  */
 export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubjects?: number}) => {
-	// The times (milliseconds) of the latest admitted requests of a subject, after fewer that count no longer: to remove
-	// each as it ends would move all others each time. They begin with one that counts no longer, because an array of one
-	// number takes a third of one that an empty array grows to.
+	// The times (milliseconds) of the latest admitted requests of a subject, after expired ones: removing each as it
+	// expires would move all others each time. They begin with an expired time, because an array of one number takes a
+	// third of the memory of an array that grows from empty.
 	const subjects = createSubjects({clock, max: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
 
 	return {

@@ -9,10 +9,10 @@ export type TimeSource = 'server' | Clock;
 
 /**
  * The log of one subject is a list of the times (milliseconds) of its latest `max` admitted requests, about 10 bytes
- * each: 10 KB for 1,000 per second, where a sorted set takes ten times that. A request is admitted when the `max`-th
- * latest is a window ago. Where the time ran backwards (a set clock, a failover) the log is moved along with it, so
- * that no caller waits longer than one window. Returns for each key 0, or the milliseconds until a request can be
- * admitted. A key that stands there several times is counted as often.
+ * each: 10 KB for 1,000 per second; a sorted set takes ten times that. A request is admitted when the `max`-th
+ * latest is a window ago. If the time ran backwards (a set clock, a failover), the log is moved with it, because no
+ * caller may wait longer than one window. Returns for each key 0, or the milliseconds until a request can be
+ * admitted. A repeated key is counted as often.
  */
 const SCRIPT = `
 local margin, now = tonumber(ARGV[1]), tonumber(ARGV[2])

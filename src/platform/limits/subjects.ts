@@ -8,8 +8,8 @@ const MAX_SUBJECTS = 200_000;
 /**
  * A value per limit and subject, created on first use and forgotten at least a window after its last use: of two
  * generations the older one is dropped. That frees idle subjects without a timer and without a search.
- * @param max this many new subjects of a limit end a generation early, so that a flood of addresses takes bounded memory;
- * the longest silent subjects are forgotten.
+ * @param max new subjects of a limit that end a generation early: a flood of addresses takes bounded memory, and the
+ * subjects that were silent for longest are forgotten.
  */
 export const createSubjects = <V>({
 	clock,
@@ -41,7 +41,7 @@ export const createSubjects = <V>({
 	return {
 		/**
 		 * The time in milliseconds, which never runs backwards: if the clock is set back, it continues from the latest
-		 * reading, so that logs keep their order and no caller waits longer than one window.
+		 * reading: logs keep their order and no caller waits longer than one window.
 		 */
 		now: (): number => {
 			const reading = clock.now().getTime();

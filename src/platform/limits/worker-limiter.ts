@@ -4,7 +4,7 @@ import type {Check, Limiter} from './limiter.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
 import {oncePerTurn} from './once-per-turn.ts';
 
-/** A worker's message: what it must count. A check that is null asks whether the shared windows decide. */
+/** A worker's requests to count. A check that is null asks whether the shared windows decide. */
 export type LimitChecks = {is: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
 
 /** The supervisor's answer: the wait of each check, in order. */
@@ -43,7 +43,7 @@ export const createWorkerLimiter = (
 		},
 		close: () => own.close(),
 		receive: ({request, waits}) => {
-			// Also an answer that comes too late: the supervisor answers again.
+			// Even if the answer is too late: the supervisor answers again.
 			isSilent = false;
 			requests.resolve(request, waits);
 		},

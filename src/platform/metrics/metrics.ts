@@ -9,7 +9,7 @@ const NO_ROUTE = 'none';
 type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
 
 /**
- * The service's own metrics. Each service has a registry of its own, so that several can run in one process. Label
+ * The service's own metrics. Each service has a registry of its own, because several can run in one process. Label
  * values come from closed sets, because each combination is kept forever.
  */
 export const createMetrics = (clock: Clock) => {
@@ -125,7 +125,7 @@ export const createMetrics = (clock: Clock) => {
 		 * @param isDone whether a result is a success; others do not count as failures.
 		 */
 		job: async <T>(name: string, work: Promise<T>, isDone: (result: T) => boolean = () => true): Promise<T> => {
-			// Recorded at its start, so that a run that never ends is visible.
+			// Recorded at its start, because a run that never ends must be visible.
 			successes.inc({task: name}, 0);
 			failures.inc({task: name}, 0);
 			try {

@@ -13,8 +13,8 @@ export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
 };
 
 /**
- * Process metrics with the names of prom-client's default ones, so that common dashboards work; those collect many
- * more, and have no rule for several processes.
+ * Process metrics with the names of prom-client's default ones, for common dashboards. prom-client collects many more and
+ * has no rule for several processes.
  */
 export const readProcess = ({gauge, counter}: Snapshot, delay: IntervalHistogram): void => {
 	const {user, system} = process.cpuUsage();

@@ -5,8 +5,8 @@ export type Barrier = {
 	/** To be sent on the channel, after the write. */
 	message: string;
 	/**
-	 * Resolves when all processes that may trust their caches have acknowledged. Call it after the commit, so that
-	 * processes that started before it are included.
+	 * Resolves when all processes that may trust their caches have acknowledged. Call it after the commit, because
+	 * processes that started before it must be included.
 	 */
 	passed(): Promise<void>;
 };

@@ -5,30 +5,30 @@ const CHANNEL = 'oplink:processes';
 
 /** The line through Redis, one behind Sentinels, or a Cluster. */
 export const createRedisLine = (redisUrl: string): PeerLine => {
-	const speaking = connectRedis(redisUrl);
-	const hearing = connectRedis(redisUrl, {isListening: true});
+	const publisher = connectRedis(redisUrl);
+	const subscriber = connectRedis(redisUrl, {isListening: true});
 	let isClosed = false;
-	for (const connection of [speaking, hearing]) {
+	for (const connection of [publisher, subscriber]) {
 		keepConnected(connection, () => !isClosed);
 		// The limits report an outage.
 		connection.on('error', () => {});
 	}
 
-	// At each connection: a subscription that is asked for without one is lost in a long outage.
-	hearing.on('ready', () => {
-		hearing.subscribe(CHANNEL).catch(() => {});
+	// At each connection, because a subscription that is requested without one is lost in a long outage.
+	subscriber.on('ready', () => {
+		subscriber.subscribe(CHANNEL).catch(() => {});
 	});
 	return {
 		say: (text) => {
-			speaking.publish(CHANNEL, text).catch(() => {});
+			publisher.publish(CHANNEL, text).catch(() => {});
 		},
 		onText: (listener) => {
-			hearing.on('message', (_channel: string, text: string) => listener(text));
+			subscriber.on('message', (_channel: string, text: string) => listener(text));
 		},
 		close: () => {
 			isClosed = true;
-			speaking.disconnect();
-			hearing.disconnect();
+			publisher.disconnect();
+			subscriber.disconnect();
 		},
 	};
 };

@@ -7,8 +7,8 @@ const PAUSE_MS = 100;
 const PATIENCE_MS = 3000;
 
 /**
- * Reads again where a connection was lost a moment after memory was trusted: in a failover one process hears the new
- * primary before the connections of another one lead there. A process that is alone has its memory.
+ * Repeats a read that lost its connection shortly after memory was trusted: in a failover one process receives messages of
+ * the new primary before the connections of another lead there. A process that is alone uses its memory.
  */
 const readThroughFailover = async <T>(feed: ChangeFeed, read: () => Promise<T>): Promise<T> => {
 	for (const began = performance.now(); ; ) {
@@ -40,7 +40,7 @@ type Entries<T> = {
 
 /**
  * Reads of the values of a cache: concurrent callers share one. If the database cannot be reached, a cached value
- * replaces it only if no other process is known, because then nobody has written meanwhile. A process that has lost
+ * replaces it only if no other process is known, because then no process has written meanwhile. A process that has lost
  * contact with others reports the failure instead of answering with stale data.
  */
 export const createSharedReads = <T>(feed: ChangeFeed, {use, peek, keep}: Entries<T>) => {

@@ -3,7 +3,7 @@ import type {ChangeFeed} from './change-feed.ts';
 import type {Change} from './change-message.ts';
 import {createSharedReads} from './shared-reads.ts';
 
-/** A cache of few or rarely changing values, which is cleared as a whole. */
+/** A cache of few or rarely changing values, which is cleared as one. */
 export type SmallCache<T> = {
 	/** The value of a key, cached while the change feed is trusted; concurrent callers share one read. */
 	get(key: string, read: () => Promise<T>): Promise<T>;
