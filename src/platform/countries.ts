@@ -3,8 +3,8 @@ import {readFile} from 'node:fs/promises';
 import {LRUCache} from 'lru-cache';
 import {type CountryResponse, Reader} from 'mmdb-lib';
 import type {Logger} from 'pino';
+import {plainIp} from './http/client-ip.ts';
 import {fieldsOf} from './http/untrusted-json.ts';
-import {plainIp} from './plain-ip.ts';
 import {createRereadFile, stampOf} from './reread-file.ts';
 
 /** Maximum decoded entries that are kept: a country has few. */

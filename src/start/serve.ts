@@ -16,11 +16,17 @@ import type {OtherWorkers} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
-import {DATABASE_GRACE_SECONDS, openUnlessStopped} from './open-migrated.ts';
+import {
+	DATABASE_GRACE_SECONDS,
+	nextSignal,
+	openUnlessStopped,
+	STOPS,
+	type Stop,
+	stoppedEarly,
+} from './open-unless-stopped.ts';
 import {createOtherWorkers} from './other-workers.ts';
 import {leaveAddress} from './own-address.ts';
 import {type RunningService, startService} from './server.ts';
-import {nextSignal, STOPS, type Stop, stoppedEarly} from './stop-signal.ts';
 import {Supervisor} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 

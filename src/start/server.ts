@@ -1,8 +1,7 @@
 import {createServer, type RequestListener} from 'node:http';
 import type {Db} from '../platform/db/db.ts';
-import {watchConnections} from '../platform/http/connections.ts';
+import {connectionsWithin, watchConnections} from '../platform/http/connections.ts';
 import {type Entrance, ownPort} from '../platform/http/entrance.ts';
-import {connectionsWithin} from '../platform/http/open-files.ts';
 import {listenerUrl} from '../platform/http/port.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {createDoor} from '../visits/resolution/door.ts';

@@ -6,8 +6,8 @@ import {closeListener} from '../platform/http/entrance.ts';
 import {type ListenAddress, listenAt} from '../platform/http/port.ts';
 import type {Limiter} from '../platform/limits/limiter.ts';
 import {decideForWorker} from '../platform/limits/worker-limiter.ts';
-import {createHandOver, type HandOver} from './hand-over.ts';
-import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
+import {HandOver} from './hand-over.ts';
+import type {SupervisorMessage, WorkerMessage} from './supervisor-channel.ts';
 import {createClicksOfWorkers} from './worker-clicks.ts';
 
 /** A worker that lived shorter than this is restarted after a pause. */
@@ -97,7 +97,7 @@ export class Supervisor {
 	constructor(options: Options) {
 		this.#options = options;
 		this.#gathering = createGathering({workers: options.count, waitMs: FIGURES_WAIT_MS});
-		this.#handOver = createHandOver({maxWaiting: options.maxWaiting});
+		this.#handOver = new HandOver({maxWaiting: options.maxWaiting});
 	}
 
 	/**

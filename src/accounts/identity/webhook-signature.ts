@@ -1,9 +1,8 @@
 import {timingSafeEqual} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
-import {isWebhookSecret} from '../../platform/config/webhook-secret.ts';
 import {invalidWebhookSignature} from '../../platform/errors.ts';
 import {isTooDeep} from '../../platform/http/storable.ts';
-import {signWebhook} from '../../platform/sign-webhook.ts';
+import {isWebhookSecret, signWebhook} from '../../platform/sign-webhook.ts';
 import {timeIn} from './provider-payloads.ts';
 
 /** What an event says. `id` is the same for all attempts. */

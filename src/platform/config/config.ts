@@ -3,14 +3,13 @@ import {isIP} from 'node:net';
 import path from 'node:path';
 import {geoipFault} from '../countries.ts';
 import {relayRangesFault} from '../relay-ranges.ts';
+import {isWebhookSecret} from '../sign-webhook.ts';
 import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
-import {placeholderWarning} from './placeholder-prices.ts';
-import {type Plans, readPlans, shippedPlans} from './plans.ts';
+import {type Plans, placeholderWarning, readPlans, shippedPlans} from './plans.ts';
 import {type Environment, readVariables, type ValuesOf} from './variable.ts';
 import {variables} from './variables.ts';
-import {isWebhookSecret} from './webhook-secret.ts';
 
 /** All faults of the environment, one sentence each. */
 export class ConfigError extends Error {

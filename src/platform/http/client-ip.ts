@@ -1,4 +1,4 @@
-import type {IncomingMessage} from 'node:http';
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {isIP, isIPv4} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
@@ -26,6 +26,10 @@ const normalForm = (text: string): string | null => {
 	const [address = ''] = text.split('%', 1);
 	return isIP(address) === 0 ? null : ipaddr.process(address).toString();
 };
+
+/** An IPv4 address in an IPv6 one as itself. */
+export const plainIp = (ip: string): string =>
+	ip.includes(':') && (ip.includes('.') || /^::ffff:/i.test(ip)) ? ipaddr.process(ip).toString() : ip;
 
 /** The IPv4 caller behind a NAT64 address. RFC 6052 3.1: the prefix stands for public addresses only. */
 const untranslated = (ip: string): string => {
@@ -83,6 +87,21 @@ const addressOfEntry = (entry: string): string | null => {
 	return normalForm(ip);
 };
 
+/** Scheme and host that trusted proxies added to the headers. @param hops their number. */
+const originOf = (headers: IncomingHttpHeaders, hops: number): Forwarded => {
+	const outermost = (header: string | string[] | undefined): string | null => {
+		const list = listOf(header);
+		return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
+	};
+	const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
+	const host = outermost(headers['x-forwarded-host']);
+	return {
+		trusted: true,
+		proto: proto === 'http' || proto === 'https' ? proto : null,
+		host: host !== null && hostnameOf(host) !== null ? host : null,
+	};
+};
+
 /**
  * Reads the caller's address from the socket and, behind trusted proxies only, from X-Forwarded-*.
  * @param trustedProxies CIDRs and addresses that are isProxyRange.
@@ -133,18 +152,7 @@ export const createClientIp = (trustedProxies: string[]) => {
 			return {trusted: false, proto: null, host: null};
 		}
 
-		const {hops} = walk(request);
-		const outermost = (header: string | string[] | undefined): string | null => {
-			const list = listOf(header);
-			return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
-		};
-		const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
-		const host = outermost(headers['x-forwarded-host']);
-		return {
-			trusted: true,
-			proto: proto === 'http' || proto === 'https' ? proto : null,
-			host: host !== null && hostnameOf(host) !== null ? host : null,
-		};
+		return originOf(headers, walk(request).hops);
 	};
 
 	return {

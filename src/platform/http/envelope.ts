@@ -2,8 +2,9 @@ import {randomUUID} from 'node:crypto';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
+import {isConnectionFault} from '../db/db.ts';
+import {databaseUnavailable, HttpError, serverFailure} from '../errors.ts';
 import type {Metrics} from '../metrics/metrics.ts';
-import {errorBody, errorHeaders, rawPath, refusalOf} from './error-answer.ts';
 import type {Exchange} from './exchange.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
@@ -11,6 +12,41 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 /** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (contract/requests 2). */
 export const requestIdOf = (header: string | string[] | undefined): string =>
 	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
+
+/** A request URL's path as it was sent, without the query, and without the origin that proxies may send (RFC 9112, 3.2.2). */
+export const rawPath = (url: string | undefined): string =>
+	/^(?:https?:\/\/[^/?]*)?([^?]*)/i.exec(url ?? '')?.[1] || '/';
+
+/** The refusal of an error: itself, 503 if the database is unavailable, otherwise 500. */
+export const refusalOf = (error: unknown): HttpError => {
+	if (error instanceof HttpError) {
+		return error;
+	}
+
+	return isConnectionFault(error) ? databaseUnavailable() : serverFailure();
+};
+
+/** The headers of every error response that is no page. */
+export const errorHeaders = ({code, retryAfter}: HttpError): Record<string, string> => ({
+	'Cache-Control': 'no-store',
+	'X-Error-Code': code,
+	...(retryAfter === null ? {} : {'Retry-After': String(retryAfter)}),
+});
+
+/** The body of every error response (contract/requests 1). */
+export const errorBody = (
+	error: HttpError,
+	{now, url, requestId}: {now: Date; url: string | undefined; requestId: string},
+) => ({
+	statusCode: error.status,
+	error: error.statusName,
+	message: error.message,
+	details: error.details,
+	...error.extras,
+	timestamp: now.toISOString(),
+	path: rawPath(url),
+	requestId,
+});
 
 /**
  * The outermost layer: gives the request its id, turns every error into the one envelope, and logs the request when it

@@ -78,39 +78,39 @@ const answerBelowHttp = (code = ''): {status: number; text: string} | null => {
 			};
 };
 
+const release = (connection: Connection, request: IncomingMessage): void => {
+	if (connection.request === request) {
+		connection.request = null;
+		connection.response = null;
+	}
+};
+
+const finish = async (connection: Connection, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+	const {socket} = request;
+	// A sender that was too slow gets no more time.
+	if (!request.complete && !socket.destroyed && response.statusCode !== TOO_SLOW) {
+		await readRest(request, socket, () => request.complete);
+	}
+
+	if (socket.destroyed || connection.isMalformed) {
+		return;
+	}
+
+	if (!request.complete) {
+		hangUp(socket);
+	} else if (connection.isPostponed) {
+		Socket.prototype.destroySoon.call(socket);
+	} else {
+		release(connection, request);
+	}
+};
+
 /**
  * Keeps a connection open while its sender still sends. TCP resets a connection that is closed with unread bytes, and
  * the sender, such as a proxy, then loses the answer. The rest is read and dropped, within bounds, because an endless
  * body must not keep a connection.
  */
 export const createBodyKeeper = (connections: Map<Socket, Connection>) => {
-	const release = (connection: Connection, request: IncomingMessage): void => {
-		if (connection.request === request) {
-			connection.request = null;
-			connection.response = null;
-		}
-	};
-
-	const finish = async (connection: Connection, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-		const {socket} = request;
-		// A sender that was too slow gets no more time.
-		if (!request.complete && !socket.destroyed && response.statusCode !== TOO_SLOW) {
-			await readRest(request, socket, () => request.complete);
-		}
-
-		if (socket.destroyed || connection.isMalformed) {
-			return;
-		}
-
-		if (!request.complete) {
-			hangUp(socket);
-		} else if (connection.isPostponed) {
-			Socket.prototype.destroySoon.call(socket);
-		} else {
-			release(connection, request);
-		}
-	};
-
 	/** An answer is sent, or its connection is gone. One function for all requests. */
 	function answered(this: ServerResponse): void {
 		const {req: request} = this;

@@ -4,7 +4,22 @@ import type {Config} from '../platform/config/config.ts';
 import {migrateUp} from '../platform/db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../platform/db/open-database.ts';
 import {requirePlace} from '../visits/clicks/clickhouse/storage-location.ts';
-import {type Stop, stoppedEarly} from './stop-signal.ts';
+
+/** The signals that stop a server. */
+export const STOPS = ['SIGINT', 'SIGTERM'] as const;
+
+export type Stop = (typeof STOPS)[number];
+
+/** The first of them to come. */
+export const nextSignal = (): Promise<Stop> =>
+	new Promise((resolve) => {
+		for (const signal of STOPS) {
+			process.once(signal, () => resolve(signal));
+		}
+	});
+
+/** The exit code of a start that a signal ends (contract/operations 15). systemd, which sends SIGTERM, expects 0. */
+export const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
 
 /** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */
 export const DATABASE_GRACE_SECONDS = 5;
