@@ -10,7 +10,7 @@ import {network, visit} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 
-test('DuckDB reads exports of clicks and events as docs/export.md says', async (t) => {
+test('DuckDB reads exports of clicks and events as docs/reports.md says', async (t) => {
 	const {acme, ...made} = await linked(service, {channel: 'email'});
 	const host = network();
 	for (let index = 1; index <= 5; index += 1) {
