@@ -89,7 +89,6 @@ test('97 of 100 robots of every kind are recognized, and no person’s browser i
 
 test('docs/measurements.md has the table that these figures make', (t) => {
 	const table = [
-		...TAGS.map((tag) => row(`robots: ${tag}`, tagged(tag))),
 		row('robots: all of crawler-user-agents', seen(crawlers)),
 		row('robots: of our own list', ownOf(true)),
 		row('people: user-agents', browsers),
