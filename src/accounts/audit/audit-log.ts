@@ -1,7 +1,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import {HOUR_MS} from '../../platform/clock.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 
 /** The actor, in the priority of contract/operations 4. */
 type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
@@ -127,4 +127,4 @@ export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: Au
 
 /** An organization's records, newest first. */
 export const listAudit = (db: Db, organizationId: string, query: PageQuery): Promise<Page<AuditRecord>> =>
-	readPage(db('audit_log').where({organization_id: organizationId}), query, 'at DESC, id DESC', toJson);
+	readPage(db('audit_log').where({organization_id: organizationId}), query, descending('at', 'id'), toJson);

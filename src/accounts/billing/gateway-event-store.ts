@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {GatewayName} from './subscription.ts';
 
 export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';
@@ -114,6 +114,6 @@ export const createGatewayEventStore = (db: Db) => ({
 		readPage(
 			db('gateway_events').where(toColumns(filter)).select(columns.list),
 			{page, limit},
-			'received_at DESC, id DESC',
+			descending('received_at', 'id'),
 		),
 });

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Currency} from '../../platform/config/plans.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {GatewayName} from './subscription.ts';
 
 /** A payment; `gatewayInvoiceId` is the invoice (A) or the transaction (B). */
@@ -46,7 +46,7 @@ export const createInvoiceStore = (db: Db) => ({
 		readPage(
 			db('billing_invoices').where({organization_id: organizationId}).select(columns.list),
 			query,
-			'paid_at DESC, id DESC',
+			descending('paid_at', 'id'),
 			toJson,
 		),
 

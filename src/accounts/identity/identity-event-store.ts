@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 import type {Delivery, ProviderEvent} from './webhook-signature.ts';
 
@@ -79,7 +79,7 @@ export const createIdentityEventStore = (db: Db) => ({
 	},
 
 	list: ({page, limit, ...filter}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<IdentityEventJson>> =>
-		readPage(db('identity_events').where(filter).select(columns.list), {page, limit}, 'received_at DESC, id DESC'),
+		readPage(db('identity_events').where(filter).select(columns.list), {page, limit}, descending('received_at', 'id')),
 });
 
 /** The statements on deliveries of the identity provider, by their `svix-id`. */

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {organizationNameTaken} from '../../platform/errors.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {generateOrgKey} from './org-key.ts';
@@ -136,7 +136,7 @@ export const createOrganizationStore = (db: Db) => {
 						query.whereRaw(`id IN (${OWNERS})`, {id: isUuid(owns) ? owns : null, name: owns});
 					}
 				});
-			return readPage(all, page, 'created_at DESC, id DESC');
+			return readPage(all, page, descending('created_at', 'id'));
 		},
 	};
 };

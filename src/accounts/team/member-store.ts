@@ -1,6 +1,6 @@
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {countRows, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {countRows, descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {Member} from './member.ts';
 
 const columns: Columns<Member> = columnsOf(
@@ -30,7 +30,7 @@ export const createMemberStore = (db: Db, organizationId: string) => {
 
 	return {
 		list: (query: PageQuery): Promise<Page<Member>> =>
-			readPage(members().select(columns.list), query, 'joined_at DESC, user_id DESC'),
+			readPage(members().select(columns.list), query, descending('joined_at', 'user_id')),
 
 		find: async (userId: string): Promise<Member | null> =>
 			(await members().where({user_id: userId}).first(columns.list)) ?? null,

@@ -3,7 +3,7 @@ import type {Scope} from '../../platform/config/operator-scopes.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {invalidAdminToken, tokenNameTaken} from '../../platform/errors.ts';
 
 /** A token as the API shows it. */
@@ -72,7 +72,7 @@ export const createTokenStore = (db: Db) => ({
 
 	/** Live tokens, newest first. */
 	list: (query: PageQuery): Promise<Page<OperatorToken>> =>
-		readPage(db('operator_tokens').whereNull('revoked_at').select(selected(db)), query, 'created_at DESC, id DESC'),
+		readPage(db('operator_tokens').whereNull('revoked_at').select(selected(db)), query, descending('created_at', 'id')),
 
 	/** The holder of a token that is valid now; null if there is none. */
 	find: async (tokenHash: Buffer, now: Date): Promise<TokenHolder | null> =>

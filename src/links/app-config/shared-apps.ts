@@ -1,5 +1,6 @@
 import {FREE_PLAN, type Plans} from '../../platform/config/plans.ts';
-import type {Db} from '../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {
 	APPLE_LIMIT_BYTES,
 	type AppleApp,
@@ -13,28 +14,30 @@ import {hasIosApp, hasPlan, iosColumns} from './configured-apps.ts';
 /** An iOS app with a place in the shared link domain's file, or waiting for one. */
 type SharedApp = AppleApp & {organizationId: string; isFree: boolean};
 
-/** Names of all plans and of the free one. */
-type PlanNames = {plans: readonly string[]; freePlan: string};
-const namesOf = (plans: Plans): PlanNames => ({plans: Object.keys(plans), freePlan: FREE_PLAN});
-
 /** Serializes the assignment of places. The number must only differ from our other advisory locks. */
 const PLACES_LOCK = 7_201_009;
 
-const columns = `${iosColumns}, organizations.id AS "organizationId", upper(organizations.plan) = :freePlan AS "isFree"`;
-const joined = 'app_configs JOIN organizations ON organizations.id = app_configs.organization_id';
+const isFree = sql`upper(organizations.plan) = ${FREE_PLAN}`;
+const configs = sql`app_configs JOIN organizations ON organizations.id = app_configs.organization_id`;
+const isEntitled = (plans: Plans): Sql => sql`${hasIosApp} AND ${hasPlan(Object.keys(plans))}`;
+const isWaiting = (plans: Plans): Sql => sql`shared_at IS NULL AND ${isEntitled(plans)}`;
 
-const apps = async (trx: Db, rest: string, bindings: Record<string, unknown>): Promise<SharedApp[]> =>
-	(await trx.raw<{rows: SharedApp[]}>(`SELECT ${columns} FROM ${joined} WHERE ${rest}`, bindings as never)).rows;
+/** @param rest conditions, and the order. */
+const apps = (trx: Db, rest: Sql): Promise<SharedApp[]> =>
+	run(
+		trx,
+		sql`SELECT ${iosColumns}, organizations.id AS "organizationId", ${isFree} AS "isFree" FROM ${configs} WHERE ${rest}`,
+	);
 
 /** Apps with a place, oldest first, after removing those no longer entitled to one. */
-const readPlaced = async (trx: Db, names: PlanNames): Promise<SharedApp[]> => {
-	await trx.raw('SELECT pg_advisory_xact_lock(?)', [PLACES_LOCK]);
-	await trx.raw(
-		`UPDATE app_configs SET shared_at = NULL FROM organizations WHERE organizations.id = app_configs.organization_id
-			AND shared_at IS NOT NULL AND (${hasIosApp} AND ${hasPlan}) IS NOT TRUE`,
-		names as never,
+const readPlaced = async (trx: Db, plans: Plans): Promise<SharedApp[]> => {
+	await execute(trx, sql`SELECT pg_advisory_xact_lock(${PLACES_LOCK})`);
+	await execute(
+		trx,
+		sql`UPDATE app_configs SET shared_at = NULL FROM organizations WHERE organizations.id = app_configs.organization_id
+			AND shared_at IS NOT NULL AND (${isEntitled(plans)}) IS NOT TRUE`,
 	);
-	return apps(trx, 'shared_at IS NOT NULL ORDER BY shared_at, org_key COLLATE "C"', names);
+	return apps(trx, sql`shared_at IS NOT NULL ORDER BY shared_at, org_key COLLATE "C"`);
 };
 
 const setPlaces = async (trx: Db, organizationIds: readonly string[], at: Date | null): Promise<void> => {
@@ -52,14 +55,13 @@ const roomFor = (isFree: boolean, others: readonly SharedApp[]): number => {
 };
 
 /** Apps small enough to fit, longest waiting first; at most as many as could get a place. */
-const readWaiting = (trx: Db, names: PlanNames, placed: readonly SharedApp[]): Promise<SharedApp[]> => {
+const readWaiting = (trx: Db, plans: Plans, placed: readonly SharedApp[]): Promise<SharedApp[]> => {
 	const [room, freeRoom] = [roomFor(false, placed), roomFor(true, placed)];
 	return apps(
 		trx,
-		`shared_at IS NULL AND ${hasIosApp} AND ${hasPlan} AND :least + length(ios->>'bundleId')
-			<= CASE WHEN upper(organizations.plan) = :freePlan THEN CAST(:freeRoom AS int) ELSE :room END
-		ORDER BY app_configs.created_at, org_key COLLATE "C" LIMIT :most`,
-		{...names, least: MIN_ENTRY_BYTES, room, freeRoom, most: Math.ceil(Math.max(room, 0) / MIN_ENTRY_BYTES)},
+		sql`${isWaiting(plans)} AND ${MIN_ENTRY_BYTES} + length(ios->>'bundleId')
+			<= CASE WHEN ${isFree} THEN CAST(${freeRoom} AS int) ELSE ${room} END
+		ORDER BY app_configs.created_at, org_key COLLATE "C" LIMIT ${Math.ceil(Math.max(room, 0) / MIN_ENTRY_BYTES)}`,
 	);
 };
 
@@ -78,12 +80,9 @@ const admit = (placed: readonly SharedApp[], waiting: readonly SharedApp[]): Sha
 	});
 };
 
-const countWaiting = async (trx: Db, names: PlanNames): Promise<number> => {
-	const {rows} = await trx.raw<{rows: Array<{waiting: number}>}>(
-		`SELECT CAST(count(*) AS int) AS waiting FROM ${joined} WHERE shared_at IS NULL AND ${hasIosApp} AND ${hasPlan}`,
-		names as never,
-	);
-	return rows[0]?.waiting ?? 0;
+const countWaiting = async (trx: Db, plans: Plans): Promise<number> => {
+	const statement = sql`SELECT CAST(count(*) AS int) AS waiting FROM ${configs} WHERE ${isWaiting(plans)}`;
+	return onlyRow(await run<{waiting: number}>(trx, statement)).waiting;
 };
 
 const idsOf = (chosen: readonly SharedApp[]): string[] => chosen.map(({organizationId}) => organizationId);
@@ -98,18 +97,17 @@ export const settlePlaces = async (
 	plans: Plans,
 	now: Date,
 ): Promise<{placed: AppleApp[]; waiting: number}> => {
-	const names = namesOf(plans);
-	const known = await readPlaced(trx, names);
+	const known = await readPlaced(trx, plans);
 	// A restored or edited database may contain more than fit: the newest ones are removed.
 	let bytes = fileBytes([]);
 	const kept = known.filter((app) => {
 		bytes += entryBytes(app);
 		return bytes <= APPLE_LIMIT_BYTES;
 	});
-	const admitted = admit(kept, await readWaiting(trx, names, kept));
+	const admitted = admit(kept, await readWaiting(trx, plans, kept));
 	await setPlaces(trx, idsOf(known.filter((app) => !kept.includes(app))), null);
 	await setPlaces(trx, idsOf(admitted), now);
-	return {placed: [...kept, ...admitted], waiting: await countWaiting(trx, names)};
+	return {placed: [...kept, ...admitted], waiting: await countWaiting(trx, plans)};
 };
 
 /**
@@ -118,12 +116,8 @@ export const settlePlaces = async (
  * @returns false if there is no room.
  */
 export const takePlace = async (trx: Db, organizationId: string, plans: Plans, now: Date): Promise<boolean> => {
-	const names = namesOf(plans);
-	const placed = await readPlaced(trx, names);
-	const [own] = await apps(trx, `organizations.id = :organizationId AND ${hasIosApp} AND ${hasPlan}`, {
-		...names,
-		organizationId,
-	});
+	const placed = await readPlaced(trx, plans);
+	const [own] = await apps(trx, sql`organizations.id = ${organizationId} AND ${isEntitled(plans)}`);
 	if (own === undefined) {
 		return true;
 	}

@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 import {channelTaken, organizationNotFound} from '../../platform/errors.ts';
 import type {Channel} from './channel.ts';
 
@@ -26,11 +27,10 @@ export const channelExists = async (db: Db, organizationId: string, name: string
 /** The statements on channels, over a pool or a transaction. */
 export const createChannelStore = (db: Db) => ({
 	list: (organizationId: string, page: PageQuery): Promise<Page<Channel>> =>
-		readPage(
-			db('channels').where({organization_id: organizationId}).select(columns.list),
-			page,
-			'created_at DESC, name',
-		),
+		readPage(db('channels').where({organization_id: organizationId}).select(columns.list), page, [
+			...descending('created_at'),
+			'name',
+		]),
 
 	find: async (organizationId: string, id: string): Promise<Channel | null> =>
 		(await db('channels').where({organization_id: organizationId, id}).first(columns.list)) ?? null,
@@ -57,16 +57,11 @@ export const createChannelStore = (db: Db) => ({
 			.returning(columns.list)
 			.catch(nameTaken(to));
 		// In the order of `lockAll` of links, to avoid deadlocks with imports.
-		await db('links')
-			.whereIn(
-				'id',
-				db('links')
-					.where({...own, channel: from})
-					.orderBy('id')
-					.forUpdate()
-					.select('id'),
-			)
-			.update({channel: to, updated_at: now});
+		await execute(
+			db,
+			sql`UPDATE links SET channel = ${to}, updated_at = ${now} WHERE id IN (
+				SELECT id FROM links WHERE organization_id = ${organizationId} AND channel = ${from} ORDER BY id FOR UPDATE)`,
+		);
 		await db('templates')
 			.where({...own, channel: from})
 			.update({channel: to, updated_at: now});

@@ -3,7 +3,8 @@ import type {OrganizationStatus} from '../../accounts/organizations/organization
 import type {Entitled} from '../../accounts/plans/entitlements.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
-import {countRows, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {countRows, descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import {domainTaken, required} from '../../platform/errors.ts';
 import type {ConfiguredDomain, Domain, DomainSettings, DomainStatus} from './domain.ts';
 
@@ -22,22 +23,17 @@ export type VerifiedDomain = Entitled &
 	};
 
 /** The VERIFIED custom domain of a host name (as `normalHostname` writes it), of any organization. */
-export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> =>
-	(await db('domains')
-		.join('organizations', 'organizations.id', 'domains.organization_id')
-		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
-		.first({
-			id: 'domains.id',
-			organizationId: 'organizations.id',
-			orgKey: 'organizations.org_key',
-			organizationName: 'organizations.name',
-			organizationStatus: 'organizations.status',
-			plan: 'organizations.plan',
-			entitledUntil: 'organizations.entitled_until',
-			pathPrefixes: 'domains.path_prefixes',
-			rootUrl: 'domains.root_url',
-			unknownCodesUrl: 'domains.unknown_codes_url',
-		})) ?? null;
+export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> => {
+	const [domain] = await run<VerifiedDomain>(
+		db,
+		sql`SELECT domains.id, organization_id AS "organizationId", org_key AS "orgKey", name AS "organizationName",
+			organizations.status AS "organizationStatus", plan, entitled_until AS "entitledUntil",
+			path_prefixes AS "pathPrefixes", root_url AS "rootUrl", unknown_codes_url AS "unknownCodesUrl"
+		FROM domains JOIN organizations ON organizations.id = organization_id
+		WHERE hostname = ${hostname} AND domains.status = 'VERIFIED'`,
+	);
+	return domain ?? null;
+};
 
 /** Whether a host name is a VERIFIED custom domain of any organization. */
 export const isVerifiedHostname = async (db: Db, hostname: string): Promise<boolean> =>
@@ -69,7 +65,7 @@ const HOSTNAME_LOCK = 7_340_112;
  */
 export const createHostnameRulings = (trx: Db) => ({
 	hold: async (hostname: string): Promise<void> => {
-		await trx.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [HOSTNAME_LOCK, hostname]);
+		await execute(trx, sql`SELECT pg_advisory_xact_lock(${HOSTNAME_LOCK}, hashtext(${hostname}))`);
 	},
 
 	isRejected: async (hostname: string): Promise<boolean> =>
@@ -80,15 +76,15 @@ export const createHostnameRulings = (trx: Db) => ({
 	 * rejected, which could not be verified anyway.
 	 */
 	reject: async (hostname: string, organizationId: string, now: Date): Promise<void> => {
-		await trx.raw(
-			`INSERT INTO rejected_hostnames (hostname, rejected_at)
-			SELECT :hostname, :now
+		await execute(
+			trx,
+			sql`INSERT INTO rejected_hostnames (hostname, rejected_at)
+			SELECT ${hostname}, ${now}
 			WHERE NOT EXISTS (
 				SELECT FROM domains
-				WHERE hostname = :hostname AND status = 'VERIFIED' AND organization_id <> :organizationId
+				WHERE hostname = ${hostname} AND status = 'VERIFIED' AND organization_id <> ${organizationId}
 			)
 			ON CONFLICT DO NOTHING`,
-			{hostname, organizationId, now},
 		);
 	},
 
@@ -107,7 +103,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			const all = db('domains')
 				.where((owner) => owner.where(own).orWhereNull('organization_id'))
 				.select(columns.list);
-			return readPage(all, page, 'organization_id, created_at DESC, id DESC');
+			return readPage(all, page, ['organization_id', ...descending('created_at', 'id')]);
 		},
 
 		count: (): Promise<number> => countRows(db('domains').where(own)),
@@ -143,21 +139,17 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
 			now: Date,
 		): Promise<ConfiguredDomain> => {
-			const {rows} = await db
-				.raw<{rows: ConfiguredDomain[]}>(
-					`INSERT INTO domains
-						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
-					SELECT :id, :organizationId, :hostname, :status, :token, :now, :now
-					WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = :hostname AND status = 'VERIFIED')
-					RETURNING ${columns.sql('domains')}`,
-					{...domain, id: randomUUID(), organizationId, now},
-				)
-				.catch((error: unknown) => {
-					throw translateViolation(error, {
-						domains_organization_id_hostname_key: () => domainTaken(domain.hostname),
-					});
-				});
-			return required(rows[0], () => domainTaken(domain.hostname));
+			const {hostname, token, status} = domain;
+			const [inserted] = await run<ConfiguredDomain>(
+				db,
+				sql`INSERT INTO domains (id, organization_id, hostname, status, verification_token, created_at, updated_at)
+				SELECT ${randomUUID()}, ${organizationId}, ${hostname}, ${status}, ${token}, ${now}, ${now}
+				WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = ${hostname} AND status = 'VERIFIED')
+				RETURNING ${columns.of('domains')}`,
+			).catch((error: unknown) => {
+				throw translateViolation(error, {domains_organization_id_hostname_key: () => domainTaken(hostname)});
+			});
+			return required(inserted, () => domainTaken(hostname));
 		},
 
 		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
@@ -183,16 +175,11 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 		/** Puts the links of a domain on another one, locked in the order of `lockAll` of links. @returns how many. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
-			db('links')
-				.whereIn(
-					'id',
-					db('links')
-						.where({...own, domain_id: from})
-						.orderBy('id')
-						.forUpdate()
-						.select('id'),
-				)
-				.update({domain_id: to, updated_at: now}),
+			execute(
+				db,
+				sql`UPDATE links SET domain_id = ${to}, updated_at = ${now} WHERE id IN (
+					SELECT id FROM links WHERE organization_id = ${organizationId} AND domain_id = ${from} ORDER BY id FOR UPDATE)`,
+			),
 
 		remove: (id: string): Promise<number> =>
 			db('domains')

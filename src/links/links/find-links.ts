@@ -1,6 +1,7 @@
 import {ORG_KEY} from '../../accounts/organizations/org-key.ts';
 import {requireOrganization} from '../../accounts/organizations/require-organization.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
+import {joined, sql} from '../../platform/db/sql.ts';
 import {linkNotFound} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
@@ -12,7 +13,7 @@ import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 
 type Owned = {id: string; organizationId: string};
 
-/** The address that a tap on the URL visits. @throws 404 for a URL that no link can have. */
+/** The address of a short URL. @throws 404 for a URL that no link can have. */
 const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
 	if (!URL.canParse(text)) {
 		throw linkNotFound();
@@ -42,13 +43,19 @@ export const findLinks = async (
 	{page, limit, ...name}: PageQuery & LinkName,
 ): Promise<Page<LinkJsonWithDomain>> => {
 	const {orgKey, ...link} = 'url' in name ? await addressOf(services, name.url) : {...name, orgKey: undefined};
-	const all = services
-		.db('links')
-		.join('organizations', 'organizations.id', 'links.organization_id')
-		.where('id' in link ? {'links.id': link.id} : {'links.short_code': link.shortCode})
-		.modify((query) => (orgKey === undefined ? query : query.where('organizations.org_key', orgKey)))
-		.select({id: 'links.id', organizationId: 'organizations.id'});
-	const found = await readPage<Owned>(all, {page, limit}, 'links.created_at DESC, links.id DESC');
+	const conditions = [
+		'id' in link ? sql`links.id = ${link.id}` : sql`short_code = ${link.shortCode}`,
+		...(orgKey === undefined ? [] : [sql`org_key = ${orgKey}`]),
+	];
+	const found = await readSqlPage<Owned>(
+		services.db,
+		{
+			select: sql`links.id, organization_id AS "organizationId"`,
+			from: sql`links JOIN organizations ON organizations.id = organization_id WHERE ${joined(conditions, ' AND ')}`,
+			order: sql`links.created_at DESC, links.id DESC`,
+		},
+		{page, limit},
+	);
 	const data = found.data.map(async ({id, organizationId}) =>
 		getLink(services, {organization: await requireOrganization(services, organizationId), id}),
 	);

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import {
 	idempotencyKeyInProgress,
 	idempotencyKeyReused,
@@ -30,21 +31,19 @@ export const idempotencyKeyOf = (headers: IncomingHttpHeaders): string | undefin
 };
 
 const lock = async (trx: Db, organizationId: string, key: string): Promise<boolean> => {
-	const {rows} = await trx.raw<{rows: Array<{locked: boolean}>}>(
-		'SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS locked',
-		[`idempotency ${organizationId} ${key}`],
-	);
-	return onlyRow(rows).locked;
+	const name = `idempotency ${organizationId} ${key}`;
+	const lockOf = sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS locked`;
+	return onlyRow(await run<{locked: boolean}>(trx, lockOf)).locked;
 };
 
 /** Each create with a key deletes a few expired ones, so that the table needs no job. */
 const deleteExpired = (trx: Db, before: Date): Promise<unknown> =>
-	trx.raw(
-		`DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
-			SELECT organization_id, key FROM idempotency_keys WHERE created_at <= ?
+	execute(
+		trx,
+		sql`DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
+			SELECT organization_id, key FROM idempotency_keys WHERE created_at <= ${before}
 			ORDER BY created_at LIMIT 10 FOR UPDATE SKIP LOCKED
 		)`,
-		[before],
 	);
 
 type Once = {organizationId: string; key: string | undefined; request: LinkInput; now: Date};

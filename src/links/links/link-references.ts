@@ -1,7 +1,7 @@
 import {hasFeature, type PlanDeps} from '../../accounts/plans/entitlements.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {
 	domainNotFound,
 	type FieldFault,
@@ -39,19 +39,24 @@ const domainColumns: Columns<Domain> = columnsOf(
 );
 const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_deep_linking, match_window_hours');
 
-const domainsBy = (name: string, lock: string): Prepared => ({
-	name,
-	text: `SELECT ${domainColumns.sql('domains')} FROM domains
-		WHERE organization_id = ANY ((SELECT CAST($1 AS uuid[]))::uuid[]) OR organization_id IS NULL ORDER BY id ${lock}`,
-});
-const domainStatements: Record<Lock, Prepared> = {
-	none: domainsBy('read domains of links', ''),
-	share: domainsBy('lock domains of links', 'FOR KEY SHARE'),
+const lockSql: Record<Lock, {name: string; suffix: Sql}> = {
+	none: {name: 'read domains of links', suffix: sql``},
+	share: {name: 'lock domains of links', suffix: sql`FOR KEY SHARE`},
 };
 
 /** The domains of some organizations, and the shared one. */
-export const readDomains = (db: Db, organizationIds: readonly string[], lock: Lock): Promise<Domain[]> =>
-	runPrepared<Domain>(db, domainStatements[lock], [organizationIds]);
+export const readDomains = (db: Db, organizationIds: readonly string[], lock: Lock): Promise<Domain[]> => {
+	const {name, suffix} = lockSql[lock];
+	return run(
+		db,
+		prepared(
+			name,
+			sql`SELECT ${domainColumns.of('domains')} FROM domains
+			WHERE organization_id = ANY ((SELECT CAST(${organizationIds} AS uuid[]))::uuid[]) OR organization_id IS NULL
+			ORDER BY id ${suffix}`,
+		),
+	);
+};
 
 const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
 	if (names.length === 0) {

@@ -1,11 +1,14 @@
-import {toColumns} from '../../platform/db/columns.ts';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, likeLiteral, onlyRow} from '../../platform/db/db.ts';
-import {type Page, readPage} from '../../platform/db/read-page.ts';
+import {type Page, readSqlPage} from '../../platform/db/read-page.ts';
+import {execute, identifier, joined, run, sql} from '../../platform/db/sql.ts';
 import type {LinkRow} from './link.ts';
 import {linkColumns} from './link-fields.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 
 const own = (organizationId: string) => ({organization_id: organizationId});
+
+const changeable = [...linkColumns.map(({column}) => column), 'updated_at'];
 
 /** `after`: the last link that has been read; null: from the beginning. */
 type Position = Pick<LinkRow, 'created_at' | 'id'> | null;
@@ -29,87 +32,82 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		db('links').where(own(organizationId)).whereIn('id', ids).orderBy('id').forUpdate(),
 
 	/** The links that have one of these short codes or external ids. */
-	findNamed: async (names: {shortCodes: string[]; externalIds: string[]}): Promise<LinkRow[]> => {
-		const {rows} = await db.raw<{rows: LinkRow[]}>(
-			`SELECT * FROM links WHERE organization_id = :organizationId
-				AND (short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds))`,
-			{organizationId, ...names},
-		);
-		return rows;
-	},
+	findNamed: ({shortCodes, externalIds}: {shortCodes: string[]; externalIds: string[]}): Promise<LinkRow[]> =>
+		run(
+			db,
+			sql`SELECT * FROM links WHERE organization_id = ${organizationId}
+				AND (short_code = ANY (${shortCodes}) OR external_id = ANY (${externalIds}))`,
+		),
 
 	/** Newest first. */
 	list: async (query: LinkListQuery): Promise<Page<LinkRow>> => {
-		const {page, limit, q, tag, isActive, channel, externalId, shortCode, domainId} = query;
-		const all = db('links')
-			.where({...own(organizationId), ...toColumns({isActive, channel, externalId, shortCode, domainId})})
-			.modify((filtered) => {
-				if (q !== undefined && q !== '') {
-					const pattern = `%${likeLiteral(q)}%`;
-					filtered.where((either) => {
-						for (const column of ['title', 'path', 'short_code']) {
-							either.orWhereILike(column, pattern);
-						}
-					});
-				}
-
-				if (tag !== undefined) {
-					filtered.whereRaw('? = ANY (tags)', [tag]);
-				}
-			});
-		return readPage(all, {page, limit}, 'created_at DESC, id DESC');
+		const {page, limit, q = '', tag, isActive, channel, externalId, shortCode, domainId} = query;
+		const equal = {...own(organizationId), ...toColumns({isActive, channel, externalId, shortCode, domainId})};
+		const pattern = `%${likeLiteral(q)}%`;
+		const conditions = [
+			...Object.entries(equal).map(([column, value]) => sql`${identifier(column)} = ${value}`),
+			...(q === '' ? [] : [sql`(title ILIKE ${pattern} OR path ILIKE ${pattern} OR short_code ILIKE ${pattern})`]),
+			...(tag === undefined ? [] : [sql`${tag} = ANY (tags)`]),
+		];
+		return readSqlPage(
+			db,
+			{
+				select: sql`*`,
+				from: sql`links WHERE ${joined(conditions, ' AND ')}`,
+				order: sql`created_at DESC, id DESC`,
+			},
+			{page, limit},
+		);
 	},
 
 	/** The next links after a position, oldest first. */
-	after: async (position: Position, limit: number): Promise<LinkRow[]> => {
-		const rest = db('links').where(own(organizationId)).orderBy(['created_at', 'id']).limit(limit);
-		return position === null ? rest : rest.whereRaw('(created_at, id) > (?, ?)', [position.created_at, position.id]);
+	after: (position: Position, limit: number): Promise<LinkRow[]> => {
+		const rest = position === null ? sql`` : sql`AND (created_at, id) > (${position.created_at}, ${position.id})`;
+		return run(
+			db,
+			sql`SELECT * FROM links WHERE organization_id = ${organizationId} ${rest} ORDER BY created_at, id LIMIT ${limit}`,
+		);
 	},
 
 	/** Writes every changeable column of existing rows. */
 	update: async (rows: readonly LinkRow[]): Promise<void> => {
-		const columns = [...linkColumns.map(({column}) => column), 'updated_at'];
-		await db.raw(
-			`UPDATE links SET (${columns.join(', ')}) = (${columns.map((column) => `changed.${column}`).join(', ')})
-			FROM jsonb_populate_recordset(null::links, ?::jsonb) AS changed
-			WHERE links.id = changed.id AND links.organization_id = ?`,
-			[JSON.stringify(rows), organizationId],
+		await execute(
+			db,
+			sql`UPDATE links SET (${joined(changeable.map(identifier))})
+				= (${joined(changeable.map((column) => identifier(`changed.${column}`)))})
+			FROM jsonb_populate_recordset(null::links, ${JSON.stringify(rows)}) AS changed
+			WHERE links.id = changed.id AND links.organization_id = ${organizationId}`,
 		);
 	},
 
 	/** The removed link and whether an app had created it, or null if there was none. */
 	remove: async (id: string): Promise<(LinkRow & {isByApp: boolean}) | null> => {
-		const {rows} = await db.raw<{rows: Array<LinkRow & {isByApp: boolean}>}>(
-			`DELETE FROM links WHERE organization_id = :organizationId AND id = :id
+		const [removed] = await run<LinkRow & {isByApp: boolean}>(
+			db,
+			sql`DELETE FROM links WHERE organization_id = ${organizationId} AND id = ${id}
 			RETURNING *, EXISTS (SELECT FROM app_links WHERE link_id = links.id) AS "isByApp"`,
-			{organizationId, id},
 		);
-		return rows[0] ?? null;
+		return removed ?? null;
 	},
 });
 
 /** How many links an organization has, and how many of them apps created. */
 export type LinkCounts = {links: number; appLinks: number};
 
-const counts = 'links, app_links AS "appLinks"';
+const counts: Columns<LinkCounts> = columnsOf('links, app_links');
 
-export const countLinks = async (db: Db, organizationId: string): Promise<LinkCounts> => {
-	const {rows} = await db.raw<{rows: LinkCounts[]}>(`SELECT ${counts} FROM link_counts WHERE organization_id = ?`, [
-		organizationId,
-	]);
-	return rows[0] ?? {links: 0, appLinks: 0};
-};
+export const countLinks = async (db: Db, organizationId: string): Promise<LinkCounts> =>
+	(await db('link_counts').where(own(organizationId)).first(counts.list)) ?? {links: 0, appLinks: 0};
 
 /** As `countLinks`, and locks the count: no other transaction creates, removes or renames a link until this one ends. */
-export const lockLinkCount = async (trx: Db, organizationId: string): Promise<LinkCounts> => {
-	const {rows} = await trx.raw<{rows: LinkCounts[]}>(
-		`INSERT INTO link_counts (organization_id, links) VALUES (?, 0)
-		ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links
-		RETURNING link_counts.links, link_counts.app_links AS "appLinks"`,
-		[organizationId],
+export const lockLinkCount = async (trx: Db, organizationId: string): Promise<LinkCounts> =>
+	onlyRow(
+		await run<LinkCounts>(
+			trx,
+			sql`INSERT INTO link_counts (organization_id, links) VALUES (${organizationId}, 0)
+			ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links RETURNING ${counts.of('link_counts')}`,
+		),
 	);
-	return onlyRow(rows);
-};
 
 /** Counts more links, or fewer. The caller holds the count (`lockLinkCount`). */
 export const moveLinkCount = async (trx: Db, organizationId: string, by: LinkCounts): Promise<void> => {

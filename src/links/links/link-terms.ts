@@ -1,8 +1,9 @@
 import {type PlanDeps, requirePlan, requireQuota} from '../../accounts/plans/entitlements.ts';
 import {countMonthClicks} from '../../accounts/plans/month-clicks.ts';
 import {APP_LINKS, appLinkLimit, type Plan} from '../../platform/config/plans.ts';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {appConfigRequired, organizationNotFound, quotaExceeded, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import type {LinkOwner} from './link.ts';
@@ -11,47 +12,47 @@ import {type LinkCounts, lockLinkCount} from './link-store.ts';
 /** An organization as a create of links finds it, with what its quotas are compared with. */
 export type Creator = LinkOwner & {hasAppConfig: boolean; counts: LinkCounts; monthClicks: number};
 
-const owner =
-	'id, org_key AS "orgKey", default_domain_id AS "defaultDomainId", plan, entitled_until AS "entitledUntil"';
+const owner: Columns<LinkOwner> = columnsOf('id, org_key, default_domain_id, plan, entitled_until');
 
 /** An organization that stays until the transaction ends. @throws 404 where it is gone. */
 export const lockOwner = async (trx: Db, organizationId: string): Promise<LinkOwner> => {
-	const {rows} = await trx.raw<{rows: LinkOwner[]}>(
-		`SELECT ${owner} FROM organizations WHERE id = ? FOR KEY SHARE OF organizations`,
-		[organizationId],
-	);
-	return required(rows[0], organizationNotFound);
+	const found: LinkOwner[] = await trx('organizations').where({id: organizationId}).forKeyShare().select(owner.list);
+	return required(found[0], organizationNotFound);
 };
 
 /**
  * Organizations are locked before the counts of their links, as by a removal, and in one order. Their number is hidden
  * from the planner: if it knew it, it would plan the statement each time.
  */
-const creatorsBy = (name: string, [lockOwner, lockCount]: [string, string]): Prepared => ({
-	name,
-	text: `WITH owners AS MATERIALIZED (
-			SELECT ${owner} FROM organizations WHERE id = ANY ((SELECT CAST($1 AS uuid[]))::uuid[]) ORDER BY id ${lockOwner}
+const creatorsBy =
+	(name: string, lockOwner: Sql, lockCount: Sql) =>
+	(ids: readonly string[], month: string): Sql =>
+		prepared(
+			name,
+			sql`WITH owners AS MATERIALIZED (
+			SELECT ${owner.of('organizations')} FROM organizations
+			WHERE id = ANY ((SELECT CAST(${ids} AS uuid[]))::uuid[]) ORDER BY id ${lockOwner}
 		), counts AS MATERIALIZED (
 			SELECT organization_id, links, app_links FROM link_counts
 			WHERE organization_id = ANY (ARRAY(SELECT id FROM owners)) ORDER BY organization_id ${lockCount}
 		)
 		SELECT owners.*, links, app_links AS "appLinks",
 			EXISTS (SELECT FROM app_configs WHERE organization_id = owners.id) AS "hasAppConfig",
-			CAST(coalesce((SELECT clicks FROM click_counts WHERE organization_id = owners.id AND month = $2), 0) AS float8)
+			CAST(coalesce((SELECT clicks FROM click_counts WHERE organization_id = owners.id AND month = ${month}), 0) AS float8)
 				AS "monthClicks"
 		FROM owners LEFT JOIN counts ON organization_id = owners.id`,
-});
+		);
 /** Exported for a test. */
 export const creatorStatements = {
-	read: creatorsBy('read creators of links', ['', '']),
-	lock: creatorsBy('lock creators of links', ['FOR KEY SHARE', 'FOR UPDATE']),
-	tryLock: creatorsBy('lock free creators of links', ['FOR KEY SHARE SKIP LOCKED', 'FOR UPDATE SKIP LOCKED']),
+	read: creatorsBy('read creators of links', sql``, sql``),
+	lock: creatorsBy('lock creators of links', sql`FOR KEY SHARE`, sql`FOR UPDATE`),
+	tryLock: creatorsBy('lock free creators of links', sql`FOR KEY SHARE SKIP LOCKED`, sql`FOR UPDATE SKIP LOCKED`),
 };
 
 type Row = Omit<Creator, 'counts'> & {links: number | null; appLinks: number | null};
 
 const readRows = (db: Db, ids: readonly string[], now: Date, mode: keyof typeof creatorStatements) =>
-	runPrepared<Row>(db, creatorStatements[mode], [ids, `${now.toISOString().slice(0, 7)}-01`]);
+	run<Row>(db, creatorStatements[mode](ids, `${now.toISOString().slice(0, 7)}-01`));
 
 /** A creator whose count is there. */
 const creatorOf = ({links, appLinks, ...found}: Row): Creator | null =>

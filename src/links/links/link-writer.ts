@@ -1,6 +1,6 @@
 import {auditRow, type Caller} from '../../accounts/audit/audit-log.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {shortCodeTaken} from '../../platform/errors.ts';
 import {creationOf, generateShortCode} from './empty-link.ts';
 import type {LinkRow} from './link.ts';
@@ -15,22 +15,23 @@ export type NewRow = {link: LinkRow & {hasOwnCode: boolean}; path: string | null
  * The only statement that creates links: those whose short code is free, counted and recorded. A taken external id, or a
  * reference that is gone, is a violation. Exported for a test.
  */
-export const insert: Prepared = {
-	name: 'create links',
-	text: `WITH inserted AS (
-			INSERT INTO links SELECT * FROM jsonb_populate_recordset(null::links, $1::jsonb)
+export const insertion = (links: readonly LinkRow[], records: readonly object[], isByApp: boolean): Sql =>
+	prepared(
+		'create links',
+		sql`WITH inserted AS (
+			INSERT INTO links SELECT * FROM jsonb_populate_recordset(null::links, ${JSON.stringify(links)}::jsonb)
 			ON CONFLICT ON CONSTRAINT links_organization_id_short_code_key DO NOTHING
 			RETURNING id, organization_id
 		), counted AS (
-			UPDATE link_counts SET links = links + made, app_links = app_links + CASE WHEN $3 THEN made ELSE 0 END
+			UPDATE link_counts SET links = links + made, app_links = app_links + CASE WHEN ${isByApp} THEN made ELSE 0 END
 			FROM (SELECT organization_id AS id, CAST(count(*) AS integer) AS made FROM inserted GROUP BY 1) AS new
 			WHERE organization_id = new.id
 		), audited AS (
-			INSERT INTO audit_log SELECT row.* FROM json_populate_recordset(null::audit_log, $2::json) AS row
+			INSERT INTO audit_log SELECT row.* FROM json_populate_recordset(null::audit_log, ${JSON.stringify(records)}::json) AS row
 			JOIN inserted ON CAST(inserted.id AS text) = entity_id
 		)
 		SELECT id FROM inserted`,
-};
+	);
 
 /**
  * Inserts links, counts them and records their creation. The caller has checked the quotas and holds the count
@@ -43,11 +44,9 @@ export const insertLinks = async (
 ): Promise<void> => {
 	let rest = rows;
 	while (rest.length > 0) {
-		const inserted = await runPrepared<{id: string}>(trx, insert, [
-			JSON.stringify(rest.map(({link}) => link)),
-			JSON.stringify(rest.map(({link, path, by}) => auditRow(now, by, creationOf({...link, path})))),
-			isByApp,
-		]);
+		const links = rest.map(({link}) => link);
+		const records = rest.map(({link, path, by}) => auditRow(now, by, creationOf({...link, path})));
+		const inserted = await run<{id: string}>(trx, insertion(links, records, isByApp));
 		const ids = new Set(inserted.map(({id}) => id));
 		rest = rest.filter(({link}) => !ids.has(link.id));
 		for (const {link} of rest) {

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../../platform/errors.ts';
 import {inputColumns, platformColumns, sharedFieldsOf} from '../links/link-columns.ts';
 import type {LinkColumns, SharedName} from '../links/link-fields.ts';
@@ -41,7 +41,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 
 	return {
 		list: (page: PageQuery): Promise<Page<Template>> =>
-			readPage(db('templates').where(own), page, 'created_at DESC, id DESC', toTemplate),
+			readPage(db('templates').where(own), page, descending('created_at', 'id'), toTemplate),
 
 		find: async (id: string): Promise<Template | null> => firstTemplate(await db('templates').where({...own, id})),
 

@@ -1,10 +1,17 @@
 import type {Knex} from 'knex';
+import type {Db} from './db.ts';
+import {run, type Sql, sql} from './sql.ts';
 
 /** `page` and `limit` of every list (contract/requests 10). `page` is limited so that its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
 
 /** A list as every route answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
+
+/** Columns for `orderBy`; a text is a column in ascending order. */
+type Order = Array<string | {column: string; order: 'desc'}>;
+
+export const descending = (...columns: string[]): Order => columns.map((column) => ({column, order: 'desc'}));
 
 /** How many rows a query has. */
 export const countRows = async (all: Knex.QueryBuilder): Promise<number> => {
@@ -13,24 +20,34 @@ export const countRows = async (all: Knex.QueryBuilder): Promise<number> => {
 };
 
 /**
- * One page of a query's rows, and their total number (contract/requests 10).
+ * One page of a table's rows, and their total number (contract/requests 10).
  * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
- * @param order columns, each with ` DESC` if descending; together they must be unique, or pages would overlap.
+ * @param order must be unique, or pages would overlap.
  */
 export const readPage = async <T, Row = T>(
 	all: Knex.QueryBuilder,
 	{page, limit}: PageQuery,
-	order: string,
+	order: Order,
 	toItem?: (row: Row) => T,
 ): Promise<Page<T>> => {
 	const total = await countRows(all);
-	const terms = order.split(', ').map((term) => {
-		const [column = '', direction = 'ASC'] = term.split(' ');
-		return {column, order: direction};
-	});
 	const rows = await all
-		.orderBy(terms)
+		.orderBy(order)
 		.limit(limit)
 		.offset((page - 1) * limit);
 	return {data: toItem === undefined ? rows : rows.map(toItem), total, page, limit};
+};
+
+/** As `readPage`, for a statement with joins or groups. @param statement `from` includes the conditions. */
+export const readSqlPage = async <T>(
+	db: Db,
+	{select, from, order}: Record<'select' | 'from' | 'order', Sql>,
+	{page, limit}: PageQuery,
+): Promise<Page<T>> => {
+	const [counted] = await run<{total: number}>(db, sql`SELECT CAST(count(*) AS float8) AS total FROM ${from}`);
+	const data = await run<T>(
+		db,
+		sql`SELECT ${select} FROM ${from} ORDER BY ${order} LIMIT ${limit} OFFSET ${(page - 1) * limit}`,
+	);
+	return {data, total: counted?.total ?? 0, page, limit};
 };

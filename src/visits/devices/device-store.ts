@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {deviceNotFound, organizationNotFound, required} from '../../platform/errors.ts';
 import type {Attribution} from './attribution.ts';
 
@@ -137,7 +137,7 @@ export const listDevices = (db: Db, organizationId: string, query: PageQuery): P
 	readPage(
 		db('devices').where({organization_id: organizationId}).select(deviceColumns.list),
 		query,
-		'first_seen_at DESC, id DESC',
+		descending('first_seen_at', 'id'),
 	);
 
 /** A device of the organization by the id that its app gave it. @throws 404. */

@@ -1,7 +1,7 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {matchAttemptNotFound} from '../../platform/errors.ts';
 import {attributionOfClick} from '../devices/attribution.ts';
 import type {RuledOut} from './candidate.ts';
@@ -181,7 +181,7 @@ export const listAttempts = async (
 	{page, limit}: PageQuery,
 ): Promise<Page<MatchAttempt>> => {
 	const all = attempts(db).where({organization_id: organizationId});
-	return readPage(all, {page, limit}, 'at DESC, id DESC', toMatchAttempt);
+	return readPage(all, {page, limit}, descending('at', 'id'), toMatchAttempt);
 };
 
 /** One attempt of the organization. @throws 404. */

@@ -2,7 +2,7 @@ import {createBatches} from '../../platform/db/batches.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
 import {attributionOfEvent, lastMet} from '../devices/attribution.ts';
 
@@ -155,5 +155,5 @@ export const listEvents = (db: Db, organizationId: string, query: PageQuery): Pr
 	readPage(
 		db('events').where({organization_id: organizationId}).select(eventColumns.list),
 		query,
-		'occurred_at DESC, id DESC',
+		descending('occurred_at', 'id'),
 	);

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {Try} from './send-delivery.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
@@ -126,7 +126,7 @@ export const createDeliveryStore = (
 					.modify((all) => (query.status === undefined ? all : all.where({status: query.status})))
 					.select(...columns.list, db.raw(TRIES)),
 				query,
-				'created_at DESC, id DESC',
+				descending('created_at', 'id'),
 				toDelivery,
 			),
 

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
-import {type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import type {Endpoint, EndpointInput} from './endpoint.ts';
 
 type Row = {
@@ -43,7 +43,7 @@ export const createEndpointStore = (db: Db, organizationId: string) => {
 
 	return {
 		list: (page: PageQuery): Promise<Page<Endpoint>> =>
-			readPage(db('webhook_endpoints').where(own), page, 'created_at DESC, id DESC', toEndpoint),
+			readPage(db('webhook_endpoints').where(own), page, descending('created_at', 'id'), toEndpoint),
 
 		find: async (id: string): Promise<Endpoint | null> => first(await one(id)),
 

@@ -3,9 +3,9 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
 import {lockLinkCount} from '../../../src/links/links/link-store.ts';
 import {creatorStatements} from '../../../src/links/links/link-terms.ts';
-import {insert} from '../../../src/links/links/link-writer.ts';
+import {insertion} from '../../../src/links/links/link-writer.ts';
 import {createBatches} from '../../../src/platform/db/batches.ts';
-import {runPrepared} from '../../../src/platform/db/prepared.ts';
+import {run} from '../../../src/platform/db/sql.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';
@@ -83,13 +83,13 @@ test('a connection keeps one plan of the statements of a batch, however many cre
 	await service.services.db.transaction(async (trx) => {
 		for (let creates = 1; creates <= 8; creates += 1) {
 			const organizations = Array.from({length: creates}, () => randomUUID());
-			await runPrepared(trx, creatorStatements.tryLock, [organizations, '2026-03-01']);
-			await runPrepared(trx, insert, ['[]', '[]', false]);
+			await run(trx, creatorStatements.tryLock(organizations, '2026-03-01'));
+			await run(trx, insertion([], [], false));
 		}
 
 		const {rows} = await trx.raw(
 			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY (?)',
-			[[creatorStatements.tryLock.name, insert.name]],
+			[['lock free creators of links', 'create links']],
 		);
 		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
 	});

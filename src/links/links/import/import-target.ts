@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Caller} from '../../../accounts/audit/audit-log.ts';
 import type {Db} from '../../../platform/db/db.ts';
+import {execute, run, sql} from '../../../platform/db/sql.ts';
 import type {HttpError} from '../../../platform/errors.ts';
 import {generateShortCode} from '../empty-link.ts';
 import type {LinkRow} from '../link.ts';
@@ -56,18 +57,20 @@ export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Dat
  * @param trx a transaction that is rolled back when the input has ended.
  */
 export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now: Date): Promise<ImportTarget> => {
-	await trx.raw(
-		`CREATE TEMPORARY TABLE dry_run_links
+	await execute(
+		trx,
+		sql`CREATE TEMPORARY TABLE dry_run_links
 			(LIKE links INCLUDING INDEXES, "isNew" boolean NOT NULL, "hasOwnCode" boolean NOT NULL)
 		ON COMMIT DROP`,
 	);
 	let allCreated = 0;
 
 	const write = async (links: HeldLink[]): Promise<void> => {
-		await trx.raw('DELETE FROM dry_run_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
-		await trx.raw('INSERT INTO dry_run_links SELECT * FROM jsonb_populate_recordset(null::dry_run_links, ?::jsonb)', [
-			JSON.stringify(links),
-		]);
+		await execute(trx, sql`DELETE FROM dry_run_links WHERE id = ANY (${links.map(({id}) => id)})`);
+		await execute(
+			trx,
+			sql`INSERT INTO dry_run_links SELECT * FROM jsonb_populate_recordset(null::dry_run_links, ${JSON.stringify(links)})`,
+		);
 	};
 
 	return {
@@ -77,17 +80,15 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now:
 			const {counts, ...creator} = await readCreator(db, {organizationId, now}, 'read');
 			return {...creator, counts: {...counts, links: counts.links + allCreated}};
 		},
-		find: async ({shortCodes, externalIds}) => {
-			const {rows} = await trx.raw<{rows: HeldLink[]}>(
-				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
+		find: ({shortCodes, externalIds}) => {
+			const isNamed = sql`(short_code = ANY (${shortCodes}) OR external_id = ANY (${externalIds}))`;
+			return run(
+				trx,
+				sql`SELECT * FROM dry_run_links WHERE ${isNamed}
 				UNION ALL
-				SELECT links.*, false, true FROM links
-				WHERE organization_id = :organizationId
-					AND (short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds))
+				SELECT links.*, false, true FROM links WHERE organization_id = ${organizationId} AND ${isNamed}
 					AND NOT EXISTS (SELECT FROM dry_run_links WHERE dry_run_links.id = links.id)`,
-				{organizationId, shortCodes, externalIds},
 			);
-			return rows;
 		},
 		lock: async (links) => links,
 		// Never shown, so it must only be unique.
