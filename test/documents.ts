@@ -5,6 +5,8 @@ import type {Command} from 'commander';
 import {environmentTopic} from '../src/cli/help/topics.ts';
 import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
+import {daysOf, retentionRules} from '../src/operations/jobs/retention.ts';
+import {retention} from '../src/platform/config/policies.ts';
 import {configTable} from '../src/platform/config/variables.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 import {routes} from '../src/routes.ts';
@@ -61,6 +63,19 @@ test('docs/privacy.md describes the contents of every table', (t) => {
 	t.true(tables.length > 30);
 	const missing = tables.filter((name) => !read('docs/privacy.md').includes(`\`${name}\``));
 	t.deepEqual(missing, []);
+});
+
+test('docs/privacy.md and config/retention.json agree with the table of retention', (t) => {
+	const rows = read('docs/privacy.md').split('\n');
+	for (const rule of retentionRules) {
+		const row = rows.find((line) => line.split('|')[1]?.includes(`\`${rule.table}\``)) ?? '';
+		t.regex(row, new RegExp(`\\b${daysOf(rule)} days?\\b`), rule.table);
+		t.true(typeof rule.days === 'number' || row.includes(`\`${rule.days}\``), `${rule.table}: ${rule.days}`);
+	}
+
+	const used = retentionRules.map(({days}) => days).filter((days) => days !== 'visitDeviceDays');
+	const named = new Set(used.filter((days) => typeof days === 'string'));
+	t.deepEqual([...named].toSorted(), Object.keys(retention()).toSorted());
 });
 
 test('docs/README.md leads to every document, and README.md to it', (t) => {

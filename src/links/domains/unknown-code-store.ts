@@ -1,6 +1,5 @@
-import {daysBefore, retention, storageLimits} from '../../platform/config/policies.ts';
+import {storageLimits} from '../../platform/config/policies.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
-import {inBatches} from '../../platform/db/in-batches.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, sql} from '../../platform/db/sql.ts';
 import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
@@ -58,14 +57,4 @@ export const listUnknownCodes = (
 			order: sql`count DESC, codes.code`,
 		},
 		page,
-	);
-
-/** Deletes the days that are older than `config/retention.json` says. @returns the number of rows. */
-export const forgetUnknownCodes = (db: Db, now: Date): Promise<number> =>
-	inBatches(
-		db,
-		`DELETE FROM unknown_codes WHERE (domain_id, day, code) IN (
-			SELECT domain_id, day, code FROM unknown_codes WHERE day < CAST(? AS date) LIMIT ? FOR UPDATE SKIP LOCKED
-		)`,
-		daysBefore(now, retention().unknownCodeDays),
 	);

@@ -22,6 +22,7 @@ import {checkRefusals} from './limits.ts';
 import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
 import {checkRereadFiles} from './reread-files.ts';
+import {checkRetention} from './retention.ts';
 import {checkStripe} from './stripe.ts';
 import {checkWebhooks} from './webhooks.ts';
 
@@ -62,6 +63,7 @@ const examine = async (services: Services) => {
 		checkPaymob(config),
 		unlessAway(checkAssociationRoom(services), []),
 		unlessAway(checkWebhooks(services), []),
+		unlessAway(checkRetention(services), []),
 	]);
 	return areas.flat();
 };

@@ -9,7 +9,7 @@ import {changingFrom} from '../../visits/resolution/visit/signals.ts';
 export const createClickJobs = (
 	{background, clicks, clock, config, db, log, metrics}: Services,
 	isStopping: () => boolean,
-): {run(): void; expectDrop(): void} => {
+): {run(): Promise<void>; expectDrop(): void} => {
 	let isDropDue = false;
 	const drop = async (): Promise<void> => {
 		if (!isDropDue || isStopping()) {
@@ -27,12 +27,14 @@ export const createClickJobs = (
 	};
 
 	return {
-		run: () => {
+		run: async () => {
 			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping, {changingFrom: changingFrom(clock.now())}));
 			background.run('roll up counts', rolledUp);
 			background.run('change clicks', clicks.applyChanges());
 			// Months counted before a fault are dropped anyway.
-			background.run('drop old clicks', rolledUp.catch(() => {}).then(drop));
+			const dropped = rolledUp.catch(() => {}).then(drop);
+			background.run('drop old clicks', dropped);
+			await Promise.allSettled([dropped]);
 		},
 		/** Schedules dropping old clicks for the next run, and for later ones while counting is incomplete or locked. */
 		expectDrop: () => {

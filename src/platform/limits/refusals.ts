@@ -87,9 +87,3 @@ export const listRefused = (db: Db, now: Date, max: number): Promise<Refused[]> 
 		WHERE hour > ${new Date(now.getTime() - DAY_HOURS * HOUR_MS)}
 		GROUP BY organizations.id, limit_name ORDER BY 4 DESC, 1, 3 LIMIT ${max}`,
 	);
-
-/** Deletes counts that are older than a day. */
-export const forgetRefusals = (db: Db, now: Date): Promise<number> =>
-	db('limit_refusals')
-		.where('hour', '<=', new Date(now.getTime() - DAY_HOURS * HOUR_MS))
-		.delete();

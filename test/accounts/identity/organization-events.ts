@@ -1,5 +1,4 @@
 import test from 'ava';
-import {forgetDeliveries} from '../../../src/accounts/identity/forget-deliveries.ts';
 import {
 	readEndedMembership,
 	readMembership,
@@ -7,6 +6,7 @@ import {
 	readRecordId,
 	readUser,
 } from '../../../src/accounts/identity/provider-payloads.ts';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import type {WebhookEvent} from '../../fakes/shared/webhook-queue.ts';
 import {organization as organizationMadeHere} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -172,7 +172,7 @@ test.serial('deliveries are forgotten after 30 days, deletions after 400', async
 		[370, [false, false]],
 	] as const) {
 		clock.advance(days * 86_400);
-		await forgetDeliveries(services);
+		await applyRetention(services.db, clock.now(), 'forget_deliveries');
 		const rows = [await services.db('webhook_deliveries'), await services.db('identity_tombstones')];
 		t.deepEqual(
 			rows.map(({length}) => length > 0),

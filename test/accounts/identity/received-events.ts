@@ -1,5 +1,5 @@
 import test from 'ava';
-import {forgetDeliveries} from '../../../src/accounts/identity/forget-deliveries.ts';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
@@ -137,7 +137,7 @@ test.serial('events are deleted after 30 days, with their personal data', async 
 		[1, 0],
 	] as const) {
 		portal.clock.advance(seconds);
-		await forgetDeliveries(portal.services);
+		await applyRetention(portal.services.db, portal.clock.now(), 'forget_deliveries');
 		t.is((await kept(event)).length, left);
 	}
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {forgetAudit} from '../../../src/accounts/audit/forget-audit.ts';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {retention} from '../../../src/platform/config/policies.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -19,10 +19,12 @@ test.serial('a record is forgotten when it is as old as the policy says, and not
 	const {clock, services} = service;
 	const acme = await organization(service);
 	clock.advance(retention().auditDays * 86_400 - 1);
-	t.is(await forgetAudit(services.db, clock.now()), 0);
+	const forget = () => applyRetention(services.db, clock.now(), 'forget_audit');
+	t.deepEqual(await forget(), [0]);
 	await admin(service).patch(`/admin/organizations/${acme.id}`, {contactEmail: 'mona@acme.test'});
 	clock.advance(1);
-	t.true((await forgetAudit(services.db, clock.now())) > 0);
+	const [forgotten = 0] = await forget();
+	t.true(forgotten > 0);
 	t.deepEqual(await services.db('audit_log').where({organization_id: acme.id}).pluck('action'), ['UPDATE']);
 });
 

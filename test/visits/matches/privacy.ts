@@ -1,5 +1,5 @@
 import test from 'ava';
-import {forgetAttempts} from '../../../src/visits/matches/forget-attempts.ts';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
 import {weekOf} from '../../../src/visits/matches/match-peppers.ts';
 import {link, organization} from '../../helpers/builders.ts';
@@ -28,6 +28,14 @@ const rowsOf = (linkId: string) => storedRows(service, 'match_clicks', {link_id:
 const clean = async () => {
 	await service.services.clickJournal.flushed();
 	return forgetExpiredMatches(service.services.db, service.clock.now());
+};
+const forgetAttempts = async () => {
+	const [unowned = 0, misses = 0, cleared, phones] = await applyRetention(
+		service.services.db,
+		service.clock.now(),
+		'forget_attempts',
+	);
+	return {deleted: unowned + misses, cleared, phones};
 };
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
 
@@ -81,9 +89,8 @@ test.serial('signals are kept for 90 days: a miss is deleted, a match anonymous,
 	await open(service, network()(1), device('device-of-nobody'), acme);
 	const {token: second} = await clicked(service, acme, network()(1));
 	await open(service, network()(1), {...device('device-of-a-crash'), clipboardToken: second});
-	const {db, clock} = service.services;
+	const {db} = service.services;
 	const attempts = () => db('match_attempts').where({organization_id: acme.id});
-	const forget = () => forgetAttempts(db, clock.now());
 	await service.services.background.settle();
 	t.is((await attempts()).length, 3);
 	// As if a crash had lost the candidates, which a match by token gets after its answer.
@@ -91,10 +98,10 @@ test.serial('signals are kept for 90 days: a miss is deleted, a match anonymous,
 	const phones = await db('counted_phones').where({organization_id: acme.id}).orderBy('matched').select('matched');
 	t.deepEqual(phones, [{matched: 'token'}, {matched: 'token'}, {matched: null}]);
 	service.clock.advance(89 * DAY);
-	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
+	t.deepEqual(await forgetAttempts(), {deleted: 0, cleared: 0, phones: 0});
 	service.clock.advance(DAY);
-	t.deepEqual(await forget(), {deleted: 1, cleared: 2, phones: 3});
-	t.deepEqual(await forget(), {deleted: 0, cleared: 0, phones: 0});
+	t.deepEqual(await forgetAttempts(), {deleted: 1, cleared: 2, phones: 3});
+	t.deepEqual(await forgetAttempts(), {deleted: 0, cleared: 0, phones: 0});
 	const [kept, lost, ...others] = await attempts().orderByRaw('link_id = ? DESC', [sale.id]);
 	t.deepEqual(others, []);
 	t.like(lost, {matched: true, device_id: null});
@@ -107,12 +114,12 @@ test.serial('signals are kept for 90 days: a miss is deleted, a match anonymous,
 test.serial('a miss that belongs to no organization is kept for a week', async (t) => {
 	await withoutRows();
 	await open(service, network()(1), device('device-of-none'));
-	const {db, clock} = service.services;
+	const {db} = service.services;
 	t.is((await db('match_attempts').whereNull('organization_id')).length, 1);
 	service.clock.advance(7 * DAY - 1);
-	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 0, phones: 0});
+	t.deepEqual(await forgetAttempts(), {deleted: 0, cleared: 0, phones: 0});
 	service.clock.advance(1);
-	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 1, cleared: 0, phones: 0});
+	t.deepEqual(await forgetAttempts(), {deleted: 1, cleared: 0, phones: 0});
 });
 
 test.serial('more rows than a batch are cleared in one run', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {forgetUnknownCodes} from '../../../src/links/domains/unknown-code-store.ts';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {storageLimits} from '../../../src/platform/config/policies.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
@@ -117,7 +117,7 @@ test.serial('a day keeps a limited number of codes, and counts further taps toge
 	);
 	t.is(Number(rows[0].count), most + 1);
 
-	await forgetUnknownCodes(service.services.db, new Date(at.getTime() + 92 * 24 * 3_600_000));
+	await applyRetention(service.services.db, new Date(at.getTime() + 92 * 24 * 3_600_000), 'forget_unknown_codes');
 	t.deepEqual(await acme.codes(), []);
 });
 

@@ -1,10 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {retention, storageLimits} from '../../../src/platform/config/policies.ts';
 import {allowances} from '../../../src/platform/limits/limits.ts';
-import {forgetDevices} from '../../../src/visits/devices/forget-devices.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
-import {forgetEvents} from '../../../src/visits/sdk/forget-events.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -13,6 +12,12 @@ const DAY = 24 * 3600;
 const {eventDays, deviceDays} = retention();
 
 const service = serviceOf(test, {LINK_DOMAIN: 'localhost'});
+
+/** Applies the retention of these rows. @returns how many are deleted. */
+const forget = async (rows: 'devices' | 'events'): Promise<number> => {
+	const counts = await applyRetention(service.services.db, service.clock.now(), `forget_${rows}`);
+	return counts.reduce((sum, count) => sum + count, 0);
+};
 
 /** An organization, and no event or device of a test before: those that move the clock run one after another. */
 const start = async () => {
@@ -42,18 +47,18 @@ test.serial('an old event is deleted once counted, and reports stay, also in ano
 	await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z', linkId: sale.id});
 	clock.advance(eventDays * DAY);
 	await track('device-0001', {eventId: 'new'});
-	t.is(await forgetEvents(db, clock.now()), 0, 'not counted yet');
+	t.is(await forget('events'), 0, 'not counted yet');
 	await rollUp(db);
 	const before = await report();
 	t.is(before.totals.events, 2);
 	const ofLinks = await report('&tag=spring');
 	t.is(ofLinks.totals.events, 1);
-	t.is(await forgetEvents(db, clock.now()), 1);
+	t.is(await forget('events'), 1);
 	t.deepEqual(await report('&tag=spring'), ofLinks);
 	t.deepEqual(await eventsLeft(), ['new']);
 	t.deepEqual(await report(), before);
 	await db.raw('UPDATE rollups SET cluster = cluster + 1');
-	t.is(await forgetEvents(db, clock.now()), 0);
+	t.is(await forget('events'), 0);
 	await rollUp(db);
 	t.deepEqual(await report(), before);
 	t.deepEqual(await eventsLeft(), ['new']);
@@ -71,7 +76,7 @@ test.serial('events of many are deleted in one run', async (t) => {
 	);
 	await rollUp(db);
 	clock.advance((eventDays + 1) * DAY);
-	t.is(await forgetEvents(db, clock.now()), 2501);
+	t.is(await forget('events'), 2501);
 	t.deepEqual(await eventsLeft(), []);
 });
 
@@ -90,17 +95,17 @@ test.serial('an event older than the retention, or in the future, gets the curre
 });
 
 test.serial('a device that was not seen for long is forgotten, unless it has an event', async (t) => {
-	const {clock, db, acme, begin, track} = await start();
+	const {clock, acme, begin, track} = await start();
 	for (const name of ['device-gone', 'device-back', 'device-busy']) {
 		await begin(name);
 	}
 
 	clock.advance(deviceDays * DAY - 1);
-	t.is(await forgetDevices(db, clock.now()), 0);
+	t.is(await forget('devices'), 0);
 	await begin('device-back');
 	await track('device-busy');
 	clock.advance(1);
-	t.is(await forgetDevices(db, clock.now()), 1);
+	t.is(await forget('devices'), 1);
 	t.deepEqual(await devicesOf(acme), ['device-back', 'device-busy']);
 });
 
@@ -145,7 +150,7 @@ test('an organization has a limited number of visit devices a day, also for conc
 });
 
 test.serial('a device known only from visits is deleted, any other stays', async (t) => {
-	const {clock, db, acme, begin, track} = await start();
+	const {clock, acme, begin, track} = await start();
 	const visit = await visitor(acme);
 	const kinds = ['visited', 'in-session', 'identified', 'with-event', 'came-back', 'missed'];
 	const names = kinds.map((kind) => `device-${kind}`);
@@ -159,6 +164,6 @@ test.serial('a device known only from visits is deleted, any other stays', async
 	await acme.client.post('/match', {deviceId: 'device-missed'}, {'X-API-Key': acme.clientKey});
 	clock.advance(visitDeviceDays * DAY);
 	await visit(anonymous(service), 'device-came-back');
-	t.is(await forgetDevices(db, clock.now()), 1);
+	t.is(await forget('devices'), 1);
 	t.deepEqual(await devicesOf(acme), names.slice(1).toSorted());
 });
