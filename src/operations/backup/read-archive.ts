@@ -27,13 +27,12 @@ const isHead = (value: unknown): value is BackupHead => {
 	return typeof program === 'string' && typeof madeAt === 'string' && isTexts(migrations);
 };
 
-type Mark = [word: unknown, ...rest: unknown[]];
-
-const markOf = (line: string, number: number): Mark => {
+/** The values of a mark, the word that names it first. */
+const markOf = (line: string, number: number): unknown[] => {
 	try {
 		const mark: unknown = JSON.parse(line);
 		if (Array.isArray(mark)) {
-			return mark as unknown as Mark;
+			return mark;
 		}
 	} catch {
 		// A line that is not valid JSON is not ours.

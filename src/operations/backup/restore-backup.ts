@@ -1,5 +1,6 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {knownMigrations, migrateDown, migrateUp} from '../../platform/db/migrate.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
 import {notePlace} from '../../visits/clicks/clickhouse/storage-location.ts';
 import {restartRollups} from '../../visits/reports/rollups/rollup-store.ts';
@@ -82,7 +83,7 @@ export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, sign
 		await notePlace(trx, 'postgres');
 		// The numbers of transactions that rows carry mean nothing here.
 		await restartRollups(trx);
-		await trx.raw('ANALYZE');
+		await execute(trx, sql`ANALYZE`);
 		signal.throwIfAborted();
 		return {...totals, program: head.program, madeAt: head.madeAt, migrated};
 	}).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {execute, run, script, sql} from '../../platform/db/sql.ts';
 import {nothingToBackUp} from './archive-format.ts';
 import {listTables, rowsAsJson} from './backup-tables.ts';
 import {createArchiveWriter} from './write-archive.ts';
@@ -7,7 +8,7 @@ import {createArchiveWriter} from './write-archive.ts';
 const BATCH = 1000;
 
 const readRows = async (trx: Db): Promise<string[]> => {
-	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${BATCH} FROM backup`);
+	const rows = await run<{line: string}>(trx, sql`FETCH ${script(String(BATCH))} FROM backup`);
 	return rows.map(({line}) => line);
 };
 
@@ -23,9 +24,7 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere}: Facts
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();
-		const {rows: versions} = await trx.raw<{rows: Array<{version: string}>}>(
-			"SELECT current_setting('server_version') AS version",
-		);
+		const versions = await run<{version: string}>(trx, sql`SELECT current_setting('server_version') AS version`);
 		const applied = (await migrationStatus(trx)).filter(({appliedAt}) => appliedAt !== null);
 		if (applied.length === 0) {
 			throw nothingToBackUp();
@@ -51,13 +50,12 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere}: Facts
 				continue;
 			}
 
-			const {sql, bindings} = rowsAsJson(table);
-			await trx.raw(`DECLARE backup NO SCROLL CURSOR FOR ${sql}`, bindings);
+			await execute(trx, sql`DECLARE backup NO SCROLL CURSOR FOR ${rowsAsJson(table)}`);
 			for (let rows = await readRows(trx); rows.length > 0; rows = await readRows(trx)) {
 				yield archive.rows(rows);
 			}
 
-			await trx.raw('CLOSE backup');
+			await execute(trx, sql`CLOSE backup`);
 			yield archive.endOfTable();
 		}
 

@@ -9,6 +9,7 @@ import {
 import {isVerifiedHostname} from '../../links/domains/domain-store.ts';
 import {unknownCodesHost} from '../../links/domains/unknown-code.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
 import {type Finding, findingsOf} from './finding.ts';
@@ -35,25 +36,16 @@ export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
 const MAX_CUSTOM_HOSTS = 1000;
 
 /** Verified domains of active organizations, of all or the named ones, up to the report's limit. */
-const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
-	db('domains')
-		.join('organizations', 'organizations.id', 'domains.organization_id')
-		.where({'domains.status': 'VERIFIED', 'organizations.status': 'ACTIVE'})
-		.modify((query) => {
-			if (organizationIds !== null) {
-				void query.whereIn('organizations.id', [...organizationIds]);
-			}
-		})
-		.orderBy('hostname')
-		.limit(MAX_CUSTOM_HOSTS)
-		.select({
-			organizationId: 'organizations.id',
-			orgKey: 'organizations.org_key',
-			hostname: 'domains.hostname',
-			unknownCodesUrl: 'domains.unknown_codes_url',
-			plan: 'organizations.plan',
-			entitledUntil: 'organizations.entitled_until',
-		});
+const verifiedDomains = (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
+	run(
+		db,
+		sql`SELECT organization_id AS "organizationId", org_key AS "orgKey", hostname, unknown_codes_url AS "unknownCodesUrl",
+			plan, entitled_until AS "entitledUntil"
+		FROM domains JOIN organizations ON organizations.id = organization_id
+		WHERE domains.status = 'VERIFIED' AND organizations.status = 'ACTIVE'
+			${organizationIds === null ? sql`` : sql`AND organizations.id = ANY(${organizationIds})`}
+		ORDER BY hostname LIMIT ${MAX_CUSTOM_HOSTS}`,
+	);
 
 const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Promise<LinkHost> => ({
 	url: `https://${hostname}`,

@@ -1,3 +1,4 @@
+import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
@@ -7,13 +8,12 @@ type Deps = Pick<Services, 'config' | 'db' | 'figuresOfAll' | 'metrics'>;
 
 /** Organizations with endpoints that were disabled because they took nothing. */
 const findDisabled = async ({db}: Deps): Promise<Finding[]> => {
-	const rows: Array<{orgKey: string; id: string; url: string; reason: string}> = await db('webhook_endpoints')
-		.join('organizations', 'organizations.id', 'webhook_endpoints.organization_id')
-		.where({enabled: false})
-		.whereNotNull('disabled_reason')
-		.orderBy(['org_key', 'webhook_endpoints.created_at'])
-		.limit(10)
-		.select('webhook_endpoints.id', 'url', {orgKey: 'org_key', reason: 'disabled_reason'});
+	const rows = await run<{orgKey: string; id: string; url: string; reason: string}>(
+		db,
+		sql`SELECT org_key AS "orgKey", webhook_endpoints.id, url, disabled_reason AS reason
+		FROM webhook_endpoints JOIN organizations ON organizations.id = organization_id
+		WHERE NOT enabled AND disabled_reason IS NOT NULL ORDER BY org_key, webhook_endpoints.created_at LIMIT 10`,
+	);
 	return rows.map(({orgKey, id, url, reason}) =>
 		warn(
 			'webhooks.disabled',

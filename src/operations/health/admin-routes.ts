@@ -1,5 +1,6 @@
 import {onlyRow} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {route} from '../../platform/http/route.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
@@ -15,15 +16,15 @@ const readStatus = async (
 	const [{ready, checks}, migrations, counts] = await Promise.all([
 		checkReadiness(services),
 		migrationStatus(db),
-		db.raw<{rows: Array<{version: string; organizations: number; links: number; clicks: number}>}>(
-			`SELECT current_setting('server_version') AS version,
+		run<{version: string; organizations: number; links: number; clicks: number}>(
+			db,
+			sql`SELECT current_setting('server_version') AS version,
 				(SELECT CAST(count(*) AS float8) FROM organizations) AS organizations,
 				(SELECT CAST(coalesce(sum(links), 0) AS float8) FROM link_counts) AS links,
-				(SELECT CAST(coalesce(sum(clicks), 0) AS float8) FROM click_counts WHERE month = ?) AS clicks`,
-			[`${now.toISOString().slice(0, 7)}-01`],
+				(SELECT CAST(coalesce(sum(clicks), 0) AS float8) FROM click_counts WHERE month = ${`${now.toISOString().slice(0, 7)}-01`}) AS clicks`,
 		),
 	]);
-	const {version, organizations, links, clicks} = onlyRow(counts.rows);
+	const {version, organizations, links, clicks} = onlyRow(counts);
 	const {waitingBytes, lost, refused} = services.clickJournal.figures();
 	return {
 		status: ready ? 'ok' : 'unavailable',
