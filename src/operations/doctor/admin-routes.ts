@@ -7,29 +7,31 @@ import {route} from '../../platform/http/route.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
-import {checkAssociationRoom} from './association-room.ts';
 import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
-import {checkCountries} from './countries.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
-import {worstOf} from './finding.ts';
-import {checkGuesses} from './guesses.ts';
+import {type Finding, worstOf} from './finding.ts';
 import {type LinkHosts, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
-import {checkKeptKeys} from './kept-keys.ts';
-import {checkRefusals} from './limits.ts';
 import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
-import {checkRereadFiles} from './reread-files.ts';
-import {checkRetention} from './retention.ts';
+import {
+	checkAssociationRoom,
+	checkCountries,
+	checkGuesses,
+	checkKeptKeys,
+	checkRefusals,
+	checkRereadFiles,
+	checkRetention,
+	checkWebhooks,
+} from './service-state.ts';
 import {checkStripe} from './stripe.ts';
-import {checkWebhooks} from './webhooks.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
-/** What `work` finds out in the database; `otherwise` if that is away, which is a finding of its own. */
-const unlessAway = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
+/** The findings of `work`; `otherwise` if the database is unavailable, which `checkDatabase` reports. */
+const unlessUnavailable = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
 	try {
 		return await work;
 	} catch (error) {
@@ -41,17 +43,18 @@ const unlessAway = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
 	}
 };
 
-/** Checks that the server itself can run; the caller examines what is visible only from outside. */
+/** Checks the server and its dependencies; the caller checks from outside. */
 const examine = async (services: Services) => {
 	const {clicks, clickJournal, config, db, limiter, clock} = services;
 	// CLOCK_OFFSET shifts the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
+	const fromDatabase = (findings: Promise<Finding[]>) => unlessUnavailable(findings, []);
 	const areas = await Promise.all([
 		checkConfiguration(config),
 		checkDatabase(db, {mode: modeOf(config), now}),
-		unlessAway(checkKeptKeys(services), []),
-		unlessAway(checkGuesses(services), []),
-		unlessAway(checkRefusals(services), []),
+		fromDatabase(checkKeptKeys(services)),
+		fromDatabase(checkGuesses(services)),
+		fromDatabase(checkRefusals(services)),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
 		checkClickStore(clicks.ping),
 		checkJournal(clickJournal.figures()),
@@ -61,9 +64,9 @@ const examine = async (services: Services) => {
 		checkIdentityProvider(config),
 		checkStripe(config),
 		checkPaymob(config),
-		unlessAway(checkAssociationRoom(services), []),
-		unlessAway(checkWebhooks(services), []),
-		unlessAway(checkRetention(services), []),
+		fromDatabase(checkAssociationRoom(services)),
+		fromDatabase(checkWebhooks(services)),
+		fromDatabase(checkRetention(services)),
 	]);
 	return areas.flat();
 };
@@ -102,7 +105,10 @@ export const doctorRoutes = [
 			const named = org && (await Promise.all(org.map((reference) => requireOrganization(services, reference))));
 			const [examined, {hosts, findings: ofHosts}] = await Promise.all([
 				examine(services),
-				unlessAway<LinkHosts>(listLinkHosts(services, named?.map(({id}) => id) ?? null), {hosts: [], findings: []}),
+				unlessUnavailable<LinkHosts>(listLinkHosts(services, named?.map(({id}) => id) ?? null), {
+					hosts: [],
+					findings: [],
+				}),
 			]);
 			const findings = [...examined, ...ofHosts];
 			const {publicUrl} = services.addresses;
