@@ -28,7 +28,7 @@ const mount = (router: Router, services: Services, route: Route): void => {
 };
 
 /**
- * Answers all requests that the door (`visits/resolution/door.ts`) passes on: those of the API, and of what every host
+ * Answers all requests that the door (`visits/resolution/door.ts`) passes on: those of the API, and those that every host
  * serves. The envelope is around the routes, and any other path is 404.
  */
 export const createApp = (services: Services): RequestListener => {

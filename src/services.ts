@@ -157,10 +157,10 @@ export const createServices = (options: ServiceOptions) => {
 		relayRanges: createRelayRanges(config.relayRangesFile, log),
 		countries: createCountries(config.geoipFile, log),
 		phoneBook,
-		/** What matches leave to do after their answers. */
+		/** Work of matches after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
-		/** What reads many rows leaves connections to everybody else, and a slow reader of exports holds up no report. */
+		/** Bounds on concurrent long reads: the other requests keep connections, and slow exports do not delay reports. */
 		longReads: {
 			exports: createFairTurns({atOnce: 3, clock}),
 			reports: createFairTurns({atOnce: 3, clock}),
@@ -172,7 +172,7 @@ export const createServices = (options: ServiceOptions) => {
 		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
-		/** Waits so long for background work and closes what was opened here; the caller closes the database. */
+		/** Waits so long for background work and closes all services; the caller closes the database. */
 		close: async (milliseconds: number): Promise<void> => {
 			refusals.close();
 			background.run('record refusals by limits', refusals.settled());

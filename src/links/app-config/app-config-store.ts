@@ -5,7 +5,7 @@ import {inputColumns, ogOf, platformFieldsOf} from '../links/link-columns.ts';
 import {type AppName, type LinkColumns, linkColumns} from '../links/link-fields.ts';
 import {type AppConfig, androidOf, iosOf} from './app-config.ts';
 
-/** The fields that links lack, with what absent ones are stored as. */
+/** The fields that links lack, with the stored values of absent ones. */
 const unset = {browserPaths: null, errorPages: false, clipboardFormat: null, logoUrl: null};
 type OwnFields = Omit<AppConfig, AppName>;
 type Row = {
@@ -44,7 +44,7 @@ const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig 
 export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> =>
 	required(await findAppConfig(db, organizationId), appConfigNotFound);
 
-/** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */
+/** Sets or replaces the organization's configuration. @throws 404 without the organization. */
 export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {
 	const values = {
 		...inputColumns({...unset, ...config}, null),

@@ -32,7 +32,7 @@ export type AppConfig = ShownFields<AppName> & {
 	android: AndroidConfig[];
 	/** Paths of custom domains that stay in the browser, with Apple's wildcards. */
 	browserPaths?: string[];
-	/** Whether people get a page instead of JSON where a link does not exist or is gone. */
+	/** Whether browsers get a page instead of JSON if a link does not exist or is gone. */
 	errorPages?: true;
 	/** Absent: the token. */
 	clipboardFormat?: ClipboardFormat;

@@ -50,7 +50,7 @@ export const appleAppSiteAssociation = (
 	return {
 		applinks: {
 			details: apps
-				// A stable order, so that the file of an unchanged configuration does not change in Apple's cache.
+				// A stable order: the file of an unchanged configuration stays the same in Apple's cache.
 				.toSorted((a, b) => byText(a.orgKey, b.orgKey) || byText(a.bundleId, b.bundleId))
 				.map((app) => appleEntry(app, customDomain)),
 		},

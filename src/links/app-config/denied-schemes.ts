@@ -16,7 +16,7 @@ const denied: Record<string, string> = {
 		'prefs app-prefs app-settings x-apple* com.apple.* com-apple-* diags diagnostics x-man-page disk disks ms-settings* ms-msdt ms-officecmd ms-cxh* ms-availablenetworks ms-device-enrollment ms-quick-assist ms-contact-support ms-appdata ms-appx ms-appx-web ms-search search-ms search shell res hcp mk ms-its mhtml telnet rlogin tn3270 ssh sftp smb cifs afp nfs rdp ms-rd vnc ldap ldaps ldapi jnlp jnlps',
 	'opens documents in an office program, from anywhere':
 		'ms-word ms-excel ms-powerpoint ms-access ms-visio ms-project ms-publisher ms-infopath ms-spd onenote onenote-cmd',
-	'calls, writes or pays on the phone of the person who taps':
+	'calls, writes or pays on the phone of the visitor':
 		'tel telprompt callto wtai sip sips h323 facetime facetime-* sms sms-private smsto mms mmsto rcs mailto im imto xmpp webcal webcals bitcoin bitcoincash ethereum litecoin dogecoin monero lightning lnurl* solana wc upi payto shortcuts',
 	'signs in, or adds a second factor, a credential or a SIM':
 		'fido otpauth otpauth-* apple-otpauth openid openid-* openid4vp haip mdoc lpa',

@@ -9,7 +9,7 @@ import {putAppConfig} from './app-config-store.ts';
 import {takePlace} from './shared-apps.ts';
 
 /**
- * Replaces the whole configuration; missing fields are unset.
+ * Replaces the configuration; omitted fields are unset.
  * @throws 409 if the shared link domain's file has no room for the iOS app, unless the organization has a served domain
  * of its own, with its own file.
  */

@@ -48,13 +48,13 @@ const setPlaces = async (trx: Db, organizationIds: readonly string[], at: Date |
 	}
 };
 
-/** Free bytes in the file for one more app. Free-plan apps may use only a part of it, so that paying ones find room. */
+/** Free bytes in the file for one more app. Free-plan apps may use a part of it, which leaves space for paying ones. */
 const roomFor = (isFree: boolean, others: readonly SharedApp[]): number => {
 	const room = APPLE_LIMIT_BYTES - fileBytes(others);
 	return isFree ? Math.min(room, FREE_PLAN_BYTES - fileBytes(others.filter((other) => other.isFree))) : room;
 };
 
-/** Apps small enough to fit, longest waiting first; at most as many as could get a place. */
+/** Apps small enough to fit, longest waiting first, up to the number of free places. */
 const readWaiting = (trx: Db, plans: Plans, placed: readonly SharedApp[]): Promise<SharedApp[]> => {
 	const [room, freeRoom] = [roomFor(false, placed), roomFor(true, placed)];
 	return apps(

@@ -16,8 +16,8 @@ const nameTaken = (name: string) => (error: unknown) => {
 };
 
 /**
- * Whether the organization has a channel of that name, case-sensitive. In a transaction the name stays what it is until
- * the end: a rename waits, and then takes what was written under the old name with it.
+ * Whether the organization has a channel of that name, case-sensitive. In a transaction it also locks the name: a
+ * concurrent rename waits for the commit, and then renames the rows written under the old name.
  */
 export const channelExists = async (db: Db, organizationId: string, name: string): Promise<boolean> => {
 	const found = await db('channels').where({organization_id: organizationId, name}).forKeyShare().select('id');
@@ -39,7 +39,7 @@ export const createChannelStore = (db: Db) => ({
 	lock: async (organizationId: string, id: string): Promise<Channel | null> =>
 		(await db('channels').where({organization_id: organizationId, id}).forUpdate().first(columns.list)) ?? null,
 
-	/** @throws 409 where the organization has a channel of that name. */
+	/** @throws 409 if the organization has a channel of that name. */
 	insert: async (organizationId: string, name: string, now: Date): Promise<Channel> => {
 		const rows: Channel[] = await db('channels')
 			.insert({id: randomUUID(), organization_id: organizationId, name, created_at: now})
@@ -48,7 +48,7 @@ export const createChannelStore = (db: Db) => ({
 		return onlyRow(rows);
 	},
 
-	/** Renames a channel of that id, and its label on links and templates. @throws 409 where the name is in use. */
+	/** Renames a channel of that id, and its label on links and templates. @throws 409 if the name is in use. */
 	rename: async (organizationId: string, {id, from, to}: {id: string; from: string; to: string}, now: Date) => {
 		const own = {organization_id: organizationId};
 		const rows: Channel[] = await db('channels')
@@ -68,7 +68,7 @@ export const createChannelStore = (db: Db) => ({
 		return onlyRow(rows);
 	},
 
-	/** The removed channel, or null where there was none. */
+	/** @returns the removed channel; null if there was none. */
 	remove: async (organizationId: string, id: string): Promise<Channel | null> => {
 		const [removed]: Channel[] = await db('channels')
 			.where({organization_id: organizationId, id})

@@ -10,7 +10,7 @@ import {isVerifiedHostname} from './domain-store.ts';
 import {servedOnEveryHost} from './path-prefixes.ts';
 import {CODE, unknownCodesHost} from './unknown-code.ts';
 
-/** Most prefixes of a domain (contract/hosts 8). */
+/** Prefixes of a domain (contract/hosts 8). */
 const MAX_PREFIXES = 20;
 const MAX_PREFIX = 255;
 

@@ -21,7 +21,7 @@ export const domainAnswer = answerOf('Domain', {
 	unknownCodes: partOf({url: text}).optional(),
 });
 
-/** A code that no link has, with its taps (contract/hosts 9). */
+/** A code that no link has, with its visits (contract/hosts 9). */
 export const unknownCodeAnswer = answerOf('UnknownCode', {
 	code: textOrNull.description('Null stands for the further codes of days that had too many.'),
 	count,

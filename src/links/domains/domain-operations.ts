@@ -71,7 +71,7 @@ export const listDomains = async (
 	return {...found, data: found.data.map((domain) => domainJson(domain, {linkDomain, defaultDomainId}))};
 };
 
-/** The codes of a domain that no link has, most taps first. @throws 404. */
+/** The codes of a domain that no link has, most visits first. @throws 404. */
 export const readUnknownCodes = async (
 	{db, unknownCodes}: Pick<Services, 'db' | 'unknownCodes'>,
 	{organization, id, query}: {organization: {id: string}; id: string; query: PageQuery},
@@ -110,7 +110,7 @@ export const addDomain = (
 		await rulings.hold(hostname);
 		const status = (await rulings.isRejected(hostname)) ? 'REJECTED' : 'PENDING';
 		const domain = await store.insert({hostname, token: mintVerificationToken(), status}, now);
-		// After the insert: a name that is there already is that, not a used-up quota.
+		// After the insert: a taken name is refused as such, not as an exhausted quota.
 		requireQuota(plan, 'domains', (await store.count()) - 1);
 		await record('CREATE', domain);
 		return json(domain);
@@ -137,7 +137,7 @@ export const setDefaultDomain = (
 			throw domainNotVerified();
 		}
 
-		// Null stands for the shared domain, whichever row that is.
+		// Null is the shared domain.
 		const defaultDomainId = domain.organizationId === null ? null : domain.id;
 		if (defaultDomainId !== organization.defaultDomainId) {
 			await createOrganizationStore(trx).update(organization.id, {defaultDomainId}, now);

@@ -60,8 +60,8 @@ export const findUsableDomain = async (
 const HOSTNAME_LOCK = 7_340_112;
 
 /**
- * Decisions about a host name for every organization. Whoever adds, verifies, approves or rejects a name holds it
- * until the transaction ends, so that none of them misses another's decision.
+ * Decisions about a host name for every organization. Each addition, verification, approval and rejection holds the name
+ * until its transaction ends, so none misses a concurrent decision.
  */
 export const createHostnameRulings = (trx: Db) => ({
 	hold: async (hostname: string): Promise<void> => {
@@ -72,8 +72,8 @@ export const createHostnameRulings = (trx: Db) => ({
 		(await trx('rejected_hostnames').where({hostname}).select('hostname')).length > 0,
 
 	/**
-	 * Rejects the name. One that another organization has verified is that one's, and stays: then only the domain at hand is
-	 * rejected, which could not be verified anyway.
+	 * Rejects the name, unless another organization has verified it: then only this organization's domain is rejected,
+	 * which could not be verified anyway.
 	 */
 	reject: async (hostname: string, organizationId: string, now: Date): Promise<void> => {
 		await execute(
@@ -134,7 +134,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return (await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
 		},
 
-		/** A domain, PENDING at first. @throws 409 where the organization has it, or it is VERIFIED for another one. */
+		/** A domain, PENDING at first. @throws 409 if the organization has it, or if it is VERIFIED for another one. */
 		insert: async (
 			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
 			now: Date,
@@ -152,7 +152,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return required(inserted, () => domainTaken(hostname));
 		},
 
-		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
+		/** @throws 409 if it is to be VERIFIED but is so for another organization. */
 		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {
 			const rows: ConfiguredDomain[] = await db('domains')
 				.where({...own, id})

@@ -12,7 +12,7 @@ import {type ConfiguredDomain, type Domain, recordName} from './domain.ts';
 import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
 import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
-/** How much of a zone is checked: our value has 52 characters, and nobody needs a thousand records. */
+/** Bounds of the check of a zone: our value has 52 characters. */
 const MAX_RECORDS = 1000;
 const MAX_RECORD = 1000;
 

@@ -20,7 +20,7 @@ export type Domain = {
 export type DomainSettings = {
 	/** Segments before a code in old addresses, without slashes at the ends. */
 	pathPrefixes: string[];
-	/** Where `/` leads. */
+	/** The target of `/`. */
 	rootUrl: string | null;
 	/** The URL to which unknown codes lead, with `{code}` for the code. */
 	unknownCodesUrl: string | null;
@@ -72,7 +72,7 @@ export const newDomain = Joi.object<{hostname: string}>({hostname: hostnameSchem
 /** The name of a host's TXT record. */
 export const recordName = (hostname: string): string => `${RECORD_LABEL}.${hostname}`;
 
-/** The value of the TXT record: known to one organization only, so that it proves control of the zone. */
+/** The value of the TXT record: known to one organization only, so it proves control of the zone. */
 export const mintVerificationToken = (): string => `oplink-verification=${randomAlphanumeric(32)}`;
 
 /**
@@ -96,7 +96,7 @@ export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Con
 	isDefault: isDefault(domain, defaultDomainId),
 });
 
-/** A domain in its own routes (contract/portal 6). Settings that nobody made are left out. */
+/** A domain in its own routes (contract/portal 6). Omits unset settings. */
 export const domainJson = (domain: ConfiguredDomain, context: Context) => ({
 	...domainSummary(domain, context),
 	verification:

@@ -74,7 +74,7 @@ export const domainRoutes = [
 	organizationRoute({
 		method: 'PATCH',
 		path: '/domains/:id',
-		summary: 'Change where the old addresses of a domain lead',
+		summary: 'Change the redirects of old addresses of a domain',
 		answer: domainAnswer,
 		role: 'admin',
 		params: idParams,
@@ -86,7 +86,7 @@ export const domainRoutes = [
 	organizationRoute({
 		method: 'GET',
 		path: '/domains/:id/unknown-codes',
-		summary: 'List the unknown codes of a domain, most taps first',
+		summary: 'List the unknown codes of a domain, most visits first',
 		answer: pageOf(unknownCodeAnswer),
 		role: 'viewer',
 		params: idParams,

@@ -1,5 +1,5 @@
 /**
- * First segments that every host serves itself: association files, and what monitors and proxies ask. No prefix begins
+ * First segments that every host serves itself: association files, and the paths of monitors and proxies. No prefix begins
  * with one, and requests for them need no look-up of their host.
  */
 export const servedOnEveryHost: ReadonlySet<string> = new Set(['.well-known', 'health', 'internal', 'metrics']);

@@ -8,7 +8,7 @@ export type ServedDomainDeps = PlanDeps & Pick<Services, 'db' | 'hostCache'>;
  * The custom domain currently served under a host name, needed for every request to another host than ours. The domain
  * and its organization's plan are cached; whether the plan has custom domains is decided at each request, because it
  * may expire without a write (contract/billing 3).
- * @param before runs before the database query and may refuse, because anybody may send any name.
+ * @param before runs before the database query and may refuse, because a caller may send any name.
  */
 export const findServedDomain = async (
 	services: ServedDomainDeps,

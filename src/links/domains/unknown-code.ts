@@ -1,4 +1,4 @@
-/** Taps of a domain's code on one day (UTC). */
+/** Visits of a domain's code on one day (UTC). */
 export type UnknownCodeCount = {
 	domain_id: string;
 	organization_id: string;
@@ -11,7 +11,7 @@ export type UnknownCodeCount = {
 /** The further codes of a day, counted together; no address has an empty code. */
 export const FURTHER_CODES = '';
 
-/** Where the code stands in `unknownCodes.url`. */
+/** The placeholder of the code in `unknownCodes.url`. */
 export const CODE = '{code}';
 
 /** The URL to which an unknown code leads. Nothing in the code's segments leaves its place in the URL. */

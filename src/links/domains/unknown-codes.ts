@@ -2,12 +2,12 @@ import type {Background} from '../../platform/background.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
 
-/** A tap of a code that no link has, on a custom domain. */
-type Tap = {domainId: string; organizationId: string; code: string; at: Date};
+/** A visit of a code that no link has, on a custom domain. */
+type Visit = {domainId: string; organizationId: string; code: string; at: Date};
 
-/** Counts taps of unknown codes after their answer (contract/hosts 9). */
+/** Counts visits of unknown codes after their answer (contract/hosts 9). */
 type UnknownCodes = {
-	count(tap: Tap): void;
+	count(visit: Visit): void;
 	/** Resolves when everything counted so far is stored, or could not be. */
 	settled(): Promise<void>;
 };
@@ -15,7 +15,7 @@ type UnknownCodes = {
 /** Codes that wait for one statement; further ones are counted together. */
 const MAX_WAITING = 1000;
 
-/** Taps that arrive during a statement are in the next one, so visitors wait for none and a burst costs few. */
+/** Visits that arrive during a statement are counted by the next one, so visitors do not wait and a burst costs few. */
 export const createUnknownCodes = ({db, background}: {db: Db; background: Background}): UnknownCodes => {
 	let waiting = new Map<string, UnknownCodeCount>();
 	let storing: Promise<void> | null = null;
@@ -54,7 +54,7 @@ export const createUnknownCodes = ({db, background}: {db: Db; background: Backgr
 			}
 		},
 		settled: async () => {
-			// A failure is logged where it was stored; the caller reads what there is.
+			// `background` logs a failure; the caller reads the stored counts.
 			await storing?.catch(() => {});
 		},
 	};

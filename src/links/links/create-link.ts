@@ -40,7 +40,7 @@ const rowOf = (creator: Creator, references: LinkReferences, {by, fields}: NewLi
 	return {link, path: link.path, by};
 };
 
-/** Inserts a link for which there is room, and records it. @throws 404, 400, 409. */
+/** Inserts a link within the quotas, and records it. @throws 404, 400, 409. */
 export const insertLink = async (
 	services: Deps,
 	trx: Db,
@@ -69,7 +69,7 @@ const createOne = ({db, ...services}: CreateDeps, {organizationId, idempotencyKe
 	);
 };
 
-/** Neither its names nor what it refers to can fail a batch. */
+/** Neither its names nor its references can fail a batch. */
 const isPlain = ({idempotencyKey, fields: {shortCode, externalId, channel, domainId, templateId}}: Create): boolean =>
 	[idempotencyKey, shortCode, externalId, channel, domainId, templateId].every((value) => value == null);
 
@@ -116,8 +116,8 @@ type Batches = (create: Create) => Promise<LinkJson | HttpError | null>;
 const batchesOf = new WeakMap<Db, Batches>();
 
 /**
- * Plain links that are created at the same time share a transaction: docs/measurements.md says what that saves.
- * @returns null for a link that has to be created by itself, so that the others do not wait for it.
+ * Plain links that are created at the same time share a transaction: docs/measurements.md has the savings.
+ * @returns null for a link that has to be created by itself, for which the others do not wait.
  */
 const createTogether = (services: CreateDeps, create: Create): ReturnType<Batches> => {
 	const batches =

@@ -42,7 +42,7 @@ export const exportLinks = async (
 	services: Deps,
 	{organization, request}: {organization: LinkOwner; request: RequestFacts},
 ): Promise<Reply> => {
-	// Read before the answer begins, so that an unreachable database is a 503.
+	// Read before the answer begins: an unreachable database is a 503.
 	const first = await createLinkStore(services.db, organization.id).after(null, BATCH);
 	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, organization, first, request))});
 };

@@ -36,7 +36,7 @@ const lock = async (trx: Db, organizationId: string, key: string): Promise<boole
 	return onlyRow(await run<{locked: boolean}>(trx, lockOf)).locked;
 };
 
-/** Each create with a key deletes a few expired ones, so that the table needs no job. */
+/** Deletes a few expired keys; each create with a key does, so the table needs no job. */
 const deleteExpired = (trx: Db, before: Date): Promise<unknown> =>
 	execute(
 		trx,

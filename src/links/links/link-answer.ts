@@ -37,7 +37,7 @@ const answerOfField = (field: (typeof allLinkFields)[number]): Joi.Schema => {
 		part,
 		field.is === 'group' ? valueAnswers[is].allow(null) : valueAnswers[is].optional(),
 	]);
-	// Absent where nobody has set them.
+	// Absent if unset.
 	return field.is === 'group' ? partOf(Object.fromEntries(parts)) : partOf(Object.fromEntries(parts)).optional();
 };
 
@@ -79,7 +79,7 @@ const fields = {
 export const linkAnswer = answerOf('Link', fields);
 /** The answer of list and get. */
 export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
-/** The same, with what a list has on request. */
+/** The same, with the optional clicks of a list. */
 export const listedLinkAnswer = answerOf('ListedLink', {
 	...fields,
 	domain: domainSummaryAnswer,

@@ -87,7 +87,7 @@ export const linkFields = {
 		...app,
 		place: 17,
 		flag: 'minimum-version <platform=version>',
-		about: 'least version of the app, such as ios=2.10.0 or android=210; an empty one clears it',
+		about: 'minimum version of the app, such as ios=2.10.0 or android=210; an empty one clears it',
 	},
 	channel: {is: 'text', max: 50, ...template, place: 4, about: "one of the organization's channels, such as email"},
 	tags: {is: 'texts', max: 20, each: 50, levels: template.levels, place: 12},
@@ -161,7 +161,7 @@ export type LinkFieldValue<Name extends LinkFieldName> = ValueOf<Fields[Name]>;
 
 export type Og = {[Part in keyof LinkFieldValue<'og'>]-?: string | null};
 
-/** Fields as the API shows them: null where unset. Platform fields are absent instead, so that answers stay as they were. */
+/** Fields as the API shows them: null if unset, but unset platform fields are absent. */
 export type ShownFields<Name extends LinkFieldName> = {
 	[Field in Exclude<Name, GroupName | PlatformName>]: LinkFieldValue<Field> | NullOf<Field>;
 } & {[Field in Name & PlatformName]?: LinkFieldValue<Field>} & {[Field in Name & GroupName]: Og};

@@ -15,7 +15,7 @@ import {type Domain, isServing} from '../domains/domain.ts';
 import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
 import {loopFaults} from './link-field-schemas.ts';
 
-/** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
+/** 'share': the rows stay unchanged until the transaction ends, for writes that rely on them. */
 type Lock = 'none' | 'share';
 
 /** The rows that links refer to: the organization's domains, and the requested templates and channels. */
@@ -89,7 +89,7 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 export const pathRequired: FieldFault = {message: 'path is required', field: 'path'};
 
 /**
- * Reads the rows that `links` and `inputs` refer to. Everyone locks these before links.
+ * Reads the rows that `links` and `inputs` refer to. Every transaction locks these before links.
  * @param domains those of `readDomains`, if they have been read.
  */
 export const readReferences = async (

@@ -9,12 +9,12 @@ import type {Services} from '../../services.ts';
 import type {LinkOwner} from './link.ts';
 import {type LinkCounts, lockLinkCount} from './link-store.ts';
 
-/** An organization as a create of links finds it, with what its quotas are compared with. */
+/** An organization that creates links, with its use of quotas. */
 export type Creator = LinkOwner & {hasAppConfig: boolean; counts: LinkCounts; monthClicks: number};
 
 const owner: Columns<LinkOwner> = columnsOf('id, org_key, default_domain_id, plan, entitled_until');
 
-/** An organization that stays until the transaction ends. @throws 404 where it is gone. */
+/** Locks an organization against deletion until the transaction ends. @throws 404. */
 export const lockOwner = async (trx: Db, organizationId: string): Promise<LinkOwner> => {
 	const found: LinkOwner[] = await trx('organizations').where({id: organizationId}).forKeyShare().select(owner.list);
 	return required(found[0], organizationNotFound);
@@ -54,13 +54,13 @@ type Row = Omit<Creator, 'counts'> & {links: number | null; appLinks: number | n
 const readRows = (db: Db, ids: readonly string[], now: Date, mode: keyof typeof creatorStatements) =>
 	run<Row>(db, creatorStatements[mode](ids, `${now.toISOString().slice(0, 7)}-01`));
 
-/** A creator whose count is there. */
+/** The creator of a row with counts; null without. */
 const creatorOf = ({links, appLinks, ...found}: Row): Creator | null =>
 	links === null || appLinks === null ? null : {...found, counts: {links, appLinks}};
 
 /**
- * Reads all that decides whether an organization may create links. With 'lock' no other transaction creates, removes or
- * renames one of its links until this one ends, so that its counts are exact. @throws 404 where it is gone.
+ * Reads the facts that decide whether an organization may create links. With 'lock' no other transaction creates, removes or
+ * renames one of its links until this one ends, so its counts are exact. @throws 404.
  */
 export const readCreator = async (
 	db: Db,

@@ -33,7 +33,7 @@ export type LinkTemplate = {
 };
 
 /**
- * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, also where its
+ * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, and if its
  * own is not served.
  */
 export type JoinedLink = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};

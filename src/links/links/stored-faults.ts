@@ -14,7 +14,7 @@ type Faulty = {
 
 const isGood = (faults: readonly FieldFault[], name: string): boolean => !faults.some(({field}) => field === name);
 
-/** Further faults of a body that only the database shows, so that a caller learns all of them at once: the channel. */
+/** Faults of a body that only the database shows, reported with those of its schema: the channel. */
 export const storedFaults = async ({services, organization, body, faults}: Faulty): Promise<FieldFault[]> => {
 	const {channel} = fieldsOf(body);
 	return typeof channel !== 'string' ||
@@ -24,7 +24,7 @@ export const storedFaults = async ({services, organization, body, faults}: Fault
 		: (unknownChannel(channel).details ?? []);
 };
 
-/** The same of a new link, whose template may have no path either. */
+/** As `storedFaults`, for a new link, whose template may lack a path, too. */
 export const storedFaultsOfNew = async (given: Faulty): Promise<FieldFault[]> => {
 	const {services, organization, body, faults} = given;
 	const {path, templateId: id} = fieldsOf(body);

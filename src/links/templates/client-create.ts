@@ -26,22 +26,22 @@ const fullyDecoded = (text: string): string | null => {
 };
 
 /**
- * Whether nobody reads a path of another folder from the text: no `.` or `..`, no empty segment, no backslash or control
+ * Whether no router reads a path of another folder from the text: no `.` or `..`, no empty segment, no backslash or control
  * character, and no slash that only decoding shows, however often the text is encoded.
  */
 const isPlainPath = (path: string): boolean => {
 	const [route = ''] = path.split(/[?#]/, 1);
-	const meant = fullyDecoded(route);
-	if (meant === null || /[\\\p{Cc}]/u.test(meant)) {
+	const decoded = fullyDecoded(route);
+	if (decoded === null || /[\\\p{Cc}]/u.test(decoded)) {
 		return false;
 	}
 
-	const segments = meant.split('/');
+	const segments = decoded.split('/');
 	const inside = segments.slice(1, -1);
 	return (
 		segments.length === route.split('/').length &&
 		!inside.includes('') &&
-		// Some routers take what follows a semicolon for parameters of the segment.
+		// Some routers read parameters of the segment behind a semicolon.
 		!segments.some((segment) => /^\.{1,2}(?:;|$)/.test(segment.trim()))
 	);
 };

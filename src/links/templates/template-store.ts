@@ -53,7 +53,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 					.forUpdate(),
 			),
 
-		/** @throws 409 where the organization has a template of that name. */
+		/** @throws 409 if the organization has a template of that name. */
 		insert: async (template: TemplateInput, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
 				.insert({
@@ -68,7 +68,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 			return toTemplate(onlyRow(rows));
 		},
 
-		/** @throws 409 where the organization has a template of that name. */
+		/** @throws 409 if the organization has a template of that name. */
 		update: async (before: Template, changes: Partial<TemplateInput>, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
 				.where({...own, id: before.id})
@@ -88,7 +88,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 			return links.length > 0;
 		},
 
-		/** The removed template, or null where there was none. @throws 409 while links use it. */
+		/** @returns the removed template; null if there was none. @throws 409 while links use it. */
 		remove: async (id: string): Promise<Template | null> =>
 			firstTemplate(
 				await db('templates')

@@ -8,8 +8,8 @@ export type BackupTable = Table & {types: string[]};
 type ForeignKey = {table: string; name: string; definition: string};
 
 /**
- * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which
- * are files of this machine; and what is noted about clicks that are in ClickHouse, whose rows are in the backup.
+ * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; journals, which are
+ * files of this machine; and notes about clicks in ClickHouse, whose rows are in the backup.
  */
 const NOT_DATA: readonly string[] = ['migrations', 'leases', 'click_journals', ...clickHouseTables];
 
@@ -17,8 +17,8 @@ const NOT_DATA: readonly string[] = ['migrations', 'leases', 'click_journals', .
 export const isData = ({name}: Table): boolean => !NOT_DATA.includes(name);
 
 /**
- * All tables of the installation with their columns, partitioned ones as one, by name. Tables that somebody else made in
- * the same schema are left out: no other database would fit a backup with them.
+ * All tables of the installation with their columns, partitioned ones as one, by name. Omits other programs' tables in
+ * the same schema: no other database would fit a backup with them.
  */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {
 	const own = await migratedTables(db);
@@ -52,7 +52,7 @@ export const listFilled = async (db: Db, tables: readonly BackupTable[]): Promis
 	return filled;
 };
 
-/** How much a person counts in a database: what a restore would replace. */
+/** Totals of a database, which a restore would replace. */
 export type Holding = {organizations: number; links: number; clicks: number};
 
 /** @returns null for a database without user data. */

@@ -10,7 +10,7 @@ const isRow = (line: string, columns: ReadonlySet<string>): boolean => {
 		const names = Object.keys(JSON.parse(line) as object);
 		return names.length === columns.size && names.every((name) => columns.has(name));
 	} catch {
-		// Whatever is wrong with the line, it is no row.
+		// Not JSON, so not a row.
 		return false;
 	}
 };
@@ -34,7 +34,7 @@ async function* withValidRows(lines: AsyncIterable<string>): AsyncGenerator<Arch
 	}
 }
 
-/** Reads back what a backup has written. @returns its trailer. @throws BackupError. */
+/** Verifies a backup that was just written. @returns its trailer. @throws BackupError. */
 export const readBack = async (lines: AsyncIterable<string>): Promise<BackupTotals> => {
 	let totals: BackupTotals | null = null;
 	for await (const part of withValidRows(lines)) {
@@ -51,7 +51,7 @@ export const readBack = async (lines: AsyncIterable<string>): Promise<BackupTota
 export type CheckedBackup = BackupTotals & Pick<BackupHead, 'program' | 'madeAt'>;
 
 /**
- * Reads a backup whole, without a database: this version must know its migrations, and it must have their tables. Values
+ * Checks a backup without a database: this version must know its migrations, and it must have their tables. Values
  * and constraints are PostgreSQL's to judge. @throws BackupError.
  */
 export const checkBackup = async (lines: AsyncIterable<string>): Promise<CheckedBackup> => {

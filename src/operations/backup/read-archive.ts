@@ -47,7 +47,7 @@ const markOf = (line: string, number: number): unknown[] => {
  * @throws BackupError.
  */
 export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchivePart> {
-	const whole = createHash('sha256');
+	const contents = createHash('sha256');
 	const totals = {tables: 0, rows: 0};
 	let table: {name: string; rows: number; hash: Hash} | null = null;
 	let batch: string[] = [];
@@ -63,7 +63,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 		if (line.startsWith('{') && table !== null) {
 			const text = `${line}\n`;
 			table.hash.update(text);
-			whole.update(text);
+			contents.update(text);
 			table.rows += 1;
 			characters += line.length;
 			batch.push(line);
@@ -114,7 +114,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 			if (
 				declared?.tables !== totals.tables ||
 				declared.rows !== totals.rows ||
-				declared.sha256 !== whole.digest('hex')
+				declared.sha256 !== contents.digest('hex')
 			) {
 				throw altered('its contents');
 			}
@@ -126,7 +126,7 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 		}
 
 		if (!isEnded) {
-			whole.update(`${line}\n`);
+			contents.update(`${line}\n`);
 		}
 	}
 

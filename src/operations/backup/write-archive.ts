@@ -3,12 +3,12 @@ import {type BackupHead, type BackupTotals, FORMAT} from './archive-format.ts';
 
 /** Formats the lines of a backup, and computes their counts and checksums. */
 export const createArchiveWriter = () => {
-	const whole = createHash('sha256');
+	const contents = createHash('sha256');
 	let table = {name: '', rows: 0, hash: createHash('sha256')};
 	const totals = {tables: 0, rows: 0};
 	const line = (mark: unknown[]): string => {
 		const text = `${JSON.stringify(mark)}\n`;
-		whole.update(text);
+		contents.update(text);
 		return text;
 	};
 
@@ -23,7 +23,7 @@ export const createArchiveWriter = () => {
 			const text = rows.map((row) => `${row}\n`).join('');
 			table.rows += rows.length;
 			table.hash.update(text);
-			whole.update(text);
+			contents.update(text);
 			return text;
 		},
 		endOfTable: (): string => {
@@ -32,7 +32,7 @@ export const createArchiveWriter = () => {
 			return line(['end of table', table.name, {rows: table.rows, sha256: table.hash.digest('hex')}]);
 		},
 		end: (): string => {
-			const all: BackupTotals = {...totals, sha256: whole.digest('hex')};
+			const all: BackupTotals = {...totals, sha256: contents.digest('hex')};
 			return `${JSON.stringify(['end of backup', all])}\n`;
 		},
 	};

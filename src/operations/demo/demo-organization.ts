@@ -56,8 +56,8 @@ const makeDemo = async (services: Services): Promise<void> => {
 };
 
 /**
- * The demo organization, created on the first start only, so that a deleted one stays deleted. One transaction creates
- * all of it: an interrupted first start creates it again, and of two first starts one does.
+ * The demo organization, created on the first start only: a deleted one stays deleted. One transaction creates it:
+ * after an interrupted first start the next one creates it, and of two concurrent starts one does.
  * @returns null if it was deleted.
  */
 export const ensureDemo = async (services: Services): Promise<Demo | null> => {

@@ -8,7 +8,7 @@ const lanAddress = (): string =>
 		.flatMap((addresses) => addresses ?? [])
 		.find(({family, internal}) => family === 'IPv4' && !internal)?.address ?? 'ADDRESS';
 
-/** What a phone needs to open the link, whose address is one of this machine alone. */
+/** How to start the server for phones, if the link's address is one of this machine alone. */
 const reachableStart = (url: URL): string => {
 	const host = `${lanAddress()}${url.port === '' ? '' : `:${url.port}`}`;
 	return `This link opens on this machine alone. For a phone in the same network start with:

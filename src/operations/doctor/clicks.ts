@@ -25,7 +25,7 @@ export const checkClickStore = async (ping: ClickStore['ping']): Promise<Finding
 	}
 };
 
-/** Checks the room for clicks that wait in this process's journal. */
+/** Checks the free capacity of this process's journal. */
 export const checkJournal = ({waitingBytes, maxBytes, lost}: ReturnType<ClickJournal['figures']>): Finding => {
 	const message = `${(waitingBytes / MEGABYTE).toFixed(1)} of ${maxBytes / MEGABYTE} MB wait in the journal of this process, ${lost} clicks lost since it started`;
 	const next = 'Bring back the database and ClickHouse; until then raise JOURNAL_MAX_MB, if DATA_DIR has room';

@@ -8,7 +8,7 @@ export type ClockReading = {read: Date; asked: Date; answered: Date};
 
 /**
  * Compares another clock with ours. The time that an answer takes does not count as a difference.
- * @param owner whose clock ours is, such as `this machine`.
+ * @param owner the owner of our clock, such as `this machine`.
  */
 export const compareClocks = (
 	{ok, warn}: ReturnType<typeof findingsOf>,

@@ -31,8 +31,8 @@ const checkMigrations = async (db: Db): Promise<Finding> => {
 			);
 };
 
-const judged = (check: ServerCheck, found: DatabaseFault | null, well: string): Finding =>
-	found === null ? ok(`database.${check}`, well) : fail(`database.${check}`, found.fault, found.remedy);
+const judged = (check: ServerCheck, found: DatabaseFault | null, good: string): Finding =>
+	found === null ? ok(`database.${check}`, good) : fail(`database.${check}`, found.fault, found.remedy);
 
 const NEXT = {
 	external: 'Start PostgreSQL, or correct DATABASE_URL',

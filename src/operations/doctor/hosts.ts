@@ -32,7 +32,7 @@ type Row = Owner & Entitled & {hostname: string; unknownCodesUrl: string | null}
 /** The link hosts, and findings for domains that are not served. */
 export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
 
-/** Most custom domains per report: each is examined from outside, which takes seconds if nobody answers. */
+/** Custom domains per report: each is checked from outside, which takes seconds if it does not answer. */
 const MAX_CUSTOM_HOSTS = 1000;
 
 /** Verified domains of active organizations, of all or the named ones, up to the report's limit. */
@@ -137,7 +137,7 @@ export const listLinkHosts = async (
 	const hosts = [await sharedHost(services, organizationIds)];
 	const rows = await verifiedDomains(services.db, organizationIds);
 	const findings = checkNumber(rows);
-	// Sequential: nobody waits for them, and the pool is shared.
+	// One at a time, because other requests share the pool.
 	for (const row of rows) {
 		if (hasFeature(services, row, 'custom_domains')) {
 			hosts.push(await customHost(services.db, row));

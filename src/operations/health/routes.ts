@@ -45,7 +45,7 @@ const check = async (services: Deps): Promise<Readiness> => {
 
 const running = new WeakMap<Deps['db'], Promise<Readiness>>();
 
-/** Callers that come while it is being checked share the check: anybody may ask, without a limit. */
+/** Concurrent callers share a check, because the route is public and has no limit. */
 export const checkReadiness = (services: Deps): Promise<Readiness> => {
 	const {db} = services;
 	const known = running.get(db) ?? check(services).finally(() => running.delete(db));

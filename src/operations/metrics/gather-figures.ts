@@ -22,13 +22,13 @@ const outlives = ({name, type}: Figures[number]): boolean =>
  * take a smaller value for a restart.
  */
 const createHighWater = () => {
-	const most = new Map<string, number>();
+	const highest = new Map<string, number>();
 	const hold = (name: string, sample: Figures[number]['values'][number]) => {
 		// A histogram's samples have names of their own.
 		const {metricName = name, labels} = sample as typeof sample & {metricName?: string};
 		const series = JSON.stringify([metricName, labels]);
-		const value = Math.max(sample.value, most.get(series) ?? sample.value);
-		most.set(series, value);
+		const value = Math.max(sample.value, highest.get(series) ?? sample.value);
+		highest.set(series, value);
 		return {...sample, value};
 	};
 	return (figures: Figures): Figures =>
@@ -40,7 +40,7 @@ const createHighWater = () => {
 /** The supervisor's side: merges the figures of all workers, including the counters of ended ones. */
 export const createGathering = ({workers, waitMs}: {workers: number; waitMs: number}) => {
 	const members = new Set<Member>();
-	const neverBack = createHighWater();
+	const keepHighest = createHighWater();
 	let ended: Promise<Figures> = Promise.resolve([]);
 
 	return {
@@ -78,7 +78,7 @@ export const createGathering = ({workers, waitMs}: {workers: number; waitMs: num
 				ended,
 				workerFigures(workers, answered.length),
 			]).then(mergeFigures);
-			return neverBack(merged);
+			return keepHighest(merged);
 		},
 	};
 };

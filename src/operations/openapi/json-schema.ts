@@ -100,7 +100,7 @@ const SAFE = {minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER
 
 const isRequired = ({flags}: Description): boolean => flags?.presence === 'required';
 
-/** `when`: fields that depend on another one, as a condition on the whole object. */
+/** `when`: fields that depend on another one, as a condition on the object. */
 const conditionOf = (name: string, {whens = []}: Description, context: Target): JsonSchema[] =>
 	whens.map(({ref, is, then, otherwise}) => {
 		const [decider = ''] = ref.path;
@@ -110,7 +110,7 @@ const conditionOf = (name: string, {whens = []}: Description, context: Target): 
 		});
 		return {
 			if: {properties: {[decider]: translate(is, context)}, required: [decider]},
-			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword, in an object that nobody awaits
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword, in an object that is never awaited
 			...(then ? {then: part(then)} : {}),
 			...(otherwise ? {else: part(otherwise)} : {}),
 		};
@@ -220,7 +220,7 @@ const describe = (schema: Joi.Schema): Description => {
 /**
  * Translates a joi schema to JSON Schema. Names (`meta({name})`) become references to `components`; a rule in code
  * provides its keywords as `meta({schema})`.
- * @throws Error at a rule, flag or type without a translation here, so that no document is silently wrong.
+ * @throws Error at a rule, flag or type without a translation here.
  */
 export const toJsonSchema = (schema: Joi.Schema, target: Target): JsonSchema => translate(describe(schema), target);
 

@@ -48,7 +48,7 @@ const operationId = ({method, path}: DeclaredRoute): string => {
 	return method.toLowerCase() + name;
 };
 
-/** The name of the security scheme of a route; null where none is needed. */
+/** The name of the security scheme of a route; null for none. */
 const schemeOf = ({credential, declared, path}: DeclaredRoute): string | null => {
 	switch (credential) {
 		case 'none':
@@ -61,7 +61,7 @@ const schemeOf = ({credential, declared, path}: DeclaredRoute): string | null =>
 			return 'adminToken';
 		case 'signature':
 			if (declared.signature === undefined) {
-				throw new Error(`${path} does not say who signs it`);
+				throw new Error(`${path} does not name its signer`);
 			}
 
 			return declared.signature;

@@ -17,7 +17,7 @@ import {packageRoot, packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
 import {openApiDocument} from './document.ts';
 
-/** Bytes for everybody, made once: as they are, compressed, and their ETag. */
+/** The bytes of a public answer, made once: plain, compressed, and their ETag. */
 type Content = {plain: Buffer; gzip: Buffer; etag: string};
 
 const contentOf = (plain: Buffer, gzip: Buffer): Content => ({plain, gzip, etag: etagOf(plain)});

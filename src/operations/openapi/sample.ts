@@ -7,7 +7,7 @@ const formats: Record<string, string> = {
 	uri: 'https://example.com/shop',
 };
 
-/** Example values for fields of these names, whose schema only says text. */
+/** Example values for text fields of these names. */
 const names: Record<string, string> = {
 	path: '/products/42',
 	shortCode: 'spring',

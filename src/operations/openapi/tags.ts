@@ -2,7 +2,7 @@
 const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> = [
 	{name: 'Links', path: /^\/links\b/, description: 'Links, for machines: a SERVER key.'},
 	{name: 'Match', path: /^\/match$/, description: 'Deferred deep linking: which click a first open came from.'},
-	{name: 'SDK', path: /^\/sdk\//, description: 'What apps report of their devices: a CLIENT key.'},
+	{name: 'SDK', path: /^\/sdk\//, description: 'Reports of apps on their devices: a CLIENT key.'},
 	{
 		name: 'Resolution',
 		path: /^\/(?::|\.well-known)/,

@@ -15,7 +15,7 @@ export const readOnlyFields: ReadonlySet<string> = new Set([
 const LENGTH = 12;
 
 /**
- * The short code of an import row without a name: a hash of the row as it stands in the file, so that a second run
+ * The short code of an import row without a name: a hash of the row as it stands in the file, so a second run
  * creates no second link. Server and CLI both use it, so the code does not depend on the credential. The organization
  * is not hashed, because short codes are unique per organization only.
  */

@@ -52,7 +52,7 @@ const applyInTransactions = (services: Deps, {organization, by, query}: Import):
 };
 
 async function* answerLines(services: Pick<Deps, 'addresses'>, {request}: Import, apply: ApplyRows) {
-	// An empty piece sends the headers, so that a caller may wait for them before it sends its rows.
+	// An empty chunk sends the headers, for callers that wait for them before they send rows.
 	yield '';
 	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
 		const rows = lines.flatMap((line) => readRow(line, services.addresses) ?? []);
@@ -85,8 +85,8 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
 
 /**
  * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
- * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer, so that callers do
- * not take a part for the whole. If the caller hangs up, the import ends after the chunk in progress.
+ * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer: a partial
+ * answer must not look complete. If the caller disconnects, the import ends after the chunk in progress.
  * @throws 415 before anything is read; 503 where other dry runs go on for too long, which hold a connection each.
  */
 export const importLinks = async (services: Deps, given: Import): Promise<Reply> => {

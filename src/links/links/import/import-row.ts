@@ -7,7 +7,7 @@ import {isObject} from './canonical-json.ts';
 import {contentCode, readOnlyFields} from './content-code.ts';
 import type {Line} from './line-batches.ts';
 
-/** Longest line of an import: as long as a body (contract/requests 4). */
+/** Length of a line of an import: that of a body (contract/requests 4). */
 export const MAX_ROW_BYTES = 256 * 1024;
 
 /** A row that can be imported. `isExported`: it is a line of an export, not a create body. */

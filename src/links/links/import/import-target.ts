@@ -15,7 +15,7 @@ export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
 /** The links that a chunk of an import is applied to: the real ones, or a dry run's copy of those that it touches. */
 export type ImportTarget = {
 	isDryRun: boolean;
-	/** For reading what the rows refer to. */
+	/** For reading referenced rows. */
 	db: Db;
 	/** The organization. Except in a dry run, its links' count and all names are locked until the transaction ends. */
 	creator(): Promise<Creator>;
@@ -52,7 +52,7 @@ export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Dat
 };
 
 /**
- * A dry run: the links that rows would create are in a temporary table, so that later rows find them, however long the
+ * A dry run: the links that rows would create are in a temporary table, in which later rows find them, however long the
  * input is. No link and no count is locked or written.
  * @param trx a transaction that is rolled back when the input has ended.
  */

@@ -28,9 +28,9 @@ const rgba = (text: string): Rgba => {
 };
 
 /**
- * The QR code of `url` as a PNG of exactly `size` pixels. Modules are whole pixels, so what is left over goes to the
- * margin, which also gives way where the symbol needs its room.
- * @throws 400 where `size` has less than a pixel for each module.
+ * The QR code of `url` as a PNG of exactly `size` pixels. Modules are whole pixels: the margin takes
+ * the rest, and shrinks if the symbol needs its space.
+ * @throws 400 if `size` has less than a pixel for each module.
  */
 export const qrPng = async (
 	url: string,
@@ -69,7 +69,7 @@ const PNG_HEADERS = {'Content-Type': 'image/png'};
 
 type Image = 'svg' | 'png';
 
-/** The least contrast (WCAG) that readers can distinguish. */
+/** Contrast (WCAG) that readers can distinguish. */
 const MIN_CONTRAST = 2;
 
 /** Relative luminance of RRGGBB, with a gamma of 2.2; a transparent background counts as paper. */
