@@ -5,7 +5,7 @@ import {type RequestFacts, route} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';
-import {findServedDomain, type ServedDomainDeps} from './served-domain.ts';
+import {findServedDomain, type ServedDomainDeps} from './locate.ts';
 
 /**
  * Requested by proxies with on-demand certificates before they obtain one.

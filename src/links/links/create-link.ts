@@ -12,12 +12,11 @@ import {
 	templateNotFound,
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {emptyLink, generateShortCode} from './empty-link.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, linkJson} from './link.ts';
 import {type LinkReferences, readDomains, readReferences} from './link-references.ts';
 import {type Creator, lockFreeCreators, readCreator, requireCreationTerms, requireRoom} from './link-terms.ts';
-import {insertLinks, type NewRow} from './link-writer.ts';
+import {emptyLink, generateShortCode, insertLinks, type NewRow} from './link-writer.ts';
 
 /** The refusals of a link's constraints. */
 export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({

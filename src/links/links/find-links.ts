@@ -5,9 +5,8 @@ import {joined, sql} from '../../platform/db/sql.ts';
 import {linkNotFound} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
-import {type Address, type HostDeps, locate} from '../domains/locate.ts';
+import {type Address, findServedDomain, type HostDeps, locate} from '../domains/locate.ts';
 import {pathBehindPrefix} from '../domains/path-prefixes.ts';
-import {findServedDomain} from '../domains/served-domain.ts';
 import type {LinkName} from './link-schemas.ts';
 import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 

@@ -1,9 +1,37 @@
-import {auditRow, type Caller} from '../../accounts/audit/audit-log.ts';
+import {randomUUID} from 'node:crypto';
+import {type AuditEntry, auditRow, type Caller} from '../../accounts/audit/audit-log.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {shortCodeTaken} from '../../platform/errors.ts';
-import {creationOf, generateShortCode} from './empty-link.ts';
+import {randomAlphanumeric} from '../../platform/random-text.ts';
 import type {LinkRow} from './link.ts';
+import {type LinkColumn, linkColumns} from './link-fields.ts';
+
+/** A new short code (contract/hosts 5). */
+export const generateShortCode = (): string => randomAlphanumeric(7);
+
+const nothingSet = Object.fromEntries(linkColumns.map(({column}) => [column, null])) as Record<LinkColumn, null>;
+
+/** A link with default values. */
+export const emptyLink = (organizationId: string, domainId: string, now: Date): LinkRow => ({
+	...nothingSet,
+	id: randomUUID(),
+	organization_id: organizationId,
+	domain_id: domainId,
+	short_code: '',
+	is_active: true,
+	created_at: now,
+	updated_at: now,
+});
+
+/** The audit record of a new link. */
+export const creationOf = (link: Pick<LinkRow, 'id' | 'organization_id' | 'short_code' | 'path'>): AuditEntry => ({
+	action: 'CREATE',
+	entityType: 'Link',
+	entityId: link.id,
+	organizationId: link.organization_id,
+	details: {shortCode: link.short_code, path: link.path},
+});
 
 /**
  * A link to insert. `hasOwnCode`: its short code was asked for; a generated one that is taken is replaced.

@@ -8,9 +8,8 @@ import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {type Route, route} from '../../platform/http/route.ts';
 import {idParams} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
+import {deleteLink, updateLink} from './change-link.ts';
 import {createLink} from './create-link.ts';
-import {deleteLink} from './delete-link.ts';
-import {exportLinks} from './export-links.ts';
 import {findLinks} from './find-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import/import-links.ts';
@@ -24,9 +23,8 @@ import {
 } from './link-answer.ts';
 import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
-import {getLink, listLinks} from './read-links.ts';
+import {exportLinks, getLink, listLinks} from './read-links.ts';
 import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
-import {updateLink} from './update-link.ts';
 
 /** Declares an endpoint that machines, members and operators share: `/links…` with a SERVER key is the third one. */
 const linkRoute = <P extends object = object, Q = unknown, B = unknown>(

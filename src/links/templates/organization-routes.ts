@@ -1,13 +1,94 @@
+import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
 import {organizationRoute} from '../../accounts/auth/route.ts';
-import {required, templateNotFound} from '../../platform/errors.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {required, templateNotFound, templatePathInUse, unknownChannel} from '../../platform/errors.ts';
 import {answerOf, deletedAnswer, instant, pageOf, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
+import type {Services} from '../../services.ts';
+import {channelExists} from '../channels/channel-store.ts';
 import {sharedFieldAnswers} from '../links/link-answer.ts';
 import {storedFaults} from '../links/stored-faults.ts';
 import {clientCreateAnswer} from './client-create.ts';
-import {newTemplate, templateChanges} from './template.ts';
-import {createTemplate, deleteTemplate, updateTemplate} from './template-operations.ts';
+import {newTemplate, type Template, type TemplateInput, templateChanges} from './template.ts';
 import {createTemplateStore} from './template-store.ts';
+
+type Deps = Pick<Services, 'clock' | 'db'>;
+
+type Write = {organization: {id: string}; by: Caller};
+
+const record = (action: string, {organization: {id: organizationId}}: Write, {id, name}: Template, details = {}) => ({
+	action,
+	entityType: 'Template',
+	entityId: id,
+	organizationId,
+	details: {name, ...details},
+});
+
+const isKnownChannel = async (trx: Db, {id}: {id: string}, channel: string | null | undefined): Promise<boolean> =>
+	channel == null || channelExists(trx, id, channel);
+
+/** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
+export const createTemplate = (services: Deps, {fields, ...target}: Write & {fields: TemplateInput}) => {
+	return inTransaction(services.db, async (trx): Promise<Template> => {
+		const now = services.clock.now();
+		if (!(await isKnownChannel(trx, target.organization, fields.channel))) {
+			throw unknownChannel(fields.channel ?? '');
+		}
+
+		const template = await createTemplateStore(trx, target.organization.id).insert(fields, now);
+		await recordAudit(trx, now, target.by, record('CREATE', target, template));
+		return template;
+	});
+};
+
+/**
+ * Applies `changes`, which may be empty.
+ * @throws 404; 400 as createTemplate; 409 if the name is in use, or if links need the removed path.
+ */
+export const updateTemplate = (
+	services: Deps,
+	{id, changes, ...target}: Write & {id: string; changes: Partial<TemplateInput>},
+) => {
+	return inTransaction(services.db, async (trx): Promise<Template> => {
+		const now = services.clock.now();
+		const store = createTemplateStore(trx, target.organization.id);
+		// Lock the channel before the template, in the order of a rename, to avoid a deadlock.
+		const isKnown = await isKnownChannel(trx, target.organization, changes.channel);
+		const template = required(await store.lock(id), templateNotFound);
+		if (Object.keys(changes).length === 0) {
+			return template;
+		}
+
+		// The label of a deleted channel may stay, but cannot be newly assigned.
+		if (!isKnown && changes.channel !== template.channel) {
+			throw unknownChannel(changes.channel ?? '');
+		}
+
+		if (changes.path === null && template.path !== null && (await store.givesPath(id))) {
+			throw templatePathInUse();
+		}
+
+		const changed = await store.update(template, changes, now);
+		const fields = Object.keys(changes) as Array<keyof TemplateInput>;
+		await recordAudit(
+			trx,
+			now,
+			target.by,
+			record('UPDATE', target, changed, {
+				changes: Object.fromEntries(fields.map((field) => [field, {from: template[field], to: changed[field]}])),
+			}),
+		);
+		return changed;
+	});
+};
+
+/** @throws 404, 409 while links use it. */
+export const deleteTemplate = (services: Deps, {id, ...target}: Write & {id: string}) =>
+	inTransaction(services.db, async (trx) => {
+		const removed = required(await createTemplateStore(trx, target.organization.id).remove(id), templateNotFound);
+		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, removed));
+		return {id, deleted: true};
+	});
 
 /** A template (contract/links 4). */
 const templateAnswer = answerOf('Template', {

@@ -1,7 +1,50 @@
+import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
 import {readPool, readProcess} from '../../platform/metrics/process-metrics.ts';
-import {createSnapshot, type Figures} from '../../platform/metrics/snapshot.ts';
+import {createSnapshot, type Figures, type Snapshot} from '../../platform/metrics/snapshot.ts';
 import type {Services} from '../../services.ts';
-import {readAssociation, readCache, readJournal} from './part-metrics.ts';
+import type {AssociationCache} from '../../visits/association/association-cache.ts';
+import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
+import type {LinkCache} from '../../visits/resolution/visit/link-cache.ts';
+
+/** Sizes and hit rates of the caches. */
+export const readCache = ({gauge, counter}: Snapshot, cache: Pick<LinkCache<unknown>, 'figures'>): void => {
+	const {hits, misses, entries, bytes, isTrusted} = cache.figures();
+	counter('oplink_link_cache_lookups_total', 'Link lookups in the cache.', [
+		[{result: 'hit'}, hits],
+		[{result: 'miss'}, misses],
+	]);
+	gauge('sum', 'oplink_link_cache_entries', 'Links in the cache.', entries);
+	gauge('sum', 'oplink_link_cache_bytes', 'Estimated size of the cached links.', bytes);
+	gauge('min', 'oplink_link_cache_trusted', 'Whether links are served from the cache.', Number(isTrusted));
+};
+
+/** Fill level of the shared link domain's association files. */
+export const readAssociation = ({gauge}: Snapshot, cache: Pick<AssociationCache, 'figures'>): void => {
+	const {appleBytes, androidBytes, waiting} = cache.figures();
+	gauge('max', 'oplink_association_file_bytes', 'Size of the association files of the shared link domain.', [
+		[{file: 'apple'}, appleBytes],
+		[{file: 'android'}, androidBytes],
+	]);
+	gauge('max', 'oplink_association_file_limit_bytes', 'Size limit of Apple for its file.', APPLE_LIMIT_BYTES);
+	gauge(
+		'max',
+		'oplink_association_file_waiting',
+		'Organizations whose iOS app does not fit in the shared file.',
+		waiting,
+	);
+};
+
+/** The click journal: waiting clicks, their age, and losses. */
+export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJournal, 'figures'>): void => {
+	const {waitingBytes, maxBytes, oldestSeconds, drained, direct, refused, lost} = journal.figures();
+	gauge('sum', 'oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', waitingBytes);
+	gauge('sum', 'oplink_click_journal_limit_bytes', 'Most that may wait (JOURNAL_MAX_MB).', maxBytes);
+	gauge('max', 'oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', oldestSeconds);
+	counter('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', drained);
+	counter('oplink_click_journal_direct_total', 'Clicks written directly to the tables, without the journal.', direct);
+	counter('oplink_click_journal_refused_total', 'Clicks that the database rejected permanently.', refused);
+	counter('oplink_click_journal_lost_total', 'Clicks that neither the journal nor the database took.', lost);
+};
 
 type Deps = Pick<Services, 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'>;
 

@@ -1,8 +1,52 @@
 import {AggregatorRegistry} from 'prom-client';
 import {requireInternal} from '../../accounts/auth/peer-only.ts';
+import {isConnectionFault} from '../../platform/db/db.ts';
 import {reply, route} from '../../platform/http/route.ts';
+import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
+import {createSnapshot, type Figures} from '../../platform/metrics/snapshot.ts';
+import type {Services} from '../../services.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
-import {refusalFigures} from './refusal-figures.ts';
+
+type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
+
+/** Bounds the series; the organizations with the most refusals are named. */
+const MAX_COUNT = 20;
+
+/** The other figures are answered even while the database is unavailable or hangs. */
+const PATIENCE_MS = 1000;
+
+const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
+	try {
+		await refusals.settled();
+		return await listRefused(db, clock.now(), MAX_COUNT);
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			return [];
+		}
+
+		throw error;
+	}
+};
+
+/** Requests of organizations that limits refused in the last day, on all machines; nothing if there were none. */
+export const refusalFigures = async (deps: Deps): Promise<Figures> => {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<Refused[]>((resolve) => {
+		timer = setTimeout(() => resolve([]), PATIENCE_MS);
+	});
+	const refused = await Promise.race([read(deps), late]).finally(() => clearTimeout(timer));
+	const {gauge, registry} = createSnapshot();
+	if (refused.length > 0) {
+		gauge(
+			'max',
+			'oplink_refused_requests_last_day',
+			'Requests that limits of keys, or the quota appLinks, refused in the last day, of the 20 organizations and limits with the most.',
+			refused.map(({orgKey, limitName, refused: value}) => [{organization: orgKey, limit: limitName}, value]),
+		);
+	}
+
+	return registry.getMetricsAsJSON();
+};
 
 export const metricsRoutes = [
 	route({

@@ -3,15 +3,61 @@ import {type PlanDeps, requireQuota} from '../../../accounts/plans/entitlements.
 import type {Plan} from '../../../platform/config/plans.ts';
 import {externalIdTaken, HttpError, refusal, shortCodeTaken} from '../../../platform/errors.ts';
 import type {Services} from '../../../services.ts';
-import {emptyLink} from '../empty-link.ts';
 import {changeDetails, changedColumns, effectiveMatching, type LinkInput, type LinkOwner} from '../link.ts';
 import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
 import {type Creator, requireCreationTerms, requireRoom} from '../link-terms.ts';
+import {emptyLink} from '../link-writer.ts';
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
-import {createIndex, createWrites} from './import-state.ts';
 import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
+
+/** The links that rows of a chunk may refer to, by their names. */
+export const createIndex = (links: HeldLink[]) => {
+	const byCode = new Map<string, HeldLink>();
+	const byExternalId = new Map<string, HeldLink>();
+	const add = (link: HeldLink) => {
+		byCode.set(link.short_code, link);
+		if (link.external_id !== null) {
+			byExternalId.set(link.external_id, link);
+		}
+	};
+	const remove = (link: HeldLink) => {
+		byCode.delete(link.short_code);
+		if (link.external_id !== null) {
+			byExternalId.delete(link.external_id);
+		}
+	};
+	links.forEach(add);
+	return {
+		add,
+		remove,
+		withCode: ({shortCode}: LinkInput) => (shortCode === undefined ? undefined : byCode.get(shortCode)),
+		withExternalId: ({externalId}: LinkInput) => (externalId == null ? undefined : byExternalId.get(externalId)),
+	};
+};
+
+/** Collects writes for one statement each. A change of names is written at once, because later rows may rely on it. */
+export const createWrites = (target: ImportTarget) => {
+	let inserts: Array<{link: HeldLink; path: string | null}> = [];
+	const updates = new Set<HeldLink>();
+	return {
+		insert: (link: HeldLink) => void inserts.push({link, path: link.path}),
+		update: (link: HeldLink) => void (inserts.some((one) => one.link === link) || updates.add(link)),
+		flush: async () => {
+			const [inserted, updated] = [inserts, [...updates]];
+			inserts = [];
+			updates.clear();
+			if (inserted.length > 0) {
+				await target.insert(inserted);
+			}
+
+			if (updated.length > 0) {
+				await target.update(updated);
+			}
+		},
+	};
+};
 
 /** The plan of every row of a chunk, or the refusal of all rows. */
 const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {

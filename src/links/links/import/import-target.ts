@@ -3,11 +3,10 @@ import type {Caller} from '../../../accounts/audit/audit-log.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {execute, run, sql} from '../../../platform/db/sql.ts';
 import type {HttpError} from '../../../platform/errors.ts';
-import {generateShortCode} from '../empty-link.ts';
 import type {LinkRow} from '../link.ts';
 import {createLinkStore} from '../link-store.ts';
 import {type Creator, readCreator} from '../link-terms.ts';
-import {insertLinks, type NewRow} from '../link-writer.ts';
+import {generateShortCode, insertLinks, type NewRow} from '../link-writer.ts';
 
 /** A link that an import has found or created. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};

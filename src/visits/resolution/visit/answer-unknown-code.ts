@@ -1,6 +1,5 @@
 import type {VerifiedDomain} from '../../../links/domains/domain-store.ts';
-import type {HostDeps, ResolutionPath} from '../../../links/domains/locate.ts';
-import {findServedDomain} from '../../../links/domains/served-domain.ts';
+import {findServedDomain, type HostDeps, type ResolutionPath} from '../../../links/domains/locate.ts';
 import {unknownCodesHost, unknownCodeTarget} from '../../../links/domains/unknown-code.ts';
 import {HttpError, linkNotFound} from '../../../platform/errors.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
