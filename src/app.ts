@@ -1,11 +1,12 @@
 import type {RequestListener} from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
+import {admission} from './accounts/admission.ts';
+import type {Route} from './accounts/auth/route.ts';
 import {unknownPath} from './platform/errors.ts';
 import {anyOrigin, preflight} from './platform/http/cors.ts';
 import {envelope} from './platform/http/envelope.ts';
 import type {Exchange} from './platform/http/exchange.ts';
-import type {Route} from './platform/http/route.ts';
 import {surfaces} from './routes.ts';
 import type {Services} from './services.ts';
 
@@ -17,7 +18,7 @@ const mount = (router: Router, services: Services, route: Route): void => {
 			ctx.set(anyOrigin);
 		}
 
-		await route.respond(ctx, services);
+		await route.respond(ctx, services, admission);
 	});
 	if (route.cors) {
 		router.register(route.path, ['OPTIONS'], (ctx) => {

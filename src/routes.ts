@@ -1,5 +1,6 @@
 import {apiKeyRoutes} from './accounts/api-keys/organization-routes.ts';
 import {auditRoutes} from './accounts/audit/organization-routes.ts';
+import type {Route} from './accounts/auth/route.ts';
 import {billingEventRoutes} from './accounts/billing/admin-routes.ts';
 import {opsBillingRoutes} from './accounts/billing/ops-routes.ts';
 import {portalBillingRoutes} from './accounts/billing/portal-routes.ts';
@@ -23,7 +24,7 @@ import {statusRoutes} from './operations/health/admin-routes.ts';
 import {healthRoutes} from './operations/health/routes.ts';
 import {metricsRoutes} from './operations/metrics/routes.ts';
 import {documentRoutes} from './operations/openapi/routes.ts';
-import type {DeclaredRoute, Route} from './platform/http/route.ts';
+import type {DeclaredRoute} from './platform/http/route.ts';
 import {associationRoutes} from './visits/association/association-routes.ts';
 import {deviceRoutes} from './visits/devices/organization-routes.ts';
 import {exportRoutes} from './visits/export/organization-routes.ts';

@@ -1,12 +1,39 @@
 import type Joi from 'joi';
+import type {OperatorGrant} from '../../platform/config/operator-scopes.ts';
 import type {Role} from '../../platform/config/roles.ts';
 import {type FieldFault, HttpError, refusal} from '../../platform/errors.ts';
 import type {Declared} from '../../platform/http/answer.ts';
-import {type Access, type RequestFacts, type Route, route} from '../../platform/http/route.ts';
+import {type Access, type RequestFacts, type RouteOf, routeFor} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
-import type {Granted} from '../admission.ts';
+import type {Caller} from '../audit/audit-log.ts';
+import type {Organization} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import type {User} from './access-store.ts';
+import {scopeOfRoute} from './route-scopes.ts';
+import type {Session} from './session.ts';
+
+/** The values that each kind of credential provides to a handler. */
+export type Granted = {
+	none: {by: Caller};
+	/** A signed-in person, perhaps without an organization yet. */
+	user: {by: Caller; session: Session};
+	/** A member of an organization; `user` is null for an ops session that is not mirrored. */
+	session: {by: Caller; session: Session; organization: Organization; user: User | null};
+	/** A session of the ops organization. */
+	ops: {by: Caller; session: Session};
+	serverKey: {by: Caller; organization: Organization};
+	clientKey: {by: Caller; organization: Organization};
+	/** An operator; `operator` is what the credential may do. */
+	admin: {by: Caller; operator: OperatorGrant};
+	/** A webhook: the handler verifies the signature over the body's bytes. */
+	signature: {by: Caller; rawBody: Buffer};
+};
+
+export type Route = RouteOf<Granted>;
+
+/** Declares an endpoint. */
+export const route = routeFor<Granted>(scopeOfRoute);
 
 /** An endpoint whose handler gets an organization, and the values `G` of its credential. */
 export type OrganizationEndpoint<G, P, Q, B> = Declared & {
@@ -19,7 +46,7 @@ export type OrganizationEndpoint<G, P, Q, B> = Declared & {
 	body?: Joi.Schema<B> | 'stream';
 	status?: number;
 	settles?: boolean;
-	/** As a route's (`route.ts`). */
+	/** As a route's. */
 	storedFaults?: (
 		input: G & {services: Services; body: unknown; faults: readonly FieldFault[]},
 	) => Promise<FieldFault[]>;

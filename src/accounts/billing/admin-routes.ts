@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {pageOf} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
+import {route} from '../auth/route.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {gatewayEventAnswer} from './billing-answers.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';

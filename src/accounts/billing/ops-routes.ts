@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Caller} from '../audit/audit-log.ts';
+import {route} from '../auth/route.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {planField} from '../plans/plan-field.ts';

@@ -2,10 +2,9 @@ import Joi from 'joi';
 import type {Currency} from '../../platform/config/plans.ts';
 import {invoiceNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
-import {portalRoute} from '../auth/route.ts';
+import {portalRoute, route} from '../auth/route.ts';
 import {planField} from '../plans/plan-field.ts';
 import {
 	billingPortalAnswer,

@@ -1,9 +1,9 @@
 import Joi from 'joi';
 import {invalidWebhookSignature} from '../../platform/errors.ts';
 import {receivedAnswer} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
+import {route} from '../auth/route.ts';
 import type {GatewayRequest} from './gateway.ts';
 import type {GatewayName} from './subscription.ts';
 

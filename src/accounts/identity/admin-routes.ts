@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {answerOf, count, instant, pageOf, text, uuid} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
+import {route} from '../auth/route.ts';
 import {createIdentityEventStore, type IdentityOutcome} from './identity-event-store.ts';
 import {replayIdentityEvent, requireIdentityEvent} from './receive-delivery.ts';
 

@@ -1,6 +1,6 @@
 import {receivedAnswer} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
+import {route} from '../auth/route.ts';
 import {receiveDelivery} from './receive-delivery.ts';
 import {verifyDelivery} from './webhook-signature.ts';
 

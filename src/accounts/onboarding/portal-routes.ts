@@ -1,8 +1,7 @@
 import Joi from 'joi';
 import {answerOf, flag} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
-import {portalRoute} from '../auth/route.ts';
+import {portalRoute, route} from '../auth/route.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {organizationName} from '../organizations/organization-fields.ts';
 import {organizationJson} from '../organizations/organization-store.ts';

@@ -1,9 +1,8 @@
 import Joi from 'joi';
 import {MODERATION} from '../../platform/config/operator-scopes.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {pageQuery} from '../../platform/http/validate.ts';
-import {adminRoute, organizationRoute} from '../auth/route.ts';
+import {adminRoute, organizationRoute, route} from '../auth/route.ts';
 import {setOrganizationPlan} from '../billing/set-plan.ts';
 import {planField} from '../plans/plan-field.ts';
 import {requireScope} from '../tokens/operator-access.ts';

@@ -18,6 +18,6 @@ export const requireOrganization = async ({db}: Pick<Services, 'db'>, reference:
 	return required(await createOrganizationStore(db).findByReference(reference), organizationNotFound);
 };
 
-/** Whether an organization that an operator named is suspended; false where none is named. */
-export const isSuspended = async ({db}: Pick<Services, 'db'>, reference: string | undefined): Promise<boolean> =>
-	reference !== undefined && (await createOrganizationStore(db).findByReference(reference))?.status === 'SUSPENDED';
+/** Whether the organization that a request names is suspended; false if there is none. */
+export const isSuspended = async ({db}: Pick<Services, 'db'>, reference: string): Promise<boolean> =>
+	(await createOrganizationStore(db).findByReference(reference))?.status === 'SUSPENDED';

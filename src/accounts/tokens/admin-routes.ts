@@ -15,11 +15,11 @@ import {
 	uuid,
 	uuidOrNull,
 } from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import {recordAudit} from '../audit/audit-log.ts';
+import {route} from '../auth/route.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {createToken, hashOf, requireScope} from './operator-access.ts';
 import {createTokenStore} from './token-store.ts';

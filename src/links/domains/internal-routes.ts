@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import {requireInternal} from '../../accounts/auth/peer-only.ts';
+import {route} from '../../accounts/auth/route.ts';
 import {domainNotFound} from '../../platform/errors.ts';
-import {type RequestFacts, route} from '../../platform/http/route.ts';
+import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';

@@ -3,9 +3,10 @@ import {
 	type OfAnySurface,
 	type OrganizationEndpoint,
 	organizationRoute,
+	type Route,
+	route,
 } from '../../accounts/auth/route.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
-import {type Route, route} from '../../platform/http/route.ts';
 import {idParams} from '../../platform/http/validate.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {deleteLink, updateLink} from './change-link.ts';

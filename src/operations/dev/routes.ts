@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import type {Caller} from '../../accounts/audit/audit-log.ts';
 import {createAccessStore} from '../../accounts/auth/access-store.ts';
+import {route} from '../../accounts/auth/route.ts';
 import type {Session} from '../../accounts/auth/session.ts';
 import {organizationAnswer} from '../../accounts/organizations/organization-answer.ts';
 import {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {dryRun, dryRunMatch} from '../../visits/matches/dry-run.ts';

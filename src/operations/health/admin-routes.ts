@@ -1,3 +1,4 @@
+import {route} from '../../accounts/auth/route.ts';
 import {onlyRow} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {run, sql} from '../../platform/db/sql.ts';

@@ -1,6 +1,7 @@
-import {isReadOnly} from '../../platform/db/check-server.ts';
+import {route} from '../../accounts/auth/route.ts';
+import {isReadOnly} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
-import {reply, route} from '../../platform/http/route.ts';
+import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {liveAnswer, readyAnswer} from './health-answers.ts';
 

@@ -1,6 +1,6 @@
 import {STATUS_CODES} from 'node:http';
 import Joi from 'joi';
-import type {Credential} from '../../accounts/admission.ts';
+import type {Credential} from '../../platform/http/admission.ts';
 import type {Answer} from '../../platform/http/answer.ts';
 import type {DeclaredRoute} from '../../platform/http/route.ts';
 import type {Limit} from '../../platform/limits/limits.ts';

@@ -3,15 +3,9 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {gunzip, gzip} from 'node:zlib';
 import Negotiator from 'negotiator';
+import {type Route, route} from '../../accounts/auth/route.ts';
 import {etagOf, isKnown} from '../../platform/http/etag.ts';
-import {
-	type DeclaredRoute,
-	type Reply,
-	type RequestFacts,
-	type Route,
-	reply,
-	route,
-} from '../../platform/http/route.ts';
+import {type DeclaredRoute, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {packageRoot, packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';

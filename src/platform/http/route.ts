@@ -1,35 +1,61 @@
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {Readable} from 'node:stream';
 import Joi from 'joi';
-import {admit, type Credential, type Granted} from '../../accounts/admission.ts';
-import {isSuspended} from '../../accounts/organizations/require-organization.ts';
-import {scopeOfRoute} from '../../accounts/tokens/route-scopes.ts';
+import type {Logger} from 'pino';
 import type {Services} from '../../services.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
 import {type FieldFault, validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
 import {type Limit, limitSubjectOf} from '../limits/limits.ts';
+import type {Admission, CallerData, Credential, Grants} from './admission.ts';
 import type {Declared} from './answer.ts';
 import {mayExceed, readJsonBody, readRawBody} from './body.ts';
 import type {Exchange} from './exchange.ts';
 import {watchLongAnswer} from './long-answer.ts';
 import {type Query, readQuery} from './query.ts';
-import {type RequestFacts, requestFacts} from './request-facts.ts';
-import {checkBody, checkUrlPart} from './validate.ts';
+import {type Checked, checkBody, checkUrlPart} from './validate.ts';
 
-export type {RequestFacts} from './request-facts.ts';
+/** The parts of the request that a handler may read besides the validated ones. */
+export type RequestFacts = {
+	/** The caller's address, behind trusted proxies. */
+	ip: string;
+	/** The requested host name, lower case and without port; null if none was sent. */
+	hostname: string | null;
+	headers: IncomingHttpHeaders;
+	/** The path as sent, without the query. */
+	path: string;
+	isHead: boolean;
+	/** The incoming body, for routes with `body: 'stream'`. */
+	stream: IncomingMessage;
+	requestId: string;
+	/** Ends with the connection, and after the answer. */
+	hungUp: () => AbortSignal;
+	/** The log with the request's id. */
+	log: () => Logger;
+};
 
-/** The bytes of a webhook's body; other routes get it parsed, or as a stream. */
-type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
+const requestFacts = (ctx: Exchange, {clientIp}: Services): RequestFacts => ({
+	ip: clientIp.ip(ctx.req),
+	hostname: clientIp.hostname(ctx.req),
+	headers: ctx.req.headers,
+	path: ctx.path,
+	isHead: ctx.method === 'HEAD',
+	stream: ctx.req,
+	requestId: ctx.state.requestId,
+	hungUp: () => {
+		const ended = new AbortController();
+		ctx.res.once('close', () => ended.abort());
+		if (ctx.res.destroyed || ctx.req.socket.destroyed) {
+			ended.abort();
+		}
 
-type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
-	RawBody<C> & {
-		services: Services;
-		request: RequestFacts;
-		params: P;
-		query: Q;
-		body: B;
-	};
+		return ended.signal;
+	},
+	log: ctx.state.log,
+});
+
+type HandlerInput<T, P, Q, B> = T & {services: Services; request: RequestFacts; params: P; query: Q; body: B};
 
 /** An answer that is not plain JSON with the route's status. */
 export class Reply {
@@ -39,50 +65,49 @@ export class Reply {
 }
 export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
 
-/** Who may use a route, and how often. */
+/** The callers that may use a route, and how often. */
 export type Access<C extends Credential> = {
-	/** Least role of a session; absent: any. */
+	/** Lowest role of a session; absent: any. */
 	role?: C extends 'user' | 'session' ? Role : never;
 	/** Absent: unlimited. */
 	limit?: Limit;
 };
 
-type Definition<C extends Credential, P, Q, B> = Declared &
+type Declaration<C extends Credential, P, Q, B> = Declared &
 	Access<C> & {
 		method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 		path: string;
 		/** Required: a public route says 'none'. */
 		credential: C;
-		/**
-		 * Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11).
-		 */
-		onboarding?: C extends 'session' ? boolean : never;
 		params?: Joi.Schema<P>;
 		query?: Joi.Schema<Q>;
-		/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
+		/** The schema of a JSON body, or 'stream' if the handler reads the body itself. */
 		body?: Joi.Schema<B> | 'stream';
-		/**
-		 * Faults of a body that only the database shows. Asked for where the body has others, so that the answer names all.
-		 */
-		storedFaults?:
-			| ((input: HandlerInput<C, P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
-			| undefined;
 		/** Answer any origin (contract/hosts 6). */
 		cors?: boolean;
-		/** The operation itself waits until every process shows its write (`ChangeFeed`). */
-		settles?: boolean;
 		/** Status of a plain answer; default 200. */
 		status?: number;
-		handler: (input: HandlerInput<C, P, Q, B>) => unknown;
 	};
+
+type Definition<G extends Grants, C extends Credential, P, Q, B> = Declaration<C, P, Q, B> & {
+	/** Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11). */
+	onboarding?: C extends 'session' ? boolean : never;
+	/** Faults of a body that only the database shows. Called if the body has other faults, so the answer names all. */
+	storedFaults?:
+		| ((input: HandlerInput<G[C], P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
+		| undefined;
+	/** The operation itself waits until every process shows its write (`ChangeFeed`). */
+	settles?: boolean;
+	handler: (input: HandlerInput<G[C], P, Q, B>) => unknown;
+};
 
 /** One endpoint as the API document describes it and tests enumerate it. */
 export type DeclaredRoute = {
-	method: Definition<Credential, unknown, unknown, unknown>['method'];
+	method: Declaration<Credential, unknown, unknown, unknown>['method'];
 	path: string;
 	credential: Credential;
 	role: Role | null;
-	/** What an operator's token needs; null: nothing more than being valid. */
+	/** The scope that an operator's token needs; null for any valid token. */
 	scope: Scope | null;
 	cors: boolean;
 	limit: Limit | null;
@@ -92,12 +117,15 @@ export type DeclaredRoute = {
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
 };
 
-/** One endpoint, as `routes.ts` lists it and `app.ts` mounts it. */
-export type Route = DeclaredRoute & {respond: (ctx: Exchange, services: Services) => Promise<void>};
+/** One endpoint, as `routes.ts` lists it and `app.ts` mounts it. `G`: the values that each credential grants. */
+export type RouteOf<G extends Grants> = DeclaredRoute & {
+	respond: (ctx: Exchange, services: Services, admission: Admission<G>) => Promise<void>;
+};
 
 /** Declares an endpoint without its handler. */
-export const declareRoute = <C extends Credential>(
-	definition: Omit<Definition<C, unknown, unknown, unknown>, 'handler'>,
+export const declareRoute = <C extends Credential, P, Q, B>(
+	definition: Declaration<C, P, Q, B>,
+	scope: Scope | null = null,
 ): DeclaredRoute => {
 	const {method, path, credential, role, limit, params, query, body, cors, status} = definition;
 	return {
@@ -105,7 +133,7 @@ export const declareRoute = <C extends Credential>(
 		path,
 		credential,
 		role: role ?? null,
-		scope: credential === 'admin' ? scopeOfRoute(method, path) : null,
+		scope,
 		cors: cors ?? false,
 		limit: limit ?? null,
 		status: status ?? (definition.answer === null ? 204 : 200),
@@ -132,102 +160,88 @@ const send = (ctx: Exchange, status: number, answer: unknown): void => {
 /** Credentials whose requests may change what links resolve to; those of devices and visitors do not. */
 const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'serverKey', 'admin', 'signature']);
 
-/** The result for a part that a route does not declare. */
-const nothing = {value: {}, faults: []};
+/** A part of the request, checked if the route declares a schema of it. */
+const checkedIf = <T, S>(schema: S | undefined, check: (schema: S) => Checked<T>): Checked<T> =>
+	schema === undefined ? {value: {} as T, faults: []} : check(schema);
 
 /**
- * Declares an endpoint. This function sets the order of checks for every route (contract/requests 8 and 9): credential
- * (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a session (403) →
- * body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks plan, quota,
- * references and conflicts.
+ * Binds `route` to the values `G` that each credential grants.
+ * @param scopeOf the scope that a route of operators needs.
  */
-export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
-	definition: Definition<C, P, Q, B>,
-): Route => {
-	const {
-		method,
-		credential,
-		onboarding = false,
-		limit,
-		params,
-		query,
-		body,
-		handler,
-		settles = false,
-		storedFaults,
-	} = definition;
-	const declared = declareRoute(definition as Omit<Definition<C, unknown, unknown, unknown>, 'handler'>);
-	const {role, scope, status} = declared;
-	const bodySchema = body === 'stream' ? undefined : body;
-	const isOfSession = credential === 'session';
+export const routeFor =
+	<G extends Grants>(scopeOf: (method: string, path: string) => Scope | null) =>
+	/**
+	 * Declares an endpoint. This function sets the order of checks for every route (contract/requests 8 and 9):
+	 * credential (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a
+	 * session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks
+	 * plan, quota, references and conflicts.
+	 */
+	<C extends Credential, P = unknown, Q = unknown, B = unknown>(definition: Definition<G, C, P, Q, B>): RouteOf<G> => {
+		const {method, path, credential, limit, params, query, body, handler, storedFaults} = definition;
+		const declared = declareRoute(definition, credential === 'admin' ? scopeOf(method, path) : null);
+		const rule = {role: declared.role, onboarding: definition.onboarding ?? false, scope: declared.scope};
+		const bodySchema = body === 'stream' ? undefined : body;
+		const isOfSession = credential === 'session';
 
-	return {
-		...declared,
-		respond: async (ctx, services) => {
-			const facts = requestFacts(ctx, services);
+		const respond: RouteOf<G>['respond'] = async (ctx, services, admission) => {
+			const request = requestFacts(ctx, services);
 			// Read on first use: not for a caller without a credential, or over a limit.
 			let read: Query | null = null;
 			const queryOf = (): Query => {
 				read ??= readQuery(ctx.req.url);
 				return read;
 			};
-			const orgId = (): string | null => {
-				const named = isOfSession ? queryOf()['orgId'] : ctx.params?.['orgId'];
-				return named === undefined ? null : String(named);
+			const named = (inQuery: boolean): string | null => {
+				const orgId = inQuery ? queryOf()['orgId'] : ctx.params?.['orgId'];
+				return orgId === undefined ? null : String(orgId);
 			};
-			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
-			const rule = {role, onboarding, scope};
-			const {subject, owner, grant} = await admit(services, credential, presented, rule);
+			const caller: CallerData = {
+				authorization: ctx.req.headers.authorization,
+				orgId: () => named(isOfSession),
+				requestId: request.requestId,
+				rawBody: () => readRawBody(ctx.req),
+			};
+			const admit = () => admission.admit[credential](services, caller, rule);
+			const {subject, owner, grant} = await admit();
 			if (limit !== undefined && mayExceed(ctx.req, limit.aboveBytes)) {
-				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
-				await enforceLimit(services, limit, counted);
+				await enforceLimit(services, limit, {subject: subject ?? limitSubjectOf(request.ip), owner});
 			}
 
 			const granted = await grant();
-			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
-			const ofPath = params === undefined ? nothing : checkUrlPart<P>(params, ctx.params ?? {});
-			const ofQuery = query === undefined ? nothing : checkUrlPart<Q>(query, queryOf());
-			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
+			const ofPath = checkedIf<P, Joi.Schema<P>>(params, (schema) => checkUrlPart(schema, ctx.params ?? {}));
+			const ofQuery = checkedIf<Q, Joi.Schema<Q>>(query, (schema) => checkUrlPart(schema, queryOf()));
+			const ofBody = checkedIf<B, Joi.Schema<B>>(bodySchema, (schema) => checkBody(schema, sent, services.addresses));
+			const input = {...granted, services, request, params: ofPath.value, query: ofQuery.value, body: ofBody.value};
 			// All faults at once, of every part of the request (contract/requests 3).
 			const faults = [...ofPath.faults, ...ofQuery.faults, ...ofBody.faults];
-			const input = {
-				...granted,
-				rawBody,
-				services,
-				request: facts,
-				params: ofPath.value,
-				query: ofQuery.value,
-				body: ofBody.value,
-			};
 			if (faults.length > 0) {
 				const isOfBody = ofBody.faults.length === faults.length;
-				const asked = {...input, body: sent, faults} as unknown as HandlerInput<C, P, Q, unknown> & {
-					faults: FieldFault[];
-				};
-				throw validationFailed([...faults, ...((isOfBody && (await storedFaults?.(asked))) || [])]);
+				const stored = isOfBody ? await storedFaults?.({...input, body: sent, faults}) : undefined;
+				throw validationFailed([...faults, ...(stored ?? [])]);
 			}
 
-			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
+			const answer = await handler(input);
 			// Once a write is answered, every process must show it (docs/internals.md).
-			if (method !== 'GET' && writers.has(credential) && !settles) {
+			if (method !== 'GET' && writers.has(credential) && definition.settles !== true) {
 				await services.changes.settled();
 			}
 
 			if (answer instanceof Reply && answer.parts.body instanceof Readable) {
-				const named = ctx.params?.['orgId'] ?? queryOf()['orgId'];
+				const organization = named(false) ?? named(true);
 				watchLongAnswer(answer.parts.body, ctx, {
 					clock: services.clock,
-					// A session lasts a minute, and an export longer: only its membership is looked at again.
-					again: () => (isOfSession ? grant() : admit(services, credential, presented, rule)),
-					isSuspended: () => isSuspended(services, named === undefined ? undefined : String(named)),
+					// A session lasts a minute, and an export longer: only its membership is checked again.
+					again: isOfSession ? grant : admit,
+					isSuspended: async () => organization !== null && (await admission.isSuspended(services, organization)),
 				});
 			}
 
-			send(ctx, status, answer);
-		},
+			send(ctx, declared.status, answer);
+		};
+
+		return {...declared, respond};
 	};
-};
 
 /** A query parameter that means true or false. */
 export const booleanQuery = Joi.boolean().sensitive();

@@ -56,7 +56,7 @@ const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 const MAX_FAULTS = 101;
 const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MAX_FAULTS);
 
-type Checked<T> = {value: T; faults: FieldFault[]};
+export type Checked<T> = {value: T; faults: FieldFault[]};
 
 const nothingWrong: FieldFault[] = [];
 

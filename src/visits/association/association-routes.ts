@@ -1,6 +1,7 @@
+import {route} from '../../accounts/auth/route.ts';
 import {findOwnDomain, type HostDeps} from '../../links/domains/locate.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../../platform/errors.ts';
-import {reply, route} from '../../platform/http/route.ts';
+import {reply} from '../../platform/http/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {androidFileAnswer, appleFileAnswer} from '../resolution/resolution-answers.ts';

@@ -1,8 +1,7 @@
-import {organizationRoute} from '../../accounts/auth/route.ts';
+import {organizationRoute, route} from '../../accounts/auth/route.ts';
 import {orgParams, requireOrganization} from '../../accounts/organizations/require-organization.ts';
 import {matchAttemptNotFound} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
-import {route} from '../../platform/http/route.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {matchAttemptAnswer, simulationAnswer} from './match-answer.ts';
 import {findAttempt, getAttempt, listAttempts} from './match-attempt-store.ts';

@@ -1,4 +1,4 @@
-import {route} from '../../platform/http/route.ts';
+import {route} from '../../accounts/auth/route.ts';
 import {limits} from '../../platform/limits/limits.ts';
 import {findMatch} from './find-match.ts';
 import {matchAnswer} from './match-answer.ts';

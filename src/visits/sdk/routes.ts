@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
+import {route} from '../../accounts/auth/route.ts';
 import {daysBefore, retention} from '../../platform/config/policies.ts';
-import {reply, route} from '../../platform/http/route.ts';
+import {reply} from '../../platform/http/route.ts';
 import {bodyLimits, limits} from '../../platform/limits/limits.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {createAppLink} from './create-app-link.ts';

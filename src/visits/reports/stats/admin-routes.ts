@@ -1,5 +1,6 @@
+import {route} from '../../../accounts/auth/route.ts';
 import {orgParams, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
-import {booleanQuery, route} from '../../../platform/http/route.ts';
+import {booleanQuery} from '../../../platform/http/route.ts';
 import {uuidParam} from '../../../platform/http/validate.ts';
 import {readGrades} from '../../matches/guess-grades.ts';
 import {readFunnel} from './funnel.ts';

@@ -1,4 +1,4 @@
-import {route} from '../../../platform/http/route.ts';
+import {route} from '../../../accounts/auth/route.ts';
 import {idParams} from '../../../platform/http/validate.ts';
 import {limits} from '../../../platform/limits/limits.ts';
 import {readFunnel} from './funnel.ts';

@@ -1,6 +1,7 @@
 import Joi from 'joi';
+import {route} from '../../../accounts/auth/route.ts';
 import {organizationReference, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
-import {reply, route} from '../../../platform/http/route.ts';
+import {reply} from '../../../platform/http/route.ts';
 
 const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference});
 
