@@ -55,6 +55,51 @@ export const arrowsUp = (house: House): string[] =>
 			.map((target) => `${file} -> ${target} (type)`),
 	]);
 
+/** The folder of a room, `ROOM/FOLDER`; null for a file at the top of its room. Deeper folders belong to theirs. */
+const folderOf = (file: string): string | null => {
+	const [room, folder, ...rest] = file.split('/');
+	return rest.length === 0 ? null : `${room}/${folder}`;
+};
+
+/** The imports from folder to folder of the same room, as `FOLDER -> FOLDER`, types included. */
+const folderArrows = (house: House): Set<string> => {
+	const arrows = [...house].flatMap(([file, {values, types}]) =>
+		[...values, ...types]
+			.filter((target) => roomOf(target) === roomOf(file))
+			.map((target) => [folderOf(file), folderOf(target)])
+			.filter(([from, to]) => from !== null && to !== null && from !== to)
+			.map(([from, to]) => `${from} -> ${to}`),
+	);
+	return new Set(arrows);
+};
+
+/**
+ * The groups of folders of one room that import each other, directly or through others, one line each.
+ * @param ignored imports that do not count, as `FOLDER -> FOLDER`.
+ */
+export const folderCycles = (house: House, ignored: ReadonlySet<string> = new Set()): string[] => {
+	const arrows = [...folderArrows(house)].filter((arrow) => !ignored.has(arrow)).map((arrow) => arrow.split(' -> '));
+	const reached = (from: string, known = new Set<string>()): Set<string> => {
+		for (const [source, target = ''] of arrows) {
+			if (source === from && !known.has(target)) {
+				reached(target, known.add(target));
+			}
+		}
+
+		return known;
+	};
+	const reachable = new Map(arrows.flat().map((folder) => [folder, reached(folder)]));
+	const groups = [...reachable]
+		.filter(([folder, targets]) => targets.has(folder))
+		.map(([folder, targets]) =>
+			[...targets]
+				.filter((target) => reachable.get(target)?.has(folder))
+				.sort()
+				.join(' '),
+		);
+	return [...new Set(groups)].sort();
+};
+
 const linesOf = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;
 
 /**
@@ -82,6 +127,12 @@ const print = (): void => {
 	console.log(`imports that go up: ${up.length}`);
 	for (const arrow of up) {
 		console.log(`  ${arrow}`);
+	}
+
+	const cycles = folderCycles(house);
+	console.log(`folder cycles inside rooms: ${cycles.length}`);
+	for (const cycle of cycles) {
+		console.log(`  ${cycle}`);
 	}
 
 	const named = filesNaming('utmTerm');

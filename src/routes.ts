@@ -1,5 +1,5 @@
+import {auditRoutes, organizationRoutes} from './accounts/administration/organization-routes.ts';
 import {apiKeyRoutes} from './accounts/api-keys/organization-routes.ts';
-import {auditRoutes} from './accounts/audit/organization-routes.ts';
 import type {Route} from './accounts/auth/route.ts';
 import {billingEventRoutes} from './accounts/billing/admin-routes.ts';
 import {opsBillingRoutes} from './accounts/billing/ops-routes.ts';
@@ -8,7 +8,6 @@ import {gatewayWebhookRoutes} from './accounts/billing/webhook-routes.ts';
 import {identityEventRoutes} from './accounts/identity/admin-routes.ts';
 import {identityWebhookRoutes} from './accounts/identity/webhook-routes.ts';
 import {portalOnboardingRoutes} from './accounts/onboarding/portal-routes.ts';
-import {organizationRoutes} from './accounts/organizations/organization-routes.ts';
 import {portalTeamRoutes} from './accounts/team/portal-routes.ts';
 import {tokenRoutes} from './accounts/tokens/admin-routes.ts';
 import {appConfigRoutes} from './links/app-config/organization-routes.ts';

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import {createDisplayKeyCipher} from './accounts/api-keys/display-key-cipher.ts';
-import {createKeyCache} from './accounts/auth/key-cache.ts';
+import {createKeyCache} from './accounts/api-keys/key-cache.ts';
 import {createSessionVerifier} from './accounts/auth/session.ts';
 import {createGateways} from './accounts/billing/create-gateways.ts';
 import {createProviderClient} from './accounts/identity/provider-client.ts';

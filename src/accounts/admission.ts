@@ -3,11 +3,12 @@ import {insufficientRole, invalidSessionToken, missingRole, opsRequired, require
 import type {Admission, Admitted, CallerData, CallerRule} from '../platform/http/admission.ts';
 import type {Services} from '../services.ts';
 import type {Tier} from './api-keys/api-key.ts';
+import {authenticateKey} from './api-keys/authenticate-key.ts';
 import {type Actor, type Caller, systemCaller} from './audit/audit-log.ts';
-import {authenticateKey} from './auth/credentials.ts';
 import {actorOf, requireAccess, requireOps} from './auth/organization-access.ts';
 import type {Granted} from './auth/route.ts';
 import type {Session} from './auth/session.ts';
+import {fetchOnDemand} from './identity/fetch-on-demand.ts';
 import {isSuspended} from './organizations/require-organization.ts';
 import {authenticateOperator, requireGrant} from './tokens/operator-access.ts';
 
@@ -83,8 +84,11 @@ export const admission: Admission<Granted> = {
 			return {
 				...byAddress,
 				grant: async () => {
-					const fetchBy = onboarding ? callerOf(actorOf('USER', session, null), caller) : null;
-					const {actor, ...access} = await requireAccess(services, session, {orgId: caller.orgId(), fetchBy});
+					const by = callerOf(actorOf('USER', session, null), caller);
+					const {actor, ...access} = await requireAccess(services, session, {
+						orgId: caller.orgId(),
+						fetchMissing: onboarding ? (named) => fetchOnDemand(services, {...named, by}) : null,
+					});
 					return {by: callerOf(actor, caller), session, ...access};
 				},
 			};

@@ -5,7 +5,7 @@ import {type Organization, organizationColumns} from '../organizations/organizat
 export type User = {id: string; email: string | null; name: string};
 
 /** The organization and the user of a session, by the provider's ids. */
-type Named = {organizationId: string; userId: string};
+export type Named = {organizationId: string; userId: string};
 
 type MembershipRow = Organization & {userId: string | null; userEmail: string | null; userName: string | null};
 

@@ -9,10 +9,9 @@ import {
 } from '../../platform/errors.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import type {Services} from '../../services.ts';
-import type {Actor, Caller} from '../audit/audit-log.ts';
-import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
+import type {Actor} from '../audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
-import {createAccessStore, type User} from './access-store.ts';
+import {createAccessStore, type Named, type User} from './access-store.ts';
 import type {Session} from './session.ts';
 
 /** The organization and actor of a portal request. `user` is null for an ops session that is not mirrored. */
@@ -69,14 +68,14 @@ const passThrough = async (services: Pick<Services, 'db'>, session: Session, org
 /**
  * The organization that a session acts for. Its membership is checked in the database on every call (contract/identity
  * 4, contract/requests 9).
- * @param orgId the `orgId` of the query, for ops sessions only. @param fetchBy fetches records that are not mirrored
- * yet from the provider (contract/identity 11); null disables that. @throws 403; 400 and 404 for an ops session's
+ * @param orgId the `orgId` of the query, for ops sessions only. @param fetchMissing fetches records that are not mirrored yet
+ * from the provider (contract/identity 11); null disables that. @throws 403; 400 and 404 for an ops session's
  * `orgId`.
  */
 export const requireAccess = async (
-	services: FetchDeps,
+	services: Pick<Services, 'db'>,
 	session: Session,
-	{orgId, fetchBy}: {orgId: string | null; fetchBy: Caller | null},
+	{orgId, fetchMissing}: {orgId: string | null; fetchMissing: ((named: Named) => Promise<unknown>) | null},
 ): Promise<Access> => {
 	if (session.isOps && orgId !== null) {
 		return passThrough(services, session, orgId);
@@ -87,8 +86,8 @@ export const requireAccess = async (
 	const store = createAccessStore(services.db);
 	let mirrored = await store.findMembership(named);
 	// The ops organization is not a customer, so it is not mirrored.
-	if (mirrored?.member == null && fetchBy !== null && !session.isOps) {
-		await fetchOnDemand(services, {...named, by: fetchBy});
+	if (mirrored?.member == null && fetchMissing !== null && !session.isOps) {
+		await fetchMissing(named);
 		mirrored = await store.findMembership(named);
 	}
 

@@ -2,13 +2,29 @@ import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetK
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {type Role, roleOf} from '../../platform/config/roles.ts';
-import {invalidSessionToken, missingSession, providerUnavailable, required} from '../../platform/errors.ts';
+import {
+	invalidSessionToken,
+	malformedAuthorization,
+	missingAuthorization,
+	missingSession,
+	providerUnavailable,
+	required,
+} from '../../platform/errors.ts';
 import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme is case-insensitive), or null. */
 export const bearerTokenOf = (authorization: string | undefined): string | null =>
 	/^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+
+/** The token of the header. @throws 401. */
+export const requireBearerToken = (authorization: string | undefined): string => {
+	if (authorization === undefined || authorization === '') {
+		throw missingAuthorization();
+	}
+
+	return required(bearerTokenOf(authorization), malformedAuthorization);
+};
 
 /** The contents of a verified session token. Organization and user are the provider's ids. */
 export type Session = {

@@ -11,7 +11,7 @@ import {
 	uuid,
 	uuidOrNull,
 } from '../../platform/http/answer.ts';
-import {organizationFields} from '../organizations/organization-answer.ts';
+import {organizationFields} from '../organizations/organization-schemas.ts';
 
 const gateway = Joi.valid('GATEWAY_A', 'GATEWAY_B', 'MANUAL');
 const currency = Joi.valid('USD', 'EGP');

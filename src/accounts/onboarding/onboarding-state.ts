@@ -1,10 +1,10 @@
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {organizationNotActive} from '../../platform/errors.ts';
 import type {Caller} from '../audit/audit-log.ts';
-import {findOwnOrganization} from '../auth/access-store.ts';
+import {findOwnOrganization, type Named} from '../auth/access-store.ts';
 import {requireAccess} from '../auth/organization-access.ts';
 import type {Session} from '../auth/session.ts';
-import type {FetchDeps} from '../identity/fetch-on-demand.ts';
+import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
 import {type Organization, organizationJson} from '../organizations/organization-store.ts';
 import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 
@@ -20,7 +20,8 @@ type Steps = {planSelected: boolean; appConfigured: boolean; hasLinks: boolean};
  */
 const organizationOf = async (services: FetchDeps, {session, by}: SignedIn): Promise<Organization | null> => {
 	if (session.organizationId !== null) {
-		return (await requireAccess(services, session, {orgId: null, fetchBy: by})).organization;
+		const fetchMissing = (named: Named) => fetchOnDemand(services, {...named, by});
+		return (await requireAccess(services, session, {orgId: null, fetchMissing})).organization;
 	}
 
 	const own = await findOwnOrganization(services.db, session.userId);

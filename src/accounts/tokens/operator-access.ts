@@ -1,9 +1,9 @@
-import {createHash, randomBytes} from 'node:crypto';
+import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
 import {everything, includesScope, type OperatorGrant, type Scope} from '../../platform/config/operator-scopes.ts';
 import {invalidAdminToken, missingScope, organizationNotFound, otherOrganizationOnly} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {adminBearer} from '../audit/audit-log.ts';
-import {isAdmin, requireBearerToken} from '../auth/credentials.ts';
+import {bearerTokenOf, requireBearerToken} from '../auth/session.ts';
 import type {Operator} from './operator-providers.ts';
 import {createTokenStore} from './token-store.ts';
 
@@ -14,6 +14,14 @@ export const createToken = (): string => PREFIX + randomBytes(32).toString('base
 
 /** 256 random bits need no slow hash. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Whether the header carries the admin token, compared in constant time for any length. */
+export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
+	const token = bearerTokenOf(authorization);
+	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
+};
 
 /** No longer one is looked at: a JWT of a provider has some thousand characters. */
 const MAX_LENGTH = 16_384;

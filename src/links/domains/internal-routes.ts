@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import {requireInternal} from '../../accounts/auth/peer-only.ts';
 import {route} from '../../accounts/auth/route.ts';
+import {requireInternal} from '../../accounts/tokens/require-internal.ts';
 import {domainNotFound} from '../../platform/errors.ts';
 import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';

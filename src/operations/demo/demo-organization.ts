@@ -1,6 +1,6 @@
+import {createOrganization} from '../../accounts/administration/organization-operations.ts';
 import {provisionedKeyCards} from '../../accounts/api-keys/rotation.ts';
 import {systemCaller} from '../../accounts/audit/audit-log.ts';
-import {createOrganization} from '../../accounts/organizations/organization-operations.ts';
 import {createOrganizationStore} from '../../accounts/organizations/organization-store.ts';
 import {saveAppConfig} from '../../links/app-config/save-app-config.ts';
 import {createLink} from '../../links/links/create-link.ts';

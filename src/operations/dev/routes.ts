@@ -3,7 +3,7 @@ import type {Caller} from '../../accounts/audit/audit-log.ts';
 import {createAccessStore} from '../../accounts/auth/access-store.ts';
 import {route} from '../../accounts/auth/route.ts';
 import type {Session} from '../../accounts/auth/session.ts';
-import {organizationAnswer} from '../../accounts/organizations/organization-answer.ts';
+import {organizationAnswer} from '../../accounts/organizations/organization-schemas.ts';
 import {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {limits} from '../../platform/limits/limits.ts';

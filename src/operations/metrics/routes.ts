@@ -1,6 +1,6 @@
 import {AggregatorRegistry} from 'prom-client';
-import {requireInternal} from '../../accounts/auth/peer-only.ts';
 import {route} from '../../accounts/auth/route.ts';
+import {requireInternal} from '../../accounts/tokens/require-internal.ts';
 import {reply} from '../../platform/http/route.ts';
 import {isConnectionFault} from '../../platform/db/db.ts';
 import {listRefused, type Refused} from '../../platform/limits/refusals.ts';

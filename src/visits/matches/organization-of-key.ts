@@ -1,4 +1,4 @@
-import {findKeyHolder, noteKeyUse} from '../../accounts/auth/credentials.ts';
+import {findKeyHolder, noteKeyUse} from '../../accounts/api-keys/authenticate-key.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import type {Services} from '../../services.ts';
 

@@ -1,3 +1,4 @@
+import {deleteOrganization} from '../../../../src/accounts/administration/organization-operations.ts';
 import {adminBearer, type Caller} from '../../../../src/accounts/audit/audit-log.ts';
 import {cancelSubscription, resumeSubscription} from '../../../../src/accounts/billing/cancel-subscription.ts';
 import {changePlan} from '../../../../src/accounts/billing/change-plan.ts';
@@ -5,7 +6,6 @@ import {startCheckout} from '../../../../src/accounts/billing/checkout.ts';
 import {runBillingJobs} from '../../../../src/accounts/billing/jobs/billing-jobs.ts';
 import {payRenewal} from '../../../../src/accounts/billing/pay-renewal.ts';
 import {setOrganizationPlan} from '../../../../src/accounts/billing/set-plan.ts';
-import {deleteOrganization} from '../../../../src/accounts/organizations/organization-operations.ts';
 import type {Organization} from '../../../../src/accounts/organizations/organization-store.ts';
 import {HttpError} from '../../../../src/platform/errors.ts';
 import {deliver, forgetDelivered, type Mail, newMail} from './_mail.ts';

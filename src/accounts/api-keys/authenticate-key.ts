@@ -1,28 +1,11 @@
-import {createHash, timingSafeEqual} from 'node:crypto';
 import type {Plan} from '../../platform/config/plans.ts';
-import {
-	invalidApiKey,
-	malformedAuthorization,
-	missingAuthorization,
-	organizationSuspended,
-	required,
-	wrongKeyTier,
-} from '../../platform/errors.ts';
+import {invalidApiKey, organizationSuspended, required, wrongKeyTier} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {isRawKey, isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
-import {type ApiKey, createApiKeyStore, isUseWorthNoting} from '../api-keys/api-key-store.ts';
+import {requireBearerToken} from '../auth/session.ts';
 import {type PlanDeps, planOf, requireFeature} from '../plans/entitlements.ts';
+import {isRawKey, isRawKeyOf, isValidAt, prefixOf, type Tier} from './api-key.ts';
+import {type ApiKey, createApiKeyStore, isUseWorthNoting} from './api-key-store.ts';
 import type {KeyHolder} from './key-cache.ts';
-import {bearerTokenOf} from './session.ts';
-
-/** The token of the header. @throws 401. */
-export const requireBearerToken = (authorization: string | undefined): string => {
-	if (authorization === undefined || authorization === '') {
-		throw missingAuthorization();
-	}
-
-	return required(bearerTokenOf(authorization), malformedAuthorization);
-};
 
 /**
  * The holder of a raw key of any tier, or null. The key is looked up by its indexed prefix and compared by SHA-256 in
@@ -83,12 +66,4 @@ export const authenticateKey = async (
 
 	noteKeyUse(services, holder.key);
 	return {...holder, plan};
-};
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** Whether the header carries the admin token, compared in constant time for any length. */
-export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
-	const token = bearerTokenOf(authorization);
-	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
 };

@@ -1,20 +1,36 @@
 import Joi from 'joi';
 import {MODERATION} from '../../platform/config/operator-scopes.ts';
-import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
-import {pageQuery} from '../../platform/http/validate.ts';
+import {
+	answerOf,
+	anyObject,
+	deletedAnswer,
+	instant,
+	pageOf,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../../platform/http/answer.ts';
+import {pageQuery, pageQuerySchema} from '../../platform/http/validate.ts';
+import {listAudit} from '../audit/audit-log.ts';
 import {adminRoute, organizationRoute, route} from '../auth/route.ts';
 import {setOrganizationPlan} from '../billing/set-plan.ts';
+import {
+	contactEmail,
+	organizationAnswer,
+	organizationChanges,
+	organizationName,
+} from '../organizations/organization-schemas.ts';
+import {createOrganizationStore, organizationJson} from '../organizations/organization-store.ts';
 import {planField} from '../plans/plan-field.ts';
 import {requireScope} from '../tokens/operator-access.ts';
-import {organizationAnswer} from './organization-answer.ts';
-import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
 import {
 	createOrganization,
 	deleteOrganization,
 	setOrganizationStatus,
 	updateOrganization,
 } from './organization-operations.ts';
-import {createOrganizationStore, organizationJson} from './organization-store.ts';
 
 const plan = planField.allow(null);
 
@@ -128,3 +144,30 @@ export const organizationRoutes = [
 			organizationJson(await setOrganizationPlan(services, {organization, by, plan: body.plan})),
 	}),
 ].flat();
+
+/** A record of the audit log (contract/portal 8). */
+const auditAnswer = answerOf('AuditRecord', {
+	id: uuid,
+	at: instant,
+	action: text,
+	entityType: text,
+	entityId: textOrNull,
+	actor: partOf({
+		type: Joi.valid('ADMIN_PASSTHROUGH', 'ADMIN', 'USER', 'API_KEY', 'ADMIN_BEARER', 'SYSTEM'),
+		id: textOrNull,
+		name: textOrNull,
+	}),
+	organizationId: uuidOrNull,
+	requestId: textOrNull,
+	details: anyObject.allow(null),
+});
+
+export const auditRoutes = organizationRoute({
+	method: 'GET',
+	path: '/audit-log',
+	summary: 'List audit records, newest first',
+	answer: pageOf(auditAnswer),
+	role: 'admin',
+	query: pageQuerySchema,
+	handler: ({services, organization, query}) => listAudit(services.db, organization.id, query),
+});

@@ -1,8 +1,8 @@
 import {LRUCache} from 'lru-cache';
 import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
 import {keepUnlessChanged} from '../../platform/db/feed/keep-unless-changed.ts';
-import type {ApiKey} from '../api-keys/api-key-store.ts';
 import type {Organization} from '../organizations/organization-store.ts';
+import type {ApiKey} from './api-key-store.ts';
 
 /** The owner of a request's key. */
 export type KeyHolder = {organization: Organization; key: ApiKey};

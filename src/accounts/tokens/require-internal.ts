@@ -4,7 +4,7 @@ import {isLoopback} from '../../platform/http/client-ip.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {isAdmin} from './credentials.ts';
+import {isAdmin} from './operator-access.ts';
 
 /** Headers that proxies add to forwarded requests and never send with their own. */
 const FORWARDED_BY = [

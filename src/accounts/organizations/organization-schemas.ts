@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {answerOf, instant, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 
 /** Body fields of an organization, on all surfaces. */
@@ -7,3 +8,16 @@ export const contactEmail = sizeFirst.string().email({tlds: false}).max(320).all
 
 export type OrganizationFields = {name?: string; contactEmail?: string | null};
 export const organizationChanges = Joi.object<OrganizationFields>({name: organizationName, contactEmail});
+
+export const organizationFields = {
+	id: uuid,
+	orgKey: text,
+	name: text,
+	status: Joi.valid('ACTIVE', 'SUSPENDED'),
+	plan: textOrNull,
+	contactEmail: textOrNull,
+	createdAt: instant,
+};
+
+/** An organization (contract/portal 1). */
+export const organizationAnswer = answerOf('Organization', organizationFields);

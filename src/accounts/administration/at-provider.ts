@@ -1,7 +1,7 @@
 import {withLease} from '../../platform/db/lease.ts';
 import type {Services} from '../../services.ts';
 import {confirmDeletion} from '../identity/unanswered.ts';
-import {createOrganizationStore, type Organization} from './organization-store.ts';
+import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 
 /**
  * Deletes an organization at the identity provider; succeeds if it is already gone. Without the provider's key it is

@@ -6,15 +6,15 @@ import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.
 import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
-import {deleteAtProvider, renameAtProvider} from './at-provider.ts';
-import type {OrganizationFields} from './organization-fields.ts';
+import type {OrganizationFields} from '../organizations/organization-schemas.ts';
 import {
 	createOrganizationStore,
 	type Organization,
 	type OrganizationChanges,
 	type OrganizationStatus,
-} from './organization-store.ts';
-import {seedChannels} from './seed-channels.ts';
+} from '../organizations/organization-store.ts';
+import {seedChannels} from '../organizations/seed-channels.ts';
+import {deleteAtProvider, renameAtProvider} from './at-provider.ts';
 
 type NewOrganization = {name: string; contactEmail?: string | null; plan?: string | null};
 
