@@ -1,12 +1,10 @@
 import {auditRoutes, organizationRoutes} from './accounts/administration/organization-routes.ts';
 import {apiKeyRoutes} from './accounts/api-keys/organization-routes.ts';
 import type {Route} from './accounts/auth/route.ts';
-import {billingEventRoutes} from './accounts/billing/admin-routes.ts';
+import {gatewayEventAdminRoutes, gatewayEventRoutes} from './accounts/billing/gateway-event-routes.ts';
 import {opsBillingRoutes} from './accounts/billing/ops-routes.ts';
 import {portalBillingRoutes} from './accounts/billing/portal-routes.ts';
-import {gatewayWebhookRoutes} from './accounts/billing/webhook-routes.ts';
-import {identityEventRoutes} from './accounts/identity/admin-routes.ts';
-import {identityWebhookRoutes} from './accounts/identity/webhook-routes.ts';
+import {providerEventAdminRoutes, providerEventRoutes} from './accounts/identity/provider-event-routes.ts';
 import {portalOnboardingRoutes} from './accounts/onboarding/portal-routes.ts';
 import {portalTeamRoutes} from './accounts/team/portal-routes.ts';
 import {tokenRoutes} from './accounts/tokens/admin-routes.ts';
@@ -44,8 +42,8 @@ export const surfaces: readonly Route[] = [
 	...documentRoutes(() => routes),
 	...metricsRoutes,
 	...associationRoutes,
-	...identityWebhookRoutes,
-	...gatewayWebhookRoutes,
+	...providerEventRoutes,
+	...gatewayEventRoutes,
 	...matchRoutes,
 	...linkRoutes,
 	...sdkRoutes,
@@ -60,8 +58,8 @@ export const surfaces: readonly Route[] = [
 	...clickStreamRoutes,
 	...matchAttemptRoutes,
 	...privacyRoutes,
-	...identityEventRoutes,
-	...billingEventRoutes,
+	...providerEventAdminRoutes,
+	...gatewayEventAdminRoutes,
 	...statusRoutes,
 	...doctorRoutes,
 	...tokenRoutes,

@@ -5,11 +5,11 @@ import {isTooDeep} from '../../platform/http/storable.ts';
 import {isWebhookSecret, signWebhook} from '../../platform/sign-webhook.ts';
 import {timeIn} from './provider-payloads.ts';
 
-/** What an event says. `id` is the same for all attempts. */
+/** An event of the identity provider. `id` is the same for all attempts to deliver it. */
 export type ProviderEvent = {id: string; type: string; data: unknown};
 
-/** A delivery with a verified signature: its text, and the time of the event, if the provider sends it. */
-export type Delivery = ProviderEvent & {text: string; at: Date | null};
+/** An event with a verified signature: its text, and its time, if the provider sends it. */
+export type SignedEvent = ProviderEvent & {text: string; at: Date | null};
 
 /** Far longer than any delivery id; it must fit into an index. */
 const MAX_ID = 255;
@@ -56,7 +56,7 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 	return given.split(' ').some((signature) => isEqual(signature.replace(/,$/, ''), expected));
 };
 
-const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
+const bodyOf = (rawBody: Buffer): Omit<SignedEvent, 'id'> => {
 	const text = rawBody.toString();
 	const body: unknown = JSON.parse(text);
 	// Reading anything deeper could overflow the stack.
@@ -73,7 +73,7 @@ const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
  * one refuses every delivery without stopping the service, and one that is too short would let anybody sign.
  * @throws 400 for any fault, without details.
  */
-export const verifyDelivery = ({secret, ...signed}: Signed): Delivery => {
+export const verifyProviderEvent = ({secret, ...signed}: Signed): SignedEvent => {
 	try {
 		if (secret !== null && isWebhookSecret(secret) && isSigned({secret, ...signed})) {
 			return {id: headerOf(signed.headers, 'id'), ...bodyOf(signed.rawBody)};

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {Webhook} from 'svix';
-import {verifyDelivery} from '../../../src/accounts/identity/webhook-signature.ts';
+import {verifyProviderEvent} from '../../../src/accounts/identity/verify-provider-event.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
@@ -19,7 +19,7 @@ const signatureOf = (body: string, {secret = SECRET, id = 'msg_1', at = NOW} = {
 	new Webhook(secret).sign(id, at, body);
 
 const verify = (body: string, headers: Record<string, string | undefined> = {}, secret: string | null = SECRET) =>
-	verifyDelivery({
+	verifyProviderEvent({
 		secret,
 		rawBody: Buffer.from(body),
 		headers: {

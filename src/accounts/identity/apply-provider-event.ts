@@ -1,12 +1,11 @@
 import {type Role, storedRole} from '../../platform/config/roles.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {FetchDeps} from './fetch-on-demand.ts';
-import type {IdentityVerdict} from './identity-event-store.ts';
-import {createDeliveryStore} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
 import {endMember, mirrorMemberAndOrganization, updateMember} from './mirror-member.ts';
 import {type EventKind, endOrganization, mirrorOrganization} from './mirror-organization.ts';
 import {mirrorUser} from './mirror-user.ts';
+import {createAppliedEventStore, type ProviderEventResult} from './provider-event-store.ts';
 import {
 	type ProviderMembership,
 	readEndedMembership,
@@ -16,22 +15,22 @@ import {
 	readUser,
 } from './provider-payloads.ts';
 import {resolveRole, stampRole} from './resolve-role.ts';
-import type {ProviderEvent} from './webhook-signature.ts';
+import type {ProviderEvent} from './verify-provider-event.ts';
 
 type Context = {services: FetchDeps; by: Caller; id: string};
 
 /** The effect of an event: all its writes are in one transaction with its id, once. */
 const applyOnce = async <T>({services, by, id}: Context, apply: (mirror: Mirror) => Promise<T>): Promise<T | null> =>
 	inMirror(services, by, async (mirror) =>
-		(await createDeliveryStore(mirror.trx).add(id, mirror.now)) ? apply(mirror) : null,
+		(await createAppliedEventStore(mirror.trx).add(id, mirror.now)) ? apply(mirror) : null,
 	);
 
 /**
- * Calls to the provider happen before and after the transaction; neither can fail the delivery (contract/identity 7).
+ * Calls to the provider happen before and after the transaction; neither can fail the event (contract/identity 7).
  */
 const membershipCreated = async (context: Context, membership: ProviderMembership): Promise<void> => {
 	const {services, id} = context;
-	if (await createDeliveryStore(services.db).isKnown(id)) {
+	if (await createAppliedEventStore(services.db).isKnown(id)) {
 		return;
 	}
 
@@ -91,15 +90,15 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 export const isHandled = (type: string): boolean => handlers.has(type);
 
 /**
- * Applies a verified delivery to the mirror once, with the same outcome in any order. Other types and events without a
+ * Applies a verified event to the mirror once, with the same outcome in any order. Other types and events without a
  * usable subject are skipped.
- * @returns the verdict. @throws any error that prevents it now; the provider then delivers the event again.
+ * @returns its outcome. @throws any error that prevents it now; the provider then delivers the event again.
  */
-export const applyDelivery = async (
+export const applyProviderEvent = async (
 	services: FetchDeps,
 	by: Caller,
 	{id, type, data}: ProviderEvent,
-): Promise<IdentityVerdict> => {
+): Promise<ProviderEventResult> => {
 	const handle = handlers.get(type);
 	if (handle === undefined) {
 		services.log.debug({type}, 'unhandled event of the identity provider');

@@ -3,34 +3,34 @@ import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
-import type {Delivery, ProviderEvent} from './webhook-signature.ts';
+import type {ProviderEvent, SignedEvent} from './verify-provider-event.ts';
 
-export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
+export type ProviderEventOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 
-/** The outcome of an event, and in one sentence why. */
-export type IdentityVerdict = {outcome: IdentityOutcome; reason: string};
+/** The outcome of an event, and its reason in one sentence. */
+export type ProviderEventResult = {outcome: ProviderEventOutcome; reason: string};
 
 /** As an operator reads it: without the payload. */
-export type IdentityEventJson = {
+export type ProviderEventJson = {
 	id: string;
 	eventKey: string;
 	type: string;
-	outcome: IdentityOutcome;
+	outcome: ProviderEventOutcome;
 	reason: string;
 	deliveries: number;
 	receivedAt: Date;
 	processedAt: Date;
 };
 
-const columns: Columns<IdentityEventJson> = columnsOf(
+const columns: Columns<ProviderEventJson> = columnsOf(
 	'id, event_key, type, outcome, reason, deliveries, received_at, processed_at',
 );
 
-type Row = IdentityEventJson & {payload: string | null};
+type Row = ProviderEventJson & {payload: string | null};
 
-export type IdentityEvent = IdentityVerdict & {id: string; event: ProviderEvent; json: IdentityEventJson};
+export type RecordedEvent = ProviderEventResult & {id: string; event: ProviderEvent; json: ProviderEventJson};
 
-const toEvent = ({payload, ...json}: Row): IdentityEvent => ({
+const toEvent = ({payload, ...json}: Row): RecordedEvent => ({
 	id: json.id,
 	outcome: json.outcome,
 	reason: json.reason,
@@ -43,12 +43,12 @@ const toEvent = ({payload, ...json}: Row): IdentityEvent => ({
 });
 
 /** The statements on the identity provider's events. They are the operator's, so no organization is named. */
-export const createIdentityEventStore = (db: Db) => ({
+export const createProviderEventStore = (db: Db) => ({
 	/**
-	 * Notes a verified delivery, or counts another one of an event that is known. FAILED until it is settled.
-	 * @param text as it was signed; null: not to be kept.
+	 * Records a verified event, or counts another delivery of a known one. FAILED until it is settled.
+	 * @param text as it was signed; null: not stored.
 	 */
-	note: async ({id: eventKey, type}: Delivery, text: string | null, now: Date): Promise<IdentityEvent> => {
+	note: async ({id: eventKey, type}: SignedEvent, text: string | null, now: Date): Promise<RecordedEvent> => {
 		const {rows} = await db.raw<{rows: Row[]}>(
 			`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
 			VALUES (:id, :eventKey, :type, 'FAILED', 'It was not applied to its end', CAST(:text AS text), :now, :now)
@@ -60,7 +60,7 @@ export const createIdentityEventStore = (db: Db) => ({
 	},
 
 	/** Stores the outcome. An event that was applied stays so, whatever the outcome of a concurrent delivery. */
-	settle: async (id: string, {outcome, reason}: IdentityVerdict, now: Date): Promise<void> => {
+	settle: async (id: string, {outcome, reason}: ProviderEventResult, now: Date): Promise<void> => {
 		await db('identity_events')
 			.where({id})
 			.modify((query) => {
@@ -71,19 +71,19 @@ export const createIdentityEventStore = (db: Db) => ({
 			.update({outcome, reason, processed_at: now});
 	},
 
-	find: async (id: string): Promise<IdentityEvent | null> => {
+	find: async (id: string): Promise<RecordedEvent | null> => {
 		const row: Row | undefined = await db('identity_events')
 			.where({id})
 			.first([...columns.list, 'payload']);
 		return row === undefined ? null : toEvent(row);
 	},
 
-	list: ({page, limit, ...filter}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<IdentityEventJson>> =>
+	list: ({page, limit, ...filter}: PageQuery & {outcome?: ProviderEventOutcome}): Promise<Page<ProviderEventJson>> =>
 		readPage(db('identity_events').where(filter).select(columns.list), {page, limit}, descending('received_at', 'id')),
 });
 
-/** The statements on deliveries of the identity provider, by their `svix-id`. */
-export const createDeliveryStore = (db: Db) => ({
+/** The statements on the ids of applied events, their `svix-id`. */
+export const createAppliedEventStore = (db: Db) => ({
 	isKnown: async (id: string): Promise<boolean> =>
 		(await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).select('provider')).length > 0,
 
@@ -97,7 +97,7 @@ export const createDeliveryStore = (db: Db) => ({
 		return added.length > 0;
 	},
 
-	/** Lets a delivery be applied once more. */
+	/** Lets an event be applied once more. */
 	forget: async (id: string): Promise<void> => {
 		await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).delete();
 	},
