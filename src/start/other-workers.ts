@@ -4,8 +4,7 @@ import type {Figures} from '../platform/metrics/snapshot.ts';
 import {createPendingRequests} from '../platform/pending-requests.ts';
 import type {OtherWorkers} from '../services.ts';
 import type {ClickJournal} from '../visits/clicks/journal/click-journal.ts';
-import type {SupervisorMessage} from './supervisor-channel.ts';
-import {sendToSupervisor} from './supervisor-channel.ts';
+import {type SupervisorMessage, sendToSupervisor} from './supervisor-channel.ts';
 import {createClicksOfOthers} from './worker-clicks.ts';
 
 /** A supervisor that does not answer for this long hangs, and a scrape fails. */

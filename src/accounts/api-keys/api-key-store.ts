@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
-import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {execute, prepared, run, sql} from '../../platform/db/sql.ts';
 import {organizationNotFound} from '../../platform/errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Tier} from './api-key.ts';
@@ -30,22 +30,24 @@ const LAST_USED_MS = 60_000;
 export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
 	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
-const byPrefix: Prepared = {
-	name: 'api keys by prefix',
-	text: `SELECT ${columns.sql('api_keys')}, organization_id AS "organizationId",
+const byPrefix = (prefix: string) =>
+	prepared(
+		'api keys by prefix',
+		sql`SELECT ${columns.of('api_keys')}, organization_id AS "organizationId",
 			clerk_org_id AS "clerkOrgId", org_key AS "orgKey", name, status, plan, entitled_until AS "entitledUntil",
 			contact_email AS "contactEmail", default_domain_id AS "defaultDomainId",
 			organizations.created_at AS "organizationCreatedAt"
 		FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
-		WHERE prefix = $1`,
-};
+		WHERE prefix = ${prefix}`,
+	);
 
 /** Skips a key that another process updates at this moment: it writes the same. */
-const noteUse: Prepared = {
-	name: 'note a use of an api key',
-	text: `UPDATE api_keys SET last_used_at = $2
-		WHERE id = (SELECT id FROM api_keys WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
-};
+const noteUse = ({id, at}: {id: string; at: Date}) =>
+	prepared(
+		'note a use of an api key',
+		sql`UPDATE api_keys SET last_used_at = ${at}
+		WHERE id = (SELECT id FROM api_keys WHERE id = ${id} FOR NO KEY UPDATE SKIP LOCKED)`,
+	);
 
 /** A key and its organization. */
 type OwnedKey = {key: ApiKey; organization: Organization};
@@ -83,7 +85,7 @@ const toOwnedKey = (row: Row): OwnedKey => ({
 export const createApiKeyStore = (db: Db) => ({
 	/** Keys with a prefix, of any state, each with its organization. */
 	findByPrefix: async (prefix: string): Promise<OwnedKey[]> => {
-		const rows = await runPrepared<Row>(db, byPrefix, [prefix]);
+		const rows = await run<Row>(db, byPrefix(prefix));
 		return rows.map(toOwnedKey);
 	},
 
@@ -126,14 +128,16 @@ export const createApiKeyStore = (db: Db) => ({
 		key: {organizationId: string; tier: Tier; prefix: string; keyHash: Buffer; displayKey: string},
 		now: Date,
 	): Promise<ApiKey | null> => {
-		const [inserted]: ApiKey[] = await db('api_keys')
-			.insert(toColumns({id: randomUUID(), ...key, createdAt: now}))
-			.onConflict(db.raw('(organization_id, tier) WHERE NOT is_revoked AND expires_at IS NULL'))
-			.ignore()
-			.returning(columns.list)
-			.catch((error: unknown) => {
-				throw translateViolation(error, {api_keys_organization_id_fkey: organizationNotFound});
-			});
+		const {organizationId, tier, prefix, keyHash, displayKey} = key;
+		const [inserted] = await run<ApiKey>(
+			db,
+			sql`INSERT INTO api_keys (id, organization_id, tier, prefix, key_hash, display_key, created_at)
+			VALUES (${randomUUID()}, ${organizationId}, ${tier}, ${prefix}, ${keyHash}, ${displayKey}, ${now})
+			ON CONFLICT (organization_id, tier) WHERE NOT is_revoked AND expires_at IS NULL DO NOTHING
+			RETURNING ${columns.of('api_keys')}`,
+		).catch((error: unknown) => {
+			throw translateViolation(error, {api_keys_organization_id_fkey: organizationNotFound});
+		});
 		return inserted ?? null;
 	},
 
@@ -149,7 +153,5 @@ export const createApiKeyStore = (db: Db) => ({
 			.where({organization_id: organizationId, tier, is_revoked: false})
 			.update({is_revoked: true, revoked_at: now}),
 
-	noteUse: async ({id, at}: {id: string; at: Date}): Promise<void> => {
-		await runPrepared(db, noteUse, [id, at]);
-	},
+	noteUse: (use: {id: string; at: Date}): Promise<unknown> => execute(db, noteUse(use)),
 });

@@ -2,6 +2,7 @@ import {createHash, randomUUID} from 'node:crypto';
 import {HOUR_MS} from '../../platform/clock.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 
 /** The actor, in the priority of contract/operations 4. */
 type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
@@ -84,15 +85,15 @@ const toJson = (row: Row) => ({
 export type AuditRecord = ReturnType<typeof toJson>;
 
 const insertRows = (trx: Db, rows: Row[]): Promise<unknown> =>
-	trx.raw(
-		`INSERT INTO audit_log AS known SELECT made.* FROM json_populate_recordset(null::audit_log, CAST(? AS json)) AS made
+	execute(
+		trx,
+		sql`INSERT INTO audit_log AS known SELECT made.* FROM json_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::json) AS made
 		ON CONFLICT (repeat_key) WHERE repeat_key IS NOT NULL DO UPDATE SET
 			at = excluded.at,
 			request_id = excluded.request_id,
 			details = merge_audit_details(known.details, excluded.details),
 			count = known.count + 1,
 			since = coalesce(known.since, known.at)`,
-		[JSON.stringify(rows)],
 	);
 
 /** A statement cannot merge into one record twice, so rows with equal keys go into separate statements. */

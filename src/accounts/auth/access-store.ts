@@ -1,4 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {type Organization, organizationColumns} from '../organizations/organization-store.ts';
 
 /** A mirrored person. */
@@ -17,20 +18,22 @@ export const createAccessStore = (db: Db) => ({
 	},
 
 	/** The mirrored organization, and its member of that name; null without the organization. */
-	findMembership: async (named: Named): Promise<{organization: Organization; member: User | null} | null> => {
-		const {rows} = await db.raw<{rows: MembershipRow[]}>(
-			`SELECT ${organizationColumns.sql('organizations')},
+	findMembership: async ({
+		organizationId,
+		userId,
+	}: Named): Promise<{organization: Organization; member: User | null} | null> => {
+		const [row] = await run<MembershipRow>(
+			db,
+			sql`SELECT ${organizationColumns.of('organizations')},
 				member.id AS "userId", member.email AS "userEmail", member.name AS "userName"
 			FROM organizations
 			LEFT JOIN LATERAL (
 				SELECT users.id, users.email, users.name FROM org_members
 				JOIN users ON users.id = org_members.user_id
-				WHERE org_members.organization_id = organizations.id AND users.clerk_user_id = :userId
+				WHERE org_members.organization_id = organizations.id AND users.clerk_user_id = ${userId}
 			) AS member ON true
-			WHERE organizations.clerk_org_id = :organizationId`,
-			named,
+			WHERE organizations.clerk_org_id = ${organizationId}`,
 		);
-		const [row] = rows;
 		if (row === undefined) {
 			return null;
 		}
@@ -54,15 +57,15 @@ export const createAccessStore = (db: Db) => ({
  * @param clerkUserId the provider's id.
  */
 export const findOwnOrganization = async (db: Db, clerkUserId: string): Promise<Organization | null> => {
-	const {rows} = await db.raw<{rows: Organization[]}>(
-		`SELECT ${organizationColumns.sql('organizations')} FROM users
+	const [organization] = await run<Organization>(
+		db,
+		sql`SELECT ${organizationColumns.of('organizations')} FROM users
 		JOIN org_members ON org_members.user_id = users.id
 		JOIN organizations ON organizations.id = org_members.organization_id
-		WHERE users.clerk_user_id = ? AND NOT EXISTS (
+		WHERE users.clerk_user_id = ${clerkUserId} AND NOT EXISTS (
 			SELECT 1 FROM identity_tombstones WHERE kind = 'organization' AND provider_id = organizations.clerk_org_id
 		)
 		ORDER BY organizations.status, org_members.created_at LIMIT 1`,
-		[clerkUserId],
 	);
-	return rows[0] ?? null;
+	return organization ?? null;
 };

@@ -3,6 +3,7 @@ import type {Knex} from 'knex';
 import type {Currency} from '../../platform/config/plans.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {organizationNotFound} from '../../platform/errors.ts';
 import type {GatewayName} from './subscription.ts';
 
@@ -60,7 +61,7 @@ type AttemptChanges = Partial<
 >;
 
 /** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
-const LAST_ACTIVITY = 'GREATEST(created_at, charged_at, asked_at)';
+const lastActivity = sql`GREATEST(created_at, charged_at, asked_at)`;
 
 /** A renewal's tries are numbered from 0; from here on they are checkouts that the customer opened for it. */
 export const FIRST_CHECKOUT = 100;
@@ -92,22 +93,19 @@ export const createAttemptStore = (db: Db) => {
 		 * was deleted meanwhile.
 		 */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
-			const {amount, ...fields} = attempt;
-			const [row]: AttemptRow[] = await db('billing_attempts')
-				.insert({
-					...toColumns(fields),
-					id: randomUUID(),
-					amount_minor: amount,
-					status: 'OPEN',
-					created_at: now,
-					updated_at: now,
-				})
-				.onConflict(db.raw("(organization_id, period_start, retry) WHERE purpose = 'RENEWAL'"))
-				.ignore()
-				.returning(columns.list)
-				.catch((error: unknown) => {
-					throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
-				});
+			const {organizationId, gateway, purpose, plan, currency, amount, priceId} = attempt;
+			const {periodStart = null, periodEnd = null, retry = 0} = attempt;
+			const [row] = await run<AttemptRow>(
+				db,
+				sql`INSERT INTO billing_attempts (id, organization_id, gateway, purpose, plan, currency, amount_minor, price_id,
+					period_start, period_end, retry, status, created_at, updated_at)
+				VALUES (${randomUUID()}, ${organizationId}, ${gateway}, ${purpose}, ${plan}, ${currency}, ${amount}, ${priceId},
+					${periodStart}, ${periodEnd}, ${retry}, 'OPEN', ${now}, ${now})
+				ON CONFLICT (organization_id, period_start, retry) WHERE purpose = 'RENEWAL' DO NOTHING
+				RETURNING ${columns.of('billing_attempts')}`,
+			).catch((error: unknown) => {
+				throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
+			});
 			return row === undefined ? null : toAttempt(row);
 		},
 
@@ -126,13 +124,13 @@ export const createAttemptStore = (db: Db) => {
 			organizationId: string,
 			{invoiceId, plan}: {invoiceId: string; plan: string | null},
 		): Promise<BillingAttempt | null> => {
-			const row: AttemptRow | undefined = await db('billing_attempts')
-				.where({organization_id: organizationId, gateway: 'GATEWAY_A', purpose: 'UPGRADE'})
-				.whereNot({status: 'PAID'})
-				.where((query) => query.where({gateway_ref: invoiceId}).orWhere({gateway_ref: null, plan}))
-				.orderByRaw('gateway_ref NULLS LAST, created_at DESC')
-				.forUpdate()
-				.first(columns.list);
+			const [row] = await run<AttemptRow>(
+				db,
+				sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
+				WHERE organization_id = ${organizationId} AND gateway = 'GATEWAY_A' AND purpose = 'UPGRADE' AND status <> 'PAID'
+					AND (gateway_ref = ${invoiceId} OR (gateway_ref IS NULL AND plan = ${plan}))
+				ORDER BY gateway_ref NULLS LAST, created_at DESC LIMIT 1 FOR UPDATE`,
+			);
 			return row === undefined ? null : toAttempt(row);
 		},
 		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
@@ -210,18 +208,19 @@ export const createAttemptStore = (db: Db) => {
 		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
 		 * and superseded ones until their charge has an outcome, or the gateway was asked `lifeMinutes` after they were created.
 		 */
-		listUnreported: ({before, lifeMinutes}: {before: Date; lifeMinutes: number}, limit: number) =>
-			list(
-				db('billing_attempts')
-					.where({gateway: 'GATEWAY_B'})
-					.whereRaw(`${LAST_ACTIVITY} <= ?`, [before])
-					.whereRaw(
-						`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
-							OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
-						[lifeMinutes],
-					)
-					.orderByRaw(LAST_ACTIVITY)
-					.limit(limit),
-			),
+		listUnreported: async (
+			{before, lifeMinutes}: {before: Date; lifeMinutes: number},
+			limit: number,
+		): Promise<BillingAttempt[]> => {
+			const rows = await run<AttemptRow>(
+				db,
+				sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
+				WHERE gateway = 'GATEWAY_B' AND ${lastActivity} <= ${before}
+					AND (status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+						OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ${lifeMinutes}))))
+				ORDER BY ${lastActivity} LIMIT ${limit}`,
+			);
+			return rows.map(toAttempt);
+		},
 	};
 };

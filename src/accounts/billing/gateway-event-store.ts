@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import type {GatewayName} from './subscription.ts';
 
 export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';
@@ -43,14 +44,17 @@ export const createGatewayEventStore = (db: Db) => ({
 	 * Records a delivery. Another one of the same event waits here until the first is committed or rolled back.
 	 * @returns the row, and whether it is the first delivery.
 	 */
-	record: async (delivery: IncomingEvent, now: Date): Promise<{event: GatewayEvent; isNew: boolean}> => {
-		const {rows} = await db.raw<{rows: Array<GatewayEvent & {isNew: boolean}>}>(
-			`INSERT INTO gateway_events
+	record: async (
+		{gateway, eventKey, type, reference, payload}: IncomingEvent,
+		now: Date,
+	): Promise<{event: GatewayEvent; isNew: boolean}> => {
+		const rows = await run<GatewayEvent & {isNew: boolean}>(
+			db,
+			sql`INSERT INTO gateway_events
 				(id, gateway, event_key, type, outcome, reason, reference, payload, received_at, processed_at)
-			VALUES (:id, :gateway, :eventKey, :type, 'IGNORED', '', :reference, :payload, :now, :now)
+			VALUES (${randomUUID()}, ${gateway}, ${eventKey}, ${type}, 'IGNORED', '', ${reference}, ${payload}, ${now}, ${now})
 			ON CONFLICT (gateway, event_key) DO UPDATE SET deliveries = gateway_events.deliveries + 1
-			RETURNING ${columns.sql('gateway_events')}, deliveries = 1 AS "isNew"`,
-			{...delivery, id: randomUUID(), now},
+			RETURNING ${columns.of('gateway_events')}, deliveries = 1 AS "isNew"`,
 		);
 		const {isNew, ...event} = onlyRow(rows);
 		return {event, isNew};
@@ -94,21 +98,18 @@ export const createGatewayEventStore = (db: Db) => ({
 		(await db('gateway_events').where({id}).first(columns.list)) ?? null,
 
 	/** UNMATCHED events, oldest first: of one reference, or all that an attempt's reference matches by now. */
-	listUnmatched: async (gateway: GatewayName, reference: string | null, limit: number): Promise<GatewayEvent[]> => {
-		const unmatched = db('gateway_events').where({gateway, outcome: 'UNMATCHED'});
-		return (
-			reference === null
-				? unmatched.whereExists(
-						db('billing_attempts')
-							.whereRaw('billing_attempts.gateway = gateway_events.gateway')
-							.whereRaw('billing_attempts.gateway_ref = gateway_events.reference'),
-					)
-				: unmatched.where({reference})
-		)
-			.orderBy('received_at')
-			.limit(limit)
-			.select(columns.list);
-	},
+	listUnmatched: (gateway: GatewayName, reference: string | null, limit: number): Promise<GatewayEvent[]> =>
+		run(
+			db,
+			sql`SELECT ${columns.of('gateway_events')} FROM gateway_events
+			WHERE gateway = ${gateway} AND outcome = 'UNMATCHED' AND ${
+				reference === null
+					? sql`EXISTS (SELECT 1 FROM billing_attempts
+						WHERE billing_attempts.gateway = gateway_events.gateway AND gateway_ref = reference)`
+					: sql`reference = ${reference}`
+			}
+			ORDER BY received_at LIMIT ${limit}`,
+		),
 
 	list: ({page, limit, ...filter}: PageQuery & EventFilter): Promise<Page<GatewayEvent>> =>
 		readPage(

@@ -10,7 +10,10 @@ const columns: Columns<PaymentMethod> = columnsOf('id, brand, last4, token, crea
 const ofOrganization = (db: Db, organizationId: string): Promise<PaymentMethod[]> =>
 	db('payment_methods')
 		.where({organization_id: organizationId})
-		.orderByRaw('created_at DESC, id DESC')
+		.orderBy([
+			{column: 'created_at', order: 'desc'},
+			{column: 'id', order: 'desc'},
+		])
 		.select(columns.list);
 
 /** As the API shows them (contract/billing 3): a bare array, the newest first. */

@@ -1,5 +1,5 @@
 import {type Plans, planNamed} from '../../platform/config/plans.ts';
-import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {withLease} from '../../platform/db/lease.ts';
 import {organizationNotFound, required, unknownPlan} from '../../platform/errors.ts';
 import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
@@ -88,11 +88,6 @@ export const setOrganizationPlan = (
 
 /** Whether the organization has an ACTIVE or PAST_DUE subscription. */
 export const hasLiveSubscription = async (db: Db, organizationId: string): Promise<boolean> => {
-	const rows: Array<{live: boolean}> = await db.select(
-		db.raw(
-			`EXISTS (SELECT 1 FROM subscriptions WHERE organization_id = ? AND status IN ('ACTIVE', 'PAST_DUE')) AS live`,
-			[organizationId],
-		),
-	);
-	return onlyRow(rows).live;
+	const row = await createSubscriptionStore(db).findOf(organizationId);
+	return row !== null && isLive(row);
 };

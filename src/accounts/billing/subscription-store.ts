@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
+import {run, type Sql, sql} from '../../platform/db/sql.ts';
 import {organizationNotFound} from '../../platform/errors.ts';
 import type {Subscription} from './subscription.ts';
 
@@ -37,7 +38,7 @@ export const emptyState = {
 	anchorAt: null,
 };
 
-const isActive = `EXISTS (SELECT 1 FROM organizations AS organization
+const isActive = sql`EXISTS (SELECT 1 FROM organizations AS organization
 	WHERE organization.id = subscriptions.organization_id AND organization.status = 'ACTIVE')`;
 
 /** The statements on subscriptions, over a pool or a transaction. Only `apply-subscription.ts` writes by them. */
@@ -47,9 +48,15 @@ export const createSubscriptionStore = (db: Db) => {
 		return (await (lock ? query.forUpdate() : query)) ?? null;
 	};
 
-	const live = () => db('subscriptions').whereIn('status', ['ACTIVE', 'PAST_DUE']);
-	const ended = (gateways: ReadonlyArray<Subscription['gateway']>, now: Date) =>
-		live().whereIn('gateway', gateways).where('current_period_end', '<=', now).orderBy('current_period_end');
+	/** The organizations of live subscriptions that meet a condition, the longest ended first. */
+	const listLive = async (condition: Sql): Promise<string[]> => {
+		const rows = await run<{id: string}>(
+			db,
+			sql`SELECT organization_id AS id FROM subscriptions WHERE status IN ('ACTIVE', 'PAST_DUE') AND ${condition}
+			ORDER BY current_period_end`,
+		);
+		return rows.map(({id}) => id);
+	};
 
 	return {
 		findOf: (organizationId: string) => first({organization_id: organizationId}),
@@ -86,20 +93,16 @@ export const createSubscriptionStore = (db: Db) => {
 
 		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */
 		listEnded: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
-			ended([gateway], now).where({cancel_at_period_end: false}).whereRaw(isActive).pluck('organization_id'),
+			listLive(sql`gateway = ${gateway} AND current_period_end <= ${now} AND NOT cancel_at_period_end AND ${isActive}`),
 
 		/** As `listEnded`: those that end, because they were canceled or the organization is not active. */
 		listEnding: (gateways: ReadonlyArray<Subscription['gateway']>, now: Date): Promise<string[]> =>
-			ended(gateways, now)
-				.where((query) => query.where({cancel_at_period_end: true}).orWhereRaw(`NOT ${isActive}`))
-				.pluck('organization_id'),
+			listLive(
+				sql`gateway = ANY(${gateways}) AND current_period_end <= ${now} AND (cancel_at_period_end OR NOT ${isActive})`,
+			),
 
 		/** Suspended organizations whose subscription a gateway would renew. */
 		listSuspended: (): Promise<string[]> =>
-			live()
-				.whereNot({gateway: 'MANUAL'})
-				.where({cancel_at_period_end: false})
-				.whereRaw(`NOT ${isActive}`)
-				.pluck('organization_id'),
+			listLive(sql`gateway <> 'MANUAL' AND NOT cancel_at_period_end AND NOT ${isActive}`),
 	};
 };

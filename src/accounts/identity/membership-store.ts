@@ -1,6 +1,7 @@
 import type {StoredRole} from '../../platform/config/roles.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import {isKnownTime} from './provider-payloads.ts';
 
 /** A mirrored membership. The pair of organization and user is its key (contract/identity 1). */
@@ -32,20 +33,24 @@ export const createMembershipStore = (trx: Db) => {
 		 * The row that stands for a membership of the provider: the one with its id, else whichever that person has there.
 		 * All ids are the provider's.
 		 */
-		findByProvider: async (named: {
+		findByProvider: async ({
+			id,
+			organizationId,
+			userId,
+		}: {
 			id: string;
 			organizationId: string | null;
 			userId: string | null;
 		}): Promise<MirroredMember | null> => {
-			const {rows} = await trx.raw<{rows: MirroredMember[]}>(
-				`SELECT ${columns.sql('org_members')} FROM org_members
+			const [member] = await run<MirroredMember>(
+				trx,
+				sql`SELECT ${columns.of('org_members')} FROM org_members
 				JOIN organizations ON organizations.id = org_members.organization_id
 				JOIN users ON users.id = org_members.user_id
-				WHERE clerk_membership_id = :id OR (clerk_org_id = :organizationId AND clerk_user_id = :userId)
-				ORDER BY clerk_membership_id IS NOT DISTINCT FROM :id DESC LIMIT 1`,
-				named,
+				WHERE clerk_membership_id = ${id} OR (clerk_org_id = ${organizationId} AND clerk_user_id = ${userId})
+				ORDER BY clerk_membership_id IS NOT DISTINCT FROM ${id} DESC LIMIT 1`,
 			);
-			return rows[0] ?? null;
+			return member ?? null;
 		},
 
 		insert: async (member: MirroredMember, now: Date): Promise<void> => {
@@ -67,13 +72,13 @@ export const createMembershipStore = (trx: Db) => {
 			{id, role, updatedAt}: {id: string; role: StoredRole; updatedAt: Date},
 			now: Date,
 		): Promise<void> => {
-			await trx.raw(
-				`INSERT INTO awaited_roles (clerk_membership_id, role, provider_updated_at, received_at)
-				VALUES (:id, :role, :updatedAt, :now)
+			await execute(
+				trx,
+				sql`INSERT INTO awaited_roles (clerk_membership_id, role, provider_updated_at, received_at)
+				VALUES (${id}, ${role}, ${updatedAt}, ${now})
 				ON CONFLICT (clerk_membership_id) DO UPDATE
 				SET role = excluded.role, provider_updated_at = excluded.provider_updated_at, received_at = excluded.received_at
 				WHERE awaited_roles.provider_updated_at <= excluded.provider_updated_at`,
-				{id, role, updatedAt, now},
 			);
 		},
 

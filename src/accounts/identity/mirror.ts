@@ -1,4 +1,5 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 import {databaseUnavailable} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {type AuditEntry, type Caller, recordAudit} from '../audit/audit-log.ts';
@@ -28,8 +29,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export const inMirror = <T>(services: MirrorDeps, by: Caller, work: (mirror: Mirror) => Promise<T>): Promise<T> =>
 	services.mirrorTurns(() =>
 		inTransaction(services.db, async (trx) => {
-			await trx.raw('SELECT set_config(?, ?, true)', ['lock_timeout', LOCK_TIMEOUT]);
-			await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIRROR_LOCK]);
+			await execute(trx, sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
+			await execute(trx, sql`SELECT pg_advisory_xact_lock(${MIRROR_LOCK})`);
 			const now = services.clock.now();
 			return work({trx, now, record: (entry) => recordAudit(trx, now, by, entry)});
 		}).catch((error: unknown) => {

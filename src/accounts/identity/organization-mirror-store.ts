@@ -1,5 +1,6 @@
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, inTransaction, violatedConstraint} from '../../platform/db/db.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import {createOrganizationStore, type Organization, organizationColumns} from '../organizations/organization-store.ts';
 import type {ProviderOrganization} from './provider-payloads.ts';
 
@@ -92,18 +93,17 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 			id: string,
 			{clerkUserId, email, since}: {clerkUserId: string; email: string | null; since: Date},
 		): Promise<void> => {
-			await trx('organization_owners')
-				.insert({organization_id: id, clerk_user_id: clerkUserId, email, since})
-				.onConflict(['organization_id', 'clerk_user_id'])
-				.merge({
-					// The earliest stay counts, with its address: the result does not depend on the order of events.
-					email: trx.raw(
-						`CASE WHEN organization_owners.email IS NULL OR (excluded.email IS NOT NULL
+			// The earliest stay counts, with its address: the result does not depend on the order of events.
+			await execute(
+				trx,
+				sql`INSERT INTO organization_owners (organization_id, clerk_user_id, email, since)
+				VALUES (${id}, ${clerkUserId}, ${email}, ${since})
+				ON CONFLICT (organization_id, clerk_user_id) DO UPDATE SET
+					email = CASE WHEN organization_owners.email IS NULL OR (excluded.email IS NOT NULL
 							AND excluded.since < organization_owners.since)
-						THEN excluded.email ELSE organization_owners.email END`,
-					),
-					since: trx.raw('least(organization_owners.since, excluded.since)'),
-				});
+						THEN excluded.email ELSE organization_owners.email END,
+					since = least(organization_owners.since, excluded.since)`,
+			);
 		},
 
 		/** The organizations that a user joined as an owner. */
@@ -118,21 +118,21 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 		 * @returns the new contact, or null where nothing changed.
 		 */
 		fillContact: async (id: string, now: Date): Promise<string | null> => {
-			const {rows} = await trx.raw<{rows: Array<{email: string}>}>(
-				`WITH first AS (
+			const [changed] = await run<{email: string}>(
+				trx,
+				sql`WITH first AS (
 					SELECT coalesce(organization_owners.email, users.email) AS email FROM organization_owners
 					LEFT JOIN users USING (clerk_user_id)
-					WHERE organization_id = :id AND coalesce(organization_owners.email, users.email) IS NOT NULL
+					WHERE organization_id = ${id} AND coalesce(organization_owners.email, users.email) IS NOT NULL
 					ORDER BY since, clerk_user_id LIMIT 1
 				)
-				UPDATE organizations SET contact_email = first.email, mirrored_contact_email = first.email, updated_at = :now
+				UPDATE organizations SET contact_email = first.email, mirrored_contact_email = first.email, updated_at = ${now}
 				FROM first
-				WHERE id = :id AND contact_email IS NOT DISTINCT FROM mirrored_contact_email
+				WHERE id = ${id} AND contact_email IS NOT DISTINCT FROM mirrored_contact_email
 					AND contact_email IS DISTINCT FROM first.email
 				RETURNING contact_email AS email`,
-				{id, now},
 			);
-			return rows[0]?.email ?? null;
+			return changed?.email ?? null;
 		},
 
 		remove: createOrganizationStore(trx).remove,

@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 import type {ProviderEvent, SignedEvent} from './verify-provider-event.ts';
 
@@ -49,12 +50,13 @@ export const createProviderEventStore = (db: Db) => ({
 	 * @param text as it was signed; null: not stored.
 	 */
 	note: async ({id: eventKey, type}: SignedEvent, text: string | null, now: Date): Promise<RecordedEvent> => {
-		const {rows} = await db.raw<{rows: Row[]}>(
-			`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
-			VALUES (:id, :eventKey, :type, 'FAILED', 'It was not applied to its end', CAST(:text AS text), :now, :now)
+		const rows = await run<Row>(
+			db,
+			sql`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
+			VALUES (${randomUUID()}, ${eventKey}, ${type.replaceAll('\0', '')}, 'FAILED', 'It was not applied to its end',
+				${text}::text, ${now}, ${now})
 			ON CONFLICT (event_key) DO UPDATE SET deliveries = identity_events.deliveries + 1
-			RETURNING ${columns.sql('identity_events')}, payload`,
-			{id: randomUUID(), eventKey, type: type.replaceAll('\0', ''), text, now},
+			RETURNING ${columns.of('identity_events')}, payload`,
 		);
 		return toEvent(onlyRow(rows));
 	},

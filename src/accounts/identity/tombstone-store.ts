@@ -1,4 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import type {EndedMembership, ProviderMembership} from './provider-payloads.ts';
 
 /** The statements on deletions by the provider. Ids are the provider's. */
@@ -17,21 +18,13 @@ export const createTombstoneStore = (trx: Db) => {
 		addDiscarded: (id: string, now: Date) => add('discarded', id, now),
 
 		addMembership: async ({id, organizationId, userId, createdAt}: EndedMembership, now: Date): Promise<void> => {
-			await trx('identity_tombstones')
-				.insert({
-					kind: 'membership',
-					provider_id: id,
-					clerk_org_id: organizationId,
-					clerk_user_id: userId,
-					provider_created_at: createdAt,
-					deleted_at: now,
-				})
-				.onConflict(['kind', 'provider_id'])
-				.merge({
-					provider_created_at: trx.raw(
-						'greatest(identity_tombstones.provider_created_at, excluded.provider_created_at)',
-					),
-				});
+			await execute(
+				trx,
+				sql`INSERT INTO identity_tombstones (kind, provider_id, clerk_org_id, clerk_user_id, provider_created_at, deleted_at)
+				VALUES ('membership', ${id}, ${organizationId}, ${userId}, ${createdAt}, ${now})
+				ON CONFLICT (kind, provider_id) DO UPDATE
+				SET provider_created_at = greatest(identity_tombstones.provider_created_at, excluded.provider_created_at)`,
+			);
 		},
 
 		/**
@@ -39,13 +32,13 @@ export const createTombstoneStore = (trx: Db) => {
 		 * nobody has two at a time. Another id, or a later creation than the deleted one's, makes it a new one.
 		 */
 		hasMembershipEnded: async ({id, organizationId, userId, createdAt}: ProviderMembership): Promise<boolean> => {
-			const {rows} = await trx.raw<{rows: unknown[]}>(
-				`SELECT 1 FROM identity_tombstones WHERE kind = 'membership' AND (
-					(provider_id = :id AND (provider_created_at IS NULL OR provider_created_at >= :createdAt))
-					OR (clerk_org_id = :organizationId AND clerk_user_id = :userId
-						AND :createdAt > 'epoch'::timestamptz AND provider_created_at > :createdAt)
+			const rows = await run(
+				trx,
+				sql`SELECT 1 FROM identity_tombstones WHERE kind = 'membership' AND (
+					(provider_id = ${id} AND (provider_created_at IS NULL OR provider_created_at >= ${createdAt}))
+					OR (clerk_org_id = ${organizationId} AND clerk_user_id = ${userId}
+						AND ${createdAt}::timestamptz > 'epoch' AND provider_created_at > ${createdAt})
 				) LIMIT 1`,
-				{id, organizationId, userId, createdAt},
 			);
 			return rows.length > 0;
 		},

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 
 /** A mirrored person (contract/identity 1). */
 export type MirroredUser = {
@@ -53,11 +54,11 @@ export const createUserStore = (trx: Db) => {
 
 		/** Moves one row's memberships to another, whose own ones in the same organizations they replace, and removes the row. */
 		merge: async ({from, into}: {from: string; into: string}, now: Date): Promise<void> => {
-			await trx.raw(
-				`DELETE FROM org_members WHERE user_id = :into AND organization_id IN (
-					SELECT organization_id FROM org_members WHERE user_id = :from
+			await execute(
+				trx,
+				sql`DELETE FROM org_members WHERE user_id = ${into} AND organization_id IN (
+					SELECT organization_id FROM org_members WHERE user_id = ${from}
 				)`,
-				{from, into},
 			);
 			await trx('org_members').where({user_id: from}).update({user_id: into, updated_at: now});
 			await trx('users').where({id: from}).delete();

@@ -1,4 +1,5 @@
 import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {organizationNotActive} from '../../platform/errors.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {findOwnOrganization, type Named} from '../auth/access-store.ts';
@@ -44,14 +45,14 @@ const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
 	return hasLinks ? 'done' : 'create-link';
 };
 
-const readSteps = async (db: Db, organizationId: string): Promise<Omit<Steps, 'planSelected'>> => {
-	const {rows} = await db.raw<{rows: Array<Omit<Steps, 'planSelected'>>}>(
-		`SELECT EXISTS (SELECT FROM app_configs WHERE organization_id = :organizationId) AS "appConfigured",
-			EXISTS (SELECT FROM links WHERE organization_id = :organizationId) AS "hasLinks"`,
-		{organizationId},
+const readSteps = async (db: Db, organizationId: string): Promise<Omit<Steps, 'planSelected'>> =>
+	onlyRow(
+		await run(
+			db,
+			sql`SELECT EXISTS (SELECT FROM app_configs WHERE organization_id = ${organizationId}) AS "appConfigured",
+				EXISTS (SELECT FROM links WHERE organization_id = ${organizationId}) AS "hasLinks"`,
+		),
 	);
-	return onlyRow(rows);
-};
 
 /** The progress of a person's onboarding (contract/portal 3). @throws 403, so that the frontend asks again. */
 export const readOnboardingState = async (services: FetchDeps & PlanDeps, signedIn: SignedIn) => {

@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
-import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
+import {identifier, joined, run, sql} from '../../platform/db/sql.ts';
 import {organizationNameTaken} from '../../platform/errors.ts';
 import {isUuid} from '../../platform/uuid.ts';
 import {generateOrgKey} from './org-key.ts';
@@ -22,13 +23,15 @@ export type Organization = {
 	createdAt: Date;
 };
 
-/** Whose an id, a host name or the prefix of a key is. */
-const OWNERS = `
-	SELECT organization_id FROM webhook_endpoints WHERE id = :id
-	UNION ALL SELECT organization_id FROM templates WHERE id = :id
-	UNION ALL SELECT organization_id FROM channels WHERE id = :id
-	UNION ALL SELECT organization_id FROM api_keys WHERE id = :id OR prefix = :name
-	UNION ALL SELECT organization_id FROM domains WHERE id = :id OR hostname = lower(:name)`;
+/** The organizations with an object of this id, a domain of this host name or a key of this prefix. */
+const ownersOf = (name: string) => {
+	const id = isUuid(name) ? name : null;
+	return sql`SELECT organization_id FROM webhook_endpoints WHERE id = ${id}
+		UNION ALL SELECT organization_id FROM templates WHERE id = ${id}
+		UNION ALL SELECT organization_id FROM channels WHERE id = ${id}
+		UNION ALL SELECT organization_id FROM api_keys WHERE id = ${id} OR prefix = ${name}
+		UNION ALL SELECT organization_id FROM domains WHERE id = ${id} OR hostname = lower(${name})`;
+};
 
 export const organizationColumns: Columns<Organization> = columnsOf(
 	'id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email, default_domain_id, created_at',
@@ -96,20 +99,22 @@ export const createOrganizationStore = (db: Db) => {
 
 		/** The changed organization, or null without one. @throws 409 where the name is in use. */
 		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
-			const [changed]: Organization[] = await db('organizations')
-				.where({id})
-				.update({
-					...toColumns(changes),
-					updated_at: now,
-					// A name that is given here is one of its own, even where the provider's was in use here already.
-					...(changes.name === undefined
-						? {}
-						: {shares_name: db.raw('shares_name AND lower(name) = lower(?)', [changes.name])}),
-				})
-				.returning(organizationColumns.list)
-				.catch((error: unknown) => {
-					throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(changes.name ?? '')});
-				});
+			const {name} = changes;
+			const assignments = Object.entries(toColumns({...changes, updatedAt: now})).map(
+				([column, value]) => sql`${identifier(column)} = ${value}`,
+			);
+			if (name !== undefined) {
+				// A name that is given here is one of its own, even if another organization already had the provider's.
+				assignments.push(sql`shares_name = (shares_name AND lower(name) = lower(${name}))`);
+			}
+
+			const [changed] = await run<Organization>(
+				db,
+				sql`UPDATE organizations SET ${joined(assignments)} WHERE id = ${id}
+				RETURNING ${organizationColumns.of('organizations')}`,
+			).catch((error: unknown) => {
+				throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(name ?? '')});
+			});
 			return changed ?? null;
 		},
 
@@ -125,18 +130,19 @@ export const createOrganizationStore = (db: Db) => {
 		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
 
 		list: ({q, owns, ...page}: PageQuery & {q?: string; owns?: string}): Promise<Page<Organization>> => {
-			const all = db('organizations')
-				.select(organizationColumns.list)
-				.modify((query) => {
-					if (q !== undefined) {
-						query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
-					}
-
-					if (owns !== undefined) {
-						query.whereRaw(`id IN (${OWNERS})`, {id: isUuid(owns) ? owns : null, name: owns});
-					}
-				});
-			return readPage(all, page, descending('created_at', 'id'));
+			const conditions = [
+				q === undefined ? null : sql`(strpos(lower(name), lower(${q})) > 0 OR org_key = ${q})`,
+				owns === undefined ? null : sql`id IN (${ownersOf(owns)})`,
+			].filter((condition) => condition !== null);
+			return readSqlPage(
+				db,
+				{
+					columns: organizationColumns.of('organizations'),
+					from: sql`organizations WHERE ${joined([sql`true`, ...conditions], ' AND ')}`,
+					order: sql`created_at DESC, id DESC`,
+				},
+				page,
+			);
 		},
 	};
 };

@@ -18,12 +18,12 @@ import {
 	soFarText,
 	summaryText,
 } from '../import/import-report.ts';
-import type {OnConflict} from '../import/send-rows.ts';
 import {
 	createFailedRows,
 	createImportState,
 	type ImportState,
 	importLinks,
+	type OnConflict,
 	REFUSALS_OF_ALL,
 	rowsDone,
 } from '../import/send-rows.ts';

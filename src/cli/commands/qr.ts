@@ -5,8 +5,15 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
 import {inParallel, withPatience} from '../import/in-parallel.ts';
-import type {Label} from '../qr-files.ts';
-import {createFileNames, type Format, formatOf, isFolder, requireSheetFormat, writeSheet} from '../qr-files.ts';
+import {
+	createFileNames,
+	type Format,
+	formatOf,
+	isFolder,
+	type Label,
+	requireSheetFormat,
+	writeSheet,
+} from '../qr-files.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import {namedLink} from '../server/named-link.ts';

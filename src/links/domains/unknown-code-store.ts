@@ -51,7 +51,7 @@ export const listUnknownCodes = (
 	readSqlPage(
 		db,
 		{
-			select: sql`nullif(code, ${FURTHER_CODES}) AS code, count, "lastAt"`,
+			columns: sql`nullif(code, ${FURTHER_CODES}) AS code, count, "lastAt"`,
 			from: sql`(SELECT code, CAST(sum(visits) AS float8) AS count, max(last_at) AS "lastAt" FROM unknown_codes
 				WHERE organization_id = ${organizationId} AND domain_id = ${domainId} GROUP BY code) AS codes`,
 			order: sql`count DESC, codes.code`,

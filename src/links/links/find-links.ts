@@ -49,7 +49,7 @@ export const findLinks = async (
 	const found = await readSqlPage<Owned>(
 		services.db,
 		{
-			select: sql`links.id, organization_id AS "organizationId"`,
+			columns: sql`links.id, organization_id AS "organizationId"`,
 			from: sql`links JOIN organizations ON organizations.id = organization_id WHERE ${joined(conditions, ' AND ')}`,
 			order: sql`links.created_at DESC, links.id DESC`,
 		},

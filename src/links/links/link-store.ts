@@ -52,7 +52,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		return readSqlPage(
 			db,
 			{
-				select: sql`*`,
+				columns: sql`*`,
 				from: sql`links WHERE ${joined(conditions, ' AND ')}`,
 				order: sql`created_at DESC, id DESC`,
 			},

@@ -2,8 +2,8 @@ import {Readable} from 'node:stream';
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import type {Page} from '../../platform/db/read-page.ts';
 import {linkNotFound, required} from '../../platform/errors.ts';
-import type {RequestFacts} from '../../platform/http/request-facts.ts';
-import {type Reply, reply} from '../../platform/http/route.ts';
+
+import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {ndjsonHeaders} from './link-answer.ts';

@@ -2,7 +2,6 @@ import {route} from '../../accounts/auth/route.ts';
 import {onlyRow} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {run, sql} from '../../platform/db/sql.ts';
-import {route} from '../../platform/http/route.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
 import {statusAnswer} from './health-answers.ts';

@@ -1,5 +1,5 @@
 import {route} from '../../accounts/auth/route.ts';
-import {isReadOnly} from '../../platform/db/db.ts';
+import {isReadOnly} from '../../platform/db/check-server.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';

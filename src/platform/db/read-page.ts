@@ -1,5 +1,5 @@
 import type {Knex} from 'knex';
-import type {Db} from './db.ts';
+import {type Db, onlyRow} from './db.ts';
 import {run, type Sql, sql} from './sql.ts';
 
 /** `page` and `limit` of every list (contract/requests 10). `page` is limited so that its offset fits a bigint. */
@@ -38,16 +38,16 @@ export const readPage = async <T, Row = T>(
 	return {data: toItem === undefined ? rows : rows.map(toItem), total, page, limit};
 };
 
-/** As `readPage`, for a statement with joins or groups. @param statement `from` includes the conditions. */
+/** As `readPage`, of a statement: `from` is all that follows `FROM`, up to the conditions. */
 export const readSqlPage = async <T>(
 	db: Db,
-	{select, from, order}: Record<'select' | 'from' | 'order', Sql>,
+	{columns, from, order}: {columns: Sql; from: Sql; order: Sql},
 	{page, limit}: PageQuery,
 ): Promise<Page<T>> => {
-	const [counted] = await run<{total: number}>(db, sql`SELECT CAST(count(*) AS float8) AS total FROM ${from}`);
+	const {total} = onlyRow(await run<{total: string}>(db, sql`SELECT count(*) AS total FROM ${from}`));
 	const data = await run<T>(
 		db,
-		sql`SELECT ${select} FROM ${from} ORDER BY ${order} LIMIT ${limit} OFFSET ${(page - 1) * limit}`,
+		sql`SELECT ${columns} FROM ${from} ORDER BY ${order} LIMIT ${limit} OFFSET ${(page - 1) * limit}`,
 	);
-	return {data, total: counted?.total ?? 0, page, limit};
+	return {data, total: Number(total), page, limit};
 };

@@ -1,6 +1,5 @@
 import type {Readable} from 'node:stream';
-import type {Clock} from '../clock.ts';
-import {MINUTE_MS} from '../clock.ts';
+import {type Clock, MINUTE_MS} from '../clock.ts';
 import {HttpError} from '../errors.ts';
 import type {Exchange} from './exchange.ts';
 

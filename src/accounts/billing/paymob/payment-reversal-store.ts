@@ -72,7 +72,8 @@ export const createPaymentReversalStore = (db: Db) => ({
 		const [row]: Row[] = await db('payment_reversals')
 			.where({transaction_id: transactionId, status: 'PENDING'})
 			.where('next_try_at', '<=', now)
-			.update({tries: db.raw('tries + 1'), next_try_at: nextTryAt, updated_at: now})
+			.increment('tries')
+			.update({next_try_at: nextTryAt, updated_at: now})
 			.returning(columns.list);
 		return row === undefined ? null : toReversal(row);
 	},
