@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {setTimeout as pause} from 'node:timers/promises';
 import type {Clock} from '../clock.ts';
 import {workUnderWay} from '../errors.ts';
+import {Loop} from '../loop.ts';
 import type {Db} from './db.ts';
 import {execute, sql} from './sql.ts';
 
@@ -32,15 +33,17 @@ const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 /** Runs the holder's work and renews the lease meanwhile, because a provider may be slow repeatedly. */
 const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>): Promise<T> => {
 	const own = () => db('leases').where({name, holder});
-	const renewal = setInterval(() => {
-		own()
+	const renewal = new Loop(async () => {
+		await own()
 			.update({expires_at: endOf(clock)})
 			.catch(() => {});
-	}, RENEWAL_MS).unref();
+		return RENEWAL_MS;
+	});
+	renewal.wake(RENEWAL_MS);
 	try {
 		return await work();
 	} finally {
-		clearInterval(renewal);
+		await renewal.stop();
 		// A lease that could not be released expires.
 		await own()
 			.delete()
