@@ -1,10 +1,10 @@
 import type {Clock} from './clock.ts';
 import {callerGone, noTurn} from './errors.ts';
 
-/** The organization that work is for, and a signal that says that its caller has hung up. */
+/** The organization of a caller, and the signal of its disconnection. */
 export type ForCaller = {organizationId: string; hungUp: AbortSignal};
 
-/** How long a caller waits for a turn, and how many of an organization wait. */
+/** Bounds of waiting: the time of a caller, and the callers of an organization. */
 const MAX_WAIT_MS = 10_000;
 const MAX_WAITING = 100;
 const CHECK_MS = 1000;

@@ -15,7 +15,7 @@ export class Loop {
 	readonly #schedule: Schedule;
 	#next: {at: number; cancel: () => void} | null = null;
 	#running: Promise<void> | null = null;
-	/** The pause after the running turn that a `wake` during it asked for. */
+	/** The pause after the running turn that a `wake` during the turn requested. */
 	#pause: number | null = null;
 	#isStopped = false;
 
@@ -48,7 +48,7 @@ export class Loop {
 		return this.#running;
 	}
 
-	/** Begins no turn any more; resolves when the running one has ended. */
+	/** Begins no further turn; resolves when the running one has ended. */
 	async stop(): Promise<void> {
 		this.#isStopped = true;
 		this.#cancel();

@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache';
 
-/** Memoizes a pure function of a text with few distinct inputs. Keeps the `max` inputs used last. */
+/** Memoizes a pure function of a text. Keeps the `max` most recently used inputs. */
 export const memoize = <Answer>(answer: (text: string) => Answer, max = 1000): ((text: string) => Answer) => {
 	const known = new LRUCache<string, {answer: Answer}>({max});
 	return (text) => {

@@ -1,8 +1,7 @@
 import type {Logger} from 'pino';
 
 /**
- * A fault that lasts, such as an unreachable database: one warning when it begins and one line when it ends, however
- * often it is met in between.
+ * A fault that lasts, such as an unreachable database: one warning when it begins and one line when it ends.
  */
 export class Outage {
 	readonly #log: Pick<Logger, 'info' | 'warn'>;

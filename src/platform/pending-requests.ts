@@ -1,4 +1,4 @@
-/** Requests to another process, by number. A timeout resolves one with null. */
+/** Requests to another process, by number. A timeout resolves a request with null. */
 export const createPendingRequests = <Answer>(waitMs: number) => {
 	const waiting = new Map<number, (answer: Answer | null) => void>();
 	let latest = 0;

@@ -1,7 +1,7 @@
 /** Runs work as soon as its turn comes. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** A queue that runs `atOnce` pieces of work at a time, in the order they came. */
+/** A queue that runs `atOnce` pieces of work at a time, in the order of the calls. */
 export const createTurns = (atOnce = 1): Turns => {
 	const waiting: Array<() => void> = [];
 	let free = atOnce;

@@ -82,7 +82,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 		const now = clock.now().getTime();
 		for (const [key, kind] of kinds) {
 			const age = now - kind.writtenAt;
-			// If the clock was set back, nothing waits.
+			// After a clock that was set back, all are due.
 			if (age >= 0 && age < SUPPRESSED_MS) {
 				break;
 			}

@@ -30,7 +30,7 @@ export class HandOver {
 					forget();
 					socket.destroy();
 				} else {
-					// A busy worker takes it later.
+					// A busy worker takes the connection later.
 					socket.setTimeout(WAIT_MS);
 				}
 			});

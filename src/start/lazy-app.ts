@@ -12,7 +12,7 @@ const PAUSE_MS = 250;
 const BUSY = 0.5;
 const MAX_PAUSES = 40;
 
-/** Modules that take 15 to 50 ms each. Loading takes 0.2 s of CPU, and pages are answered between two of them. */
+/** Modules that take 15 to 50 ms each, 0.2 s in total. Pages are answered between two of them. */
 const PARTS = [
 	() => import('joi'),
 	() => import('koa'),

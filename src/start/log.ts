@@ -5,7 +5,7 @@ import type {FaultSampler} from './fault-sampler.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The formatter for people. Its package is loaded only if it is used. */
+/** The format for terminals. Its package is loaded only if it is used. */
 const prettyStream = () => (require('pino-pretty') as typeof import('pino-pretty'))({destination: 2, sync: true});
 
 const standardError = (format: Config['logFormat']): DestinationStream =>
@@ -42,7 +42,7 @@ export const createLog = (
 		destination,
 	);
 
-/** Logs the warnings of Node and packages like all others, instead of printing them between the lines. */
+/** Logs the warnings of Node and packages instead of printing them between log lines. */
 export const logProcessWarnings = (log: Logger): void => {
 	process.removeAllListeners('warning');
 	process.on('warning', (warning) => log.warn({err: warning}, 'a warning of the process'));

@@ -10,7 +10,7 @@ export const STOPS = ['SIGINT', 'SIGTERM'] as const;
 
 export type Stop = (typeof STOPS)[number];
 
-/** The first of them to come. */
+/** The first of these signals. */
 export const nextSignal = (): Promise<Stop> =>
 	new Promise((resolve) => {
 		for (const signal of STOPS) {
@@ -21,7 +21,7 @@ export const nextSignal = (): Promise<Stop> =>
 /** The exit code of a start that a signal ends (contract/operations 15). systemd, which sends SIGTERM, expects 0. */
 export const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
 
-/** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */
+/** Extra seconds of a stop for statements, beyond those for requests: a silent database delays it no longer. */
 export const DATABASE_GRACE_SECONDS = 5;
 
 /** Opens the database and applies all migrations. The embedded one must have no other server. */
@@ -41,8 +41,8 @@ const openMigrated = async (config: Config, log: Logger, interruption: AbortSign
 };
 
 /**
- * Opens the database, unless a signal comes before that is done, which ends the process: nothing listens yet. An external
- * database that does not answer cannot hold it up; PostgreSQL rolls back uncommitted work. The embedded one is
+ * Opens the database, unless a signal arrives first and ends the process: nothing listens yet. An external database that
+ * does not answer cannot delay the end; PostgreSQL rolls back uncommitted work. The embedded one is
  * closed in time, because it must not outlive the server; later, it stops by itself.
  */
 export const openUnlessStopped = async (config: Config, log: Logger, signal: Promise<Stop>): Promise<OpenDatabase> => {
@@ -52,7 +52,7 @@ export const openUnlessStopped = async (config: Config, log: Logger, signal: Pro
 	if (early !== null) {
 		interruption.abort();
 		if (config.databaseUrl === null) {
-			// It may have been opened at the same moment; if not, its error is the interruption's.
+			// The database may have been opened at the same moment; otherwise its error is the interruption's.
 			const closed = opening.then(({close}) => close()).catch(() => {});
 			await Promise.race([closed, delay(DATABASE_GRACE_SECONDS * 1000)]);
 		}

@@ -49,8 +49,8 @@ const isServed = async (address: string): Promise<boolean> => {
 };
 
 /**
- * Leaves the URL of a listener in its DATA_DIR, above those of other servers there, until the process ends: also by a
- * second signal.
+ * Leaves the URL of a listener in its DATA_DIR, above those of other servers, until the process ends, even by a second
+ * signal.
  */
 export const leaveAddress = async (dataDir: string, listener: string): Promise<void> => {
 	const file = path.join(dataDir, ADDRESS_FILE);

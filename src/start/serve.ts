@@ -72,7 +72,7 @@ const start = async (
 	return {running, closeDatabase: () => close()};
 };
 
-/** Ends all statements in time. The clicks that are not drained by then wait in the journal. */
+/** Ends all statements in time. Clicks that are not drained by then remain in the journal. */
 const limitStop = ({shutdownTimeoutSeconds}: Config, db: Db): void => {
 	setTimeout(() => connectionsOf(db).end(), (shutdownTimeoutSeconds + DATABASE_GRACE_SECONDS) * 1000).unref();
 };
@@ -128,8 +128,7 @@ const serveByWorkers = async (config: Config, log: Logger, {signal, database}: O
 };
 
 /**
- * One of several processes, stopped by its supervisor. Ctrl-C in a terminal reaches all; only the supervisor acts on
- * it.
+ * One of several processes, stopped by its supervisor. Ctrl-C in a terminal reaches all; only the supervisor reacts.
  */
 const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	process.on('SIGINT', () => {});

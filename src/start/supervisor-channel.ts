@@ -36,7 +36,7 @@ export const sendToSupervisor = (message: WorkerMessage): Promise<void> =>
 		process.send?.(message, undefined, undefined, () => resolve());
 	});
 
-/** The channel to the supervisor keeps a serving worker alive, and must not keep one that has ended. */
+/** The channel to the supervisor keeps a serving worker alive, but must not keep a stopped one alive. */
 export const releaseChannel = (): void => process.channel?.unref();
 
 /** The supervisor's requests, from the first moment: messages without a listener are lost. */
@@ -48,7 +48,7 @@ export const receiveCommands = () => {
 			if (message.is === 'stop') {
 				resolve();
 			} else if (message.is === 'connection') {
-				// Without a socket if the client has disconnected meanwhile.
+				// The socket is missing if the client has disconnected meanwhile.
 				if (socket !== undefined) {
 					onSocket(socket);
 				}

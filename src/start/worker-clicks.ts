@@ -5,7 +5,7 @@ import type {ClickJournal, Flush} from '../visits/clicks/journal/click-journal.t
 /** A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor. */
 export type ClicksMessage = {is: 'clicks'; request: number} & ({flush: Flush} | {drained: true});
 
-/** After this timeout a worker is assumed to hang, and its clicks are not waited for. */
+/** After this timeout a worker is assumed to hang, and its clicks are skipped. */
 const SILENT_MS = 1000;
 
 /** Waits until the other workers' clicks are drained. */
@@ -14,7 +14,7 @@ export type ClicksOfOthers = {
 	receive(message: ClicksMessage, journal: ClickJournal): void;
 };
 
-/** The texts that any of the requests waits for; empty, for all clicks, if one of them is. */
+/** The texts of all requests; empty, for all clicks, if those of one request are. */
 const allMentioned = (flushes: readonly Flush[]): readonly string[] => {
 	const texts = flushes.map(({mentioned = []}) => mentioned);
 	return texts.some(({length}) => length === 0) ? [] : texts.flat();
@@ -41,7 +41,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 			if ('drained' in message) {
 				requests.resolve(request, true);
 			} else {
-				// Without a database nothing can be read either, which the requesting worker notices itself.
+				// Without a database the requesting worker cannot read either.
 				await journal.flushed({...message.flush, scope: 'process'}).catch(() => {});
 				send({is: 'clicks', request, drained: true});
 			}

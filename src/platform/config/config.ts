@@ -106,7 +106,7 @@ const requirements: readonly Rule[] = [
 		secretKey !== null && cardIntegrationId === null && 'PAYMOB_CARD_INTEGRATION_ID must be set with PAYMOB_SECRET_KEY',
 ];
 
-/** Tokens that documents show, or showed, in place of one's own. */
+/** Tokens that documents show, or showed, as placeholders. */
 const PUBLISHED_TOKENS = new Set(['at-least-32-visible-characters-without-a-space']);
 
 /** Violations are insecure or cause later refusals; the start and the doctor warn of them. */

@@ -45,7 +45,7 @@ type Preset = keyof typeof presets;
 export const presetNames = Object.keys(presets) as Preset[];
 
 /**
- * The scopes that names stand for, each once. @param names scopes and presets. @param isBound to one organization, for
+ * The scopes of names, each once. @param names scopes and presets. @param isBound to one organization, for
  * which `admin` does not moderate.
  */
 export const expandScopes = (names: readonly string[], isBound: boolean): Scope[] =>
@@ -65,7 +65,7 @@ export type OperatorGrant = {
 	organization: {id: string; orgKey: string} | null;
 	/** Null: never. */
 	expiresAt: Date | null;
-	/** Null for a credential that is no token of ours. */
+	/** Null for a credential that is no operator token. */
 	tokenId: string | null;
 };
 

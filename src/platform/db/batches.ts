@@ -10,18 +10,18 @@ type Options<Item, Result> = {
 	waitMs?: number;
 	/**
 	 * Processes all items in one statement.
-	 * @returns the result of each item in order; undefined for items left out. @throws if none was processed.
+	 * @returns the result of each item in order; undefined for omitted items. @throws if none was processed.
 	 */
 	many: (items: readonly Item[]) => Promise<ReadonlyArray<Result | undefined>>;
-	/** Processes one item that was left out, or any item if the batch failed, and throws its own error. Absent: all fail. */
+	/** Processes one omitted item, or each item of a failed batch, and throws its own error (default: all fail). */
 	one?: (item: Item) => Promise<Result>;
 };
 
 type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: (error: unknown) => void};
 
 /**
- * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next. There
- * is no timer unless `waitMs` asks for one, and a single item is processed at once. An invalid item fails alone.
+ * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next.
+ * Without `waitMs` there is no timer, and a single item is processed at once. An invalid item fails alone.
  */
 export const createBatches = <Item, Result>({
 	max = Number.POSITIVE_INFINITY,
@@ -58,7 +58,7 @@ export const createBatches = <Item, Result>({
 			return result === undefined;
 		});
 		await Promise.all(
-			left.map(({item, done, fail}) => one?.(item).then(done, fail) ?? fail(new Error('a batch left an item out'))),
+			left.map(({item, done, fail}) => one?.(item).then(done, fail) ?? fail(new Error('a batch omitted an item'))),
 		);
 	};
 
@@ -79,7 +79,7 @@ export const createBatches = <Item, Result>({
 	return (item: Item): Promise<Result> =>
 		new Promise((resolve, reject) => {
 			waiting.push({item, done: resolve, fail: reject});
-			// One that has not begun yet takes this item, too.
+			// A batch that has not begun yet takes this item, too.
 			if (working < atOnce && waiting.length === 1) {
 				working += 1;
 				// After the requests that have already arrived.

@@ -8,7 +8,7 @@ type FieldsOf<List extends string> = List extends `${infer Head}, ${infer Tail}`
 	? Camel<Head> | FieldsOf<Tail>
 	: Camel<List>;
 
-/** The list, if it has a column for each field of `T` and no other; else a text that says which one is wrong. */
+/** The list, if it has a column for each field of `T` and no other; else a text that names the wrong one. */
 type Complete<T, List extends string> = [Exclude<keyof T, FieldsOf<List>>] extends [never]
 	? [Exclude<FieldsOf<List>, keyof T>] extends [never]
 		? List
@@ -38,8 +38,8 @@ const camelCase = (column: string): string =>
 	column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Lists the columns of a type by their names in the database: the database then answers with the type's own fields, and no
- * row is mapped. `const columns: Columns<Channel> = columnsOf('id, name, created_at')`.
+ * Lists the columns of a type by their names in the database: rows then have the type's own fields and
+ * need no mapper. `const columns: Columns<Channel> = columnsOf('id, name, created_at')`.
  */
 export const columnsOf = <T, const List extends string>(list: Complete<T, List>): Columns<T> => {
 	const columns = list.split(', ').map((column) => ({column, field: camelCase(column)}));
@@ -55,7 +55,7 @@ export const columnsOf = <T, const List extends string>(list: Complete<T, List>)
 /** The column of a field: `keyHash` is `key_hash`. */
 export const columnOf = memoize((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), 1000);
 
-/** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. Undefined is left out. */
+/** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. Undefined fields are omitted. */
 export const toColumns = (fields: Record<string, unknown>): Record<string, unknown> => {
 	const columns: Record<string, unknown> = {};
 	for (const [field, value] of Object.entries(fields)) {

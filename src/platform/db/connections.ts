@@ -8,9 +8,8 @@ export const READ_ONLY = '25006';
 type Open = {socket: Socket; server: string | null};
 
 /**
- * The open connections of a database. A statement may take any time, so a statement of a server that is gone without a
- * word would be waited for until the operating system gives up, a quarter of an hour later. Breaking off its connection
- * ends it like the loss of the connection.
+ * The open connections of a database. Statements have no timeout, so a statement on a server that vanished silently would
+ * wait for the operating system's timeout, a quarter of an hour. Breaking off its connection fails the statement at once.
  */
 export class Connections {
 	readonly #settings: pg.ClientConfig;
@@ -58,7 +57,7 @@ export class Connections {
 		const discard = () => this.#unusable.add(client);
 		client.on('error', discard);
 		client.on('end', discard);
-		// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
+		// A session keeps its mode: a session that was opened read-only stays so when the database becomes writable again.
 		client.connection.on('errorMessage', ({code}: {code?: string}) => code === READ_ONLY && discard());
 		await this.connect(client);
 		try {

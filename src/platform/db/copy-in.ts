@@ -33,7 +33,7 @@ export const readCopyText = (text: string): string | null =>
  */
 export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promise<void> => {
 	type Client = {query(submittable: object): void};
-	// The transaction's own connection: nothing is taken from the pool or returned to it.
+	// The transaction's own connection; the pool is not involved.
 	const connection = (await trx.client.acquireConnection()) as Client;
 	await new Promise<void>((resolve, reject) => {
 		let failure: Error | null = null;
@@ -45,7 +45,7 @@ export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promi
 			},
 			handleCommandComplete: () => {},
 			handleError: (error: Error) => {
-				// A failed statement is followed by ReadyForQuery; a lost connection by nothing.
+				// ReadyForQuery follows a failed statement, and nothing follows a lost connection.
 				failure = error;
 				reject(error);
 			},

@@ -3,7 +3,7 @@ export type DatabaseFault = {fault: string; remedy: string; variable?: 'DATABASE
 
 const SOCKET_CALLS: readonly unknown[] = ['getaddrinfo', 'connect', 'read', 'write', 'shutdown'];
 
-/** Whether an error is one of a file or of another name server, whose codes sockets have as well. */
+/** Whether an error is of a file or another name server; sockets have the same codes. */
 export const isForeignCall = (error: Error): boolean => 'syscall' in error && !SOCKET_CALLS.includes(error.syscall);
 
 /**
@@ -140,7 +140,7 @@ export const isMistake = (error: unknown): boolean => {
 	return found !== null && found.known.passes !== true;
 };
 
-/** The sentence for a person. */
+/** The fault and its remedy as one text. */
 export const faultSentence = ({fault, remedy, variable = 'DATABASE_URL'}: DatabaseFault): string =>
 	`${variable}: ${fault}. ${remedy}.`;
 

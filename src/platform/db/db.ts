@@ -22,10 +22,10 @@ type PoolOptions = {
  */
 const TIMEOUTS = {connectMs: 10_000, acquireMs: 15_000};
 
-/** How long a connection is silent before the system asks the server whether it is there, ten times in as many seconds. */
+/** How long a connection is silent before the system probes the server: ten times, once a second. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** How often a session is opened that ends before it is prepared. */
+/** Maximum attempts to open a session; a session may end before it is prepared. */
 const MAX_ATTEMPTS = 5;
 
 const openConnection = async (connections: Connections): Promise<pg.Client> => {

@@ -9,7 +9,7 @@ import {execute, sql} from './sql.ts';
 /** The lease of a killed holder ends after this time; a live one renews its lease before. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 20_000;
-/** A lease further in the future than clocks may differ is from a clock set back since, and is ignored. */
+/** A lease that ends later than clocks may differ was taken before the clock was set back, and is ignored. */
 const SKEW_SECONDS = 300;
 /** How long a caller waits for the lease. */
 const PATIENCE_MS = 20_000;
@@ -52,8 +52,8 @@ const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>):
 };
 
 /**
- * Runs `work` while no other of the same name runs, in any process; others wait for their turn. It is a lease and not a
- * lock, because a transaction open during a provider's request would occupy a connection.
+ * Runs `work` while no other work of the same name runs in any process; others wait. It is a lease and not a lock, because
+ * a transaction that is open during a provider's request would occupy a connection.
  * @throws 409 after waiting for 20 s.
  */
 export const withLease = async <T>(

@@ -6,7 +6,7 @@ import {packageRoot} from '../package-root.ts';
 import {type Db, inTransaction, onlyRow} from './db.ts';
 import {execute, run, script, sql} from './sql.ts';
 
-/** Name of a migration, when it was applied, if it was, and whether this version has it: a newer one may have applied more. */
+/** A migration: `appliedAt` null if it is pending, `known` false if only a newer version has it. */
 type MigrationState = {name: string; appliedAt: Date | null; known: boolean};
 
 const folder = path.join(packageRoot, 'migrations');
@@ -72,10 +72,10 @@ const pending = async (db: Db): Promise<string[]> => {
 	return states.flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : []));
 };
 
-/** Serializes migrations of a database. The number must only differ from our other advisory locks. */
+/** Serializes migrations of a database. The number must differ from the other advisory locks. */
 const MIGRATION_LOCK = 7_201_002;
 
-/** Before the first migration, because it records them. */
+/** Created before the first migration. */
 const BOOK = sql`CREATE TABLE IF NOT EXISTS migrations (
 	id integer GENERATED ALWAYS AS IDENTITY CONSTRAINT migrations_pkey PRIMARY KEY,
 	name text NOT NULL CONSTRAINT migrations_name_key UNIQUE,

@@ -23,7 +23,7 @@ const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
 /** How long a close waits for connections in use: the pool would wait forever for work that does not end. */
 const CLOSE_MS = 1000;
-/** The log says at once that it waits, and repeats it occasionally. */
+/** The interval of warnings during the wait. */
 const BETWEEN_WARNINGS_MS = 10_000;
 
 type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown>};

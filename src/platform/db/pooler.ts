@@ -40,7 +40,7 @@ const changesHands = async (first: Connection, second: Connection): Promise<bool
 type SessionLife = 'connection' | 'transaction' | 'statement';
 
 /**
- * How long sessions last, and the state in them. PostgreSQL reports the answering backend, a pooler invents a number.
+ * The lifetime of sessions and of their state. PostgreSQL reports the answering backend, a pooler invents a number.
  * Without a pooler this is one query.
  */
 const lifeOfSessions = async (db: Db): Promise<SessionLife> => {
@@ -127,7 +127,7 @@ const checkListening = async (db: Db): Promise<DatabaseFault | null> => {
 	}
 };
 
-/** Whether sessions last as long as the code relies on them. */
+/** The fault of a pooler; null if sessions last as the code requires. */
 export const checkPooler = async (db: Db): Promise<DatabaseFault | null> => {
 	const life = await lifeOfSessions(db);
 	if (life === 'statement') {

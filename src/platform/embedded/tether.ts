@@ -11,7 +11,7 @@ export type Tethered = {
 /**
  * The shell execs the command, so both have the same pid. First it leaves a watcher that waits for the other end of fd
  * 3 to close, which the kernel does however this process dies. Then the watcher signals the command's process group. It
- * is orphaned on purpose: PostgreSQL treats the death of an unknown child as a crash.
+ * is an orphan on purpose: PostgreSQL treats the death of an unknown child as a crash.
  */
 const SCRIPT = '( (read -r released <&3 || kill -s "$0" -- -$$) & ); exec "$@" 3<&-';
 

@@ -19,9 +19,9 @@ export type Declared = {
 	/** Further information for callers. */
 	description?: string;
 	answer: Answer;
-	/** Answers with another status that are not refusals. */
+	/** Further answers that are not refusals, by status. */
 	otherAnswers?: Readonly<Record<number, Answer>>;
-	/** Its server is the link domain, not the API host. */
+	/** Whether its server is the link domain, not the API host. */
 	onLinkDomain?: boolean;
 	/** Statuses of the operation's own refusals, besides those of credential, limit, body and values. */
 	refusals?: readonly number[];

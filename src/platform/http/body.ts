@@ -21,7 +21,7 @@ const decoder = new TextDecoder('utf-8', {fatal: true});
 const hasBody = (request: IncomingMessage): boolean =>
 	request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
-/** Whether the body may have more bytes; always without `bytes`, and for a body that does not say its length. */
+/** Whether the body may have more bytes; always without `bytes`, and for a body without a length. */
 export const mayExceed = ({headers}: IncomingMessage, bytes = -1): boolean =>
 	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
 
@@ -30,14 +30,14 @@ const isJson = (contentType: string): boolean => {
 	return /^application\/(?:json|[\w.-]+\+json)$/i.test(type.trim());
 };
 
-/** The bytes of the body. @throws 413 above `limit`; 408 if it takes too long; 400 if it breaks off or has another length. */
+/** The bytes of the body. @throws 413 above `limit`; 408 if it takes too long; 400 if it ends early or has another length. */
 export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT): Promise<Buffer> => {
 	if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
 		throw unsupportedEncoding();
 	}
 
 	const length = request.headers['content-length'];
-	// Nearly always it arrives together with the headers.
+	// The body nearly always arrives together with the headers.
 	if (length !== undefined && request.readableLength === Number(length) && request.readableLength <= limit) {
 		const complete: Buffer | null = request.read();
 		request.resume();

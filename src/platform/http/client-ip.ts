@@ -7,7 +7,7 @@ import {hostnameOf} from './request-host.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Scheme and host as trusted proxies report them; null if they do not, or are not trusted. */
+/** Scheme and host as trusted proxies report them; null without a report or a trusted proxy. */
 type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
 
 const MAX_JUDGED = 10_000;
@@ -128,7 +128,7 @@ export const createClientIp = (trustedProxies: string[]) => {
 		}
 
 		const header = request.headers['x-forwarded-for'];
-		// Nearly always there is one proxy, which sends one address.
+		// The usual case: one proxy, which sends one address.
 		if (typeof header === 'string' && isIPv4(header)) {
 			return {ip: header, hops: 1};
 		}

@@ -28,7 +28,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	const endIdle = (): void => {
 		server.closeIdleConnections();
 		for (const socket of connections.keys()) {
-			// Node counts one that never sent anything as busy.
+			// Node counts a connection that never sent anything as busy.
 			if (socket.bytesRead === 0) {
 				socket.destroy();
 			}
@@ -62,7 +62,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 			response.shouldKeepAlive &&= !stopping;
 			bodies.came(request, response);
 		},
-		/** Call when no more connections come. Resolves when none is left; those left after `seconds` are destroyed. */
+		/** Call when no more connections arrive. Resolves when all are closed; after `seconds` the rest is destroyed. */
 		finish: async (seconds: number): Promise<void> => {
 			stopping = true;
 			for (const {response} of connections.values()) {

@@ -7,7 +7,7 @@ import {type ListenAddress, listenAt} from './port.ts';
 export type Entrance = {
 	/** Begins to accept connections. @returns their port. */
 	open(server: Server): Promise<number>;
-	/** Resolves when all that arrived are accepted, and no more will be. */
+	/** Resolves when all connections that arrived are accepted, and no more will be. */
 	close(): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ export const handedOver = (port: number, onSocket: (take: (socket: Socket) => vo
 		// On this event Node starts its time limits for slow senders; a server that listens by itself emits it.
 		server.emit('listening');
 		onSocket((socket) => {
-			// As an HTTP server sets it on connections that it accepts: a client that has sent all still reads the answer.
+			// As an HTTP server sets it on its connections: a client that has ended its side still reads the answer.
 			socket.allowHalfOpen = true;
 			server.emit('connection', socket);
 		});

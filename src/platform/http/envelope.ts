@@ -57,7 +57,7 @@ export const envelope =
 	async (ctx: Exchange, answer: () => Promise<void>): Promise<void> => {
 		const started = performance.now();
 		const requestId = requestIdOf(ctx.req.headers['x-request-id']);
-		// Most requests log nothing.
+		// Nearly all requests log nothing.
 		let ownLog: Logger | null = null;
 		const requestLog = (): Logger => {
 			ownLog ??= log.child({requestId});
@@ -82,7 +82,7 @@ export const envelope =
 				await nextTurn();
 			}
 
-			// The caller need not send the rest of the body; it would be discarded (rest-of-body.ts).
+			// The rest of the body would be discarded (rest-of-body.ts).
 			if (!ctx.req.complete) {
 				ctx.set({Connection: 'close'});
 			}

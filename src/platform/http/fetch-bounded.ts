@@ -1,4 +1,4 @@
-/** The longest answer of another service, unless a caller expects more. */
+/** Maximum bytes of another service's answer (default). */
 const USUAL_BYTES = 256 * 1024;
 
 /**

@@ -11,7 +11,7 @@ const CHECK_MS = 50;
 
 const TOO_SLOW = 408;
 
-/** Status of the answer to a malformed request, by the code of Node's error: the same that Node gives. */
+/** Status of the answer to a malformed request, by the code of Node's error; Node answers with the same. */
 const BELOW_HTTP: Readonly<Record<string, number>> = {
 	HPE_HEADER_OVERFLOW: 431,
 	HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -24,7 +24,7 @@ export type Connection = {
 	response: ServerResponse | null;
 	/** Node would have closed it after the answer. */
 	isPostponed: boolean;
-	/** A malformed request came. Node reports it again for the bytes that follow. */
+	/** A malformed request arrived. Node reports it again for the bytes that follow. */
 	isMalformed: boolean;
 };
 
@@ -46,7 +46,7 @@ const readRest = async (read: Socket | IncomingMessage, socket: Socket, isOver: 
 };
 
 /**
- * Ends a connection whose sender goes on: our side at once, and the rest after LINGER_MS. Nothing is read meanwhile, because a
+ * Ends a connection whose sender goes on: this side at once, and the rest after LINGER_MS. Nothing is read meanwhile, because a
  * sender that has to wait reads the answer.
  */
 const hangUp = (socket: Socket, lastWords = ''): void => {
@@ -56,7 +56,7 @@ const hangUp = (socket: Socket, lastWords = ''): void => {
 	socket.once('close', () => clearTimeout(late));
 };
 
-/** Ends our side of a connection, and reads until the sender ends its own. */
+/** Ends this side of a connection, and reads until the sender ends its own. */
 const endAndRead = async (socket: Socket, lastWords = ''): Promise<void> => {
 	socket.end(lastWords);
 	// A listener for this event detaches the connection from Node's parser.

@@ -12,7 +12,7 @@ const refuseLarge =
 
 /**
  * joi whose texts and lists check their size first: joi itself would report a fault for each of a hundred thousand
- * items, and then that there are too many. For lists, and for texts with a custom rule.
+ * items before the excess. For lists, and for texts with a custom rule.
  */
 export const sizeFirst: Joi.Root = Joi.extend(
 	{type: 'string', base: Joi.string(), validate: refuseLarge('string.max')},

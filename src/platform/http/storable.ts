@@ -29,7 +29,7 @@ const ruleOf = (text: string): string | null => {
 	return text.isWellFormed() ? null : 'must be well-formed Unicode';
 };
 
-/** Makes the path only for a fault, because nearly every value has none. */
+/** Makes the path only for a fault, because nearly all values have none. */
 const firstFault = (value: unknown, levels = MAX_DEPTH): Fault | null => {
 	if (typeof value === 'string') {
 		const rule = ruleOf(value);

@@ -5,7 +5,7 @@ import {type Limit, limitOfPlan} from './limits.ts';
 
 export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
 
-/** The subject that a limit counts, and the organization that it belongs to; null if unknown. */
+/** The subject that a limit counts, and its organization; null if unknown. */
 export type Counted = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
 
 /**

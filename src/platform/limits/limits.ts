@@ -6,7 +6,7 @@ export type Limit = {
 	max: number;
 	windowSeconds: number;
 	per: 'ip' | 'key' | 'device';
-	/** Counts only requests whose body is, or may be, larger: up to here it costs no more than a page. */
+	/** Counts only requests whose body is, or may be, larger; a smaller body costs no more than a page. */
 	aboveBytes?: number;
 };
 
@@ -49,7 +49,7 @@ export const planLimitNames: readonly string[] = [limits, bodyLimits]
 /** The limits that a plans file sets, by name (contract/requests 16). */
 export type PlanLimits = Readonly<Record<string, {max: number; seconds: number}>>;
 
-/** A limit as an organization's plan has it. Its windows have a name of their own. */
+/** The limit that an organization's plan sets. Its windows have a name of their own. */
 export const limitOfPlan = (limit: Limit, own: PlanLimits | undefined): Limit => {
 	const set = own?.[limit.name];
 	return set === undefined

@@ -5,7 +5,7 @@ import {execute, run, sql} from '../db/sql.ts';
 import {Loop} from '../loop.ts';
 
 const WRITE_MS = 5000;
-/** Organizations and limits between two writes; others are refused uncounted. */
+/** Maximum organizations and limits between two writes; refusals of others are not counted. */
 const MAX_COUNT = 1000;
 const DAY_HOURS = 24;
 
@@ -78,7 +78,7 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 
 export type Refused = {orgKey: string; plan: string | null; limitName: string; refused: number};
 
-/** The organizations and limits with the most refusals of the last day, as the windows of its hours. */
+/** The organizations and limits with the highest counts of refusals in the last day's hours. */
 export const listRefused = (db: Db, now: Date, max: number): Promise<Refused[]> =>
 	run(
 		db,
