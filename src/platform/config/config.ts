@@ -78,7 +78,7 @@ const requirements: readonly Rule[] = [
 	// Creating a folder there never ends.
 	({dataDir}) =>
 		/^\/(?:proc|sys)(?:\/|$)/.test(path.resolve(dataDir)) &&
-		'DATA_DIR must not be below /proc or /sys, where no file is kept',
+		'DATA_DIR must not be below /proc or /sys, which keep no files',
 	(values) => isProduction(values) && values.adminToken === null && 'ADMIN_TOKEN must be set with NODE_ENV=production',
 	(values) =>
 		isProduction(values) &&
@@ -126,7 +126,7 @@ const advice: readonly Rule[] = [
 		'IDP_WEBHOOK_SECRET is not whsec_ followed by base64: every delivery will be refused with 400',
 	({idp}) =>
 		(idp.issuer === null) !== (idp.jwksUrl === null) &&
-		'IDP_ISSUER and IDP_JWKS_URL are needed both: every session will be refused with 401',
+		'IDP_ISSUER and IDP_JWKS_URL must both be set: every session will be refused with 401',
 ];
 
 const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is Having<T, K> =>

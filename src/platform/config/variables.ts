@@ -54,9 +54,9 @@ export const variables = {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'http://localhost:PORT',
 	}),
-	linkDomain: text('LINK_DOMAIN', 'default link domain, with the port where it is not 80 or 443', {
+	linkDomain: text('LINK_DOMAIN', 'default link domain, with its port unless that is 80 or 443', {
 		pattern: HOST_AND_PORT,
-		expected: 'must be a host name, with a port where it is not 80 or 443, and without scheme or path',
+		expected: 'must be a host name, with its port unless that is 80 or 443, and without scheme or path',
 		defaultInWords: 'localhost:PORT',
 	}),
 	linkScheme: choice('LINK_SCHEME', 'scheme of short URLs', {
@@ -128,11 +128,11 @@ export const variables = {
 	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices, limits', {defaultInWords: 'config/plans.json'}),
 	geoipFile: text(
 		'GEOIP_FILE',
-		'MMDB file of countries by address, for visits whose country no proxy says (docs/reports.md)',
+		'MMDB file of countries by address, for visits whose country no proxy reports (docs/reports.md)',
 	),
 	relayRangesFile: text(
 		'RELAY_RANGES_FILE',
-		'CSV file of the addresses of iCloud Private Relay, which no guess relies on',
+		'CSV file of the addresses of iCloud Private Relay, which guesses do not use',
 	),
 	webhookNetworks: list(
 		'WEBHOOK_NETWORKS',
@@ -166,11 +166,15 @@ export const variables = {
 		min: 0,
 		max: 65_536,
 	}),
-	maxConnections: integer('MAX_CONNECTIONS', 'most concurrent connections per process; fewer if ulimit -n is lower', {
-		default: 10_000,
-		min: 1,
-		max: 1_000_000,
-	}),
+	maxConnections: integer(
+		'MAX_CONNECTIONS',
+		'maximum concurrent connections per process; fewer if ulimit -n is lower',
+		{
+			default: 10_000,
+			min: 1,
+			max: 1_000_000,
+		},
+	),
 	clickRetentionDays: integer('CLICK_RETENTION_DAYS', 'raw clicks older than this are dropped by partition', {
 		default: 400,
 		min: 1,
