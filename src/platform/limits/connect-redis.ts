@@ -73,7 +73,7 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 			retryDelayOnFailover: 0,
 			retryDelayOnClusterDown: 0,
 			slotsRefreshTimeout: 1000,
-			redisOptions: {...options, ...authOf(address)} as never,
+			redisOptions: {...options, ...authOf(address)},
 		});
 		// The library's own interval never ends if a disconnect meets a refresh, and keeps the process alive.
 		let refreshing: NodeJS.Timeout | undefined;
