@@ -87,21 +87,6 @@ const addressOfEntry = (entry: string): string | null => {
 	return normalForm(ip);
 };
 
-/** Scheme and host that trusted proxies added to the headers. @param hops their number. */
-const originOf = (headers: IncomingHttpHeaders, hops: number): Forwarded => {
-	const outermost = (header: string | string[] | undefined): string | null => {
-		const list = listOf(header);
-		return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
-	};
-	const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
-	const host = outermost(headers['x-forwarded-host']);
-	return {
-		trusted: true,
-		proto: proto === 'http' || proto === 'https' ? proto : null,
-		host: host !== null && hostnameOf(host) !== null ? host : null,
-	};
-};
-
 /**
  * Reads the caller's address from the socket and, behind trusted proxies only, from X-Forwarded-*.
  * @param trustedProxies CIDRs and addresses that are isProxyRange.
@@ -174,5 +159,20 @@ export const createClientIp = (trustedProxies: string[]) => {
 			const host = headers['x-forwarded-host'] === undefined ? null : forwarded(request).host;
 			return hostnameOf(host ?? headers.host);
 		},
+	};
+};
+
+/** Scheme and host that trusted proxies added to the headers. @param hops their number. */
+const originOf = (headers: IncomingHttpHeaders, hops: number): Forwarded => {
+	const outermost = (header: string | string[] | undefined): string | null => {
+		const list = listOf(header);
+		return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
+	};
+	const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
+	const host = outermost(headers['x-forwarded-host']);
+	return {
+		trusted: true,
+		proto: proto === 'http' || proto === 'https' ? proto : null,
+		host: host !== null && hostnameOf(host) !== null ? host : null,
 	};
 };
