@@ -41,6 +41,11 @@ const known: readonly Known[] = [
 		remedy: 'Create it, or correct its name in DATABASE_URL',
 	},
 	{
+		of: /unsupported startup parameter/,
+		fault: 'a pooler refuses a parameter (…)',
+		remedy: 'Remove it from DATABASE_URL, or list it in ignore_startup_parameters of the pooler',
+	},
+	{
 		of: /^42501 /,
 		fault: 'a privilege is missing (…)',
 		remedy: 'Grant it, or make the user of DATABASE_URL the owner of the schema and its objects',
