@@ -1,4 +1,4 @@
-import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import type {IncomingMessage} from 'node:http';
 import {isIP, isIPv4} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
@@ -137,7 +137,18 @@ export const createClientIp = (trustedProxies: string[]) => {
 			return {trusted: false, proto: null, host: null};
 		}
 
-		return originOf(headers, walk(request).hops);
+		const {hops} = walk(request);
+		const outermost = (header: string | string[] | undefined): string | null => {
+			const list = listOf(header);
+			return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
+		};
+		const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
+		const host = outermost(headers['x-forwarded-host']);
+		return {
+			trusted: true,
+			proto: proto === 'http' || proto === 'https' ? proto : null,
+			host: host !== null && hostnameOf(host) !== null ? host : null,
+		};
 	};
 
 	return {
@@ -155,24 +166,8 @@ export const createClientIp = (trustedProxies: string[]) => {
 
 		/** The requested host name (of `hostnameOf`): as a trusted proxy forwards it, else of the Host header. */
 		hostname: (request: IncomingMessage): string | null => {
-			const {headers} = request;
-			const host = headers['x-forwarded-host'] === undefined ? null : forwarded(request).host;
-			return hostnameOf(host ?? headers.host);
+			const host = request.headers['x-forwarded-host'] === undefined ? null : forwarded(request).host;
+			return hostnameOf(host ?? request.headers.host);
 		},
-	};
-};
-
-/** Scheme and host that trusted proxies added to the headers. @param hops their number. */
-const originOf = (headers: IncomingHttpHeaders, hops: number): Forwarded => {
-	const outermost = (header: string | string[] | undefined): string | null => {
-		const list = listOf(header);
-		return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
-	};
-	const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
-	const host = outermost(headers['x-forwarded-host']);
-	return {
-		trusted: true,
-		proto: proto === 'http' || proto === 'https' ? proto : null,
-		host: host !== null && hostnameOf(host) !== null ? host : null,
 	};
 };
