@@ -1,9 +1,9 @@
 # The server and the CLI, without the embedded database: give it DATABASE_URL. docker-compose.yml does.
 #   docker build -t oplink .
-# With the embedded database, one container that runs alone, its data in the volume:
+# One container with the embedded database, its data in the volume:
 #   docker build --target alone -t oplink-alone .
 #   docker run -d --name oplink --stop-timeout 30 -p 127.0.0.1:3000:3000 -v oplink:/data -e ADMIN_TOKEN="$(openssl rand -hex 24)" oplink-alone
-# The newest Node with long support; Node 20, whose own ended in April 2026, is the least that `engines` asks for.
+# The newest Node with long-term support; `engines` requires Node 20 or later, whose support ended in April 2026.
 ARG NODE_VERSION=24
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /build
@@ -27,7 +27,7 @@ COPY --from=build /build/bin bin
 COPY --from=build /build/config config
 COPY --from=build /build/migrations migrations
 COPY --from=build /build/dist dist
-# The only folder that is written to: the journal, a generated admin token where none is given, the embedded database.
+# The only folder with writes: the journal, the admin token unless ADMIN_TOKEN is set, the embedded database.
 RUN mkdir /data && chown node:node /data && ln -s /oplink/bin/oplink.js /usr/local/bin/oplink
 VOLUME /data
 USER node
@@ -39,7 +39,7 @@ ENTRYPOINT ["node", "--max-semi-space-size=4", "/oplink/bin/oplink.js"]
 CMD ["serve"]
 
 FROM base AS alone
-# The database makes links beside its libraries at its first start.
+# The database creates symbolic links beside its libraries at its first start.
 COPY --from=build --chown=node:node /build/node_modules node_modules
 
 FROM base

@@ -16,7 +16,7 @@ import kotlin.math.min
 import kotlin.math.pow
 import org.json.JSONObject
 
-/** Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
+/** The target of a link. matchConfidence, of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
 data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)
 data class AppLink(val url: Uri, val stored: Boolean)
 class OplinkError(val status: Int, message: String, val requestId: String?) : RuntimeException(message)
@@ -28,7 +28,7 @@ class Oplink(private val context: Context, private val api: String, private val 
     private val deviceFile = File(context.noBackupFilesDir, "oplink-device")
     private val matchedFile = File(context.noBackupFilesDir, "oplink-matched")
     val needsMatch get() = !matchedFile.exists()
-    /** Called with the least version code that a link needs, where the app is older, on the thread of the request. */
+    /** Called with the minimum version code of a link if the app is older, on the thread of the request. */
     var onUpdateRequired: ((Int) -> Unit)? = null
     private val bearer get() = mapOf("Authorization" to "Bearer $clientKey")
 
@@ -40,10 +40,10 @@ class Oplink(private val context: Context, private val api: String, private val 
         .put("osVersion", Build.VERSION.RELEASE).put("deviceModel", Build.MODEL)
         .put("language", Locale.getDefault().toLanguageTag()).put("timezone", TimeZone.getDefault().id)
 
-    /** At each open. What fails is sent again by the next one. */
+    /** At each start of the app. The next call sends a failed report again. */
     fun session() { runCatching { post("/sdk/session", device(), Rule.SESSION, bearer) } }
 
-    /** Once per installation. null: no link, or asked before. */
+    /** Once per installation. null: no link, or called before. */
     fun firstOpen(referrer: String?): LinkData? {
         if (!needsMatch) return null
         val body = device()
@@ -59,7 +59,7 @@ class Oplink(private val context: Context, private val api: String, private val 
         val isWeb = listOf("http", "https").any { it.equals(link.scheme, ignoreCase = true) }
         val isOwn = linkHosts.any { it.equals(link.encodedAuthority, ignoreCase = true) }
         if (!isWeb || !isOwn || path.isEmpty()) return null
-        // Of a repeated name the first value counts, so the link cannot replace the device.
+        // The first value of a repeated name counts, so the link cannot replace the device.
         val query = listOfNotNull("deviceId=$deviceId", link.encodedQuery).joinToString("&")
         val data = link.buildUpon().scheme("https").encodedPath("$path/data").encodedQuery(query).fragment(null).build()
         return linkOf(send("GET", data.toString(), null, Rule.RESOLUTION, emptyMap()))
@@ -71,7 +71,7 @@ class Oplink(private val context: Context, private val api: String, private val 
         post("/sdk/events", ids().put("eventName", name).put("properties", properties).put("eventId", eventId)
             .put("occurredAt", Instant.now().toString()), Rule.REPORT, bearer)
 
-    /** A short link of a template that the organization opened to apps. Where the request fails: `link`, an existing link such
+    /** A short link of a template that the organization opened to apps. If the request fails: `link`, an existing link such
      * as https://go.example.com/AbCd/invite, with the params as its query, and stored is false. */
     fun createLink(template: String, params: Map<String, String> = emptyMap(), title: String? = null, path: String? = null,
                    link: Uri): AppLink {
@@ -139,7 +139,7 @@ class Oplink(private val context: Context, private val api: String, private val 
     }
 }
 
-/** What Google Play knows of the installation; null where it was not Play. */
+/** The referrer from Google Play; null if Play did not install the app. */
 fun installReferrer(context: Context, done: (String?) -> Unit) {
     val client = InstallReferrerClient.newBuilder(context).build()
     client.startConnection(object : InstallReferrerStateListener {

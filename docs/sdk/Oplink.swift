@@ -1,7 +1,7 @@
 // Oplink for iOS 15 and later. Copy this file into the app; docs/sdk.md explains it.
 import UIKit
 
-/// Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses.
+/// The target of a link. matchConfidence, of a first open: "exact" is proof, "high", "medium" and "low" are guesses.
 struct LinkData: Decodable {
     let linkId: String, path: String, params: [String: String], matchConfidence: String?, minimumVersion: MinimumVersion?
 }
@@ -15,7 +15,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     private let api: URL, key: String, linkHosts: [String], defaults = UserDefaults.standard
     /// linkHosts: hosts of your links, such as "go.acme.example".
     init(api: URL, clientKey: String, linkHosts: [String]) { self.api = api; key = clientKey; self.linkHosts = linkHosts }
-    /// Called with the least version that a link needs, where the app is older. The link is returned all the same.
+    /// Called with the minimum version of a link if the app is older. The link is still returned.
     var onUpdateRequired: ((String) -> Void)?
 
     var needsMatch: Bool { !defaults.bool(forKey: "oplink.matched") }
@@ -32,10 +32,10 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
                 "language": Locale.preferredLanguages.first ?? "en", "timezone": TimeZone.current.identifier]
     }
 
-    /// At each open. What fails is sent again by the next one.
+    /// At each start of the app. The next call sends a failed report again.
     func session() async { _ = try? await post("sdk/session", device, .session) }
 
-    /// Once per installation, with the text of the clipboard where the user gave it. nil: no link, or asked before.
+    /// Once per installation, with the text of the clipboard if the user allowed it. nil: no link, or called before.
     func firstOpen(clipboard: String?) async throws -> LinkData? {
         guard needsMatch else { return nil }
         var body = device
@@ -58,7 +58,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         if path.isEmpty { return nil }
         parts.scheme = "https"
         parts.percentEncodedPath = path + "/data"
-        // Of a repeated name the first value counts, so the link cannot replace the device.
+        // The first value of a repeated name counts, so the link cannot replace the device.
         parts.percentEncodedQuery = (["deviceId=\(deviceId)"] + [parts.percentEncodedQuery].compactMap { $0 }).joined(separator: "&")
         parts.fragment = nil
         return try decoded(try await send(URLRequest(url: parts.url!), .resolution))
@@ -89,7 +89,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         _ = try await post("sdk/events", body, .report)
     }
 
-    /// A short link of a template that the organization opened to apps. Where the request fails: `link`, an existing link such
+    /// A short link of a template that the organization opened to apps. If the request fails: `link`, an existing link such
     /// as https://go.example.com/AbCd/invite, with the params as its query, and stored is false.
     func createLink(template: String, params: [String: String] = [:], title: String? = nil, path: String? = nil,
                     link: URL) async -> (url: URL, stored: Bool) {
