@@ -1,4 +1,5 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {withLease} from '../../platform/db/lease.ts';
 import {organizationHasSubscription, organizationNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
@@ -6,6 +7,7 @@ import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.
 import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
+import {confirmDeletion} from '../identity/unanswered.ts';
 import type {OrganizationFields} from '../organizations/organization-schemas.ts';
 import {
 	createOrganizationStore,
@@ -14,7 +16,46 @@ import {
 	type OrganizationStatus,
 } from '../organizations/organization-store.ts';
 import {seedChannels} from '../organizations/seed-channels.ts';
-import {deleteAtProvider, renameAtProvider} from './at-provider.ts';
+
+/**
+ * Deletes an organization at the identity provider; succeeds if it is already gone. Without the provider's key it is
+ * deleted here only.
+ * @throws 403, 502.
+ */
+const deleteAtProvider = async (
+	{provider, config}: Pick<Services, 'provider' | 'config'>,
+	clerkOrgId: string,
+): Promise<void> => {
+	if (config.idp.apiKey !== null) {
+		await confirmDeletion(
+			provider.deleteOrganization(clerkOrgId),
+			async () => (await provider.getOrganization(clerkOrgId)) === null,
+		);
+	}
+};
+
+/**
+ * Copies an organization's name to the provider, for its pages and e-mails. Serialized, and with the current name, so
+ * that the later of two changes wins.
+ */
+const renameAtProvider = async (
+	services: Pick<Services, 'clock' | 'config' | 'db' | 'provider'>,
+	{id, clerkOrgId}: Organization,
+): Promise<void> => {
+	const {db, provider, config} = services;
+	if (clerkOrgId === null || config.idp.apiKey === null) {
+		return;
+	}
+
+	await withLease(services, `organization-name:${id}`, async () => {
+		const store = createOrganizationStore(db);
+		const organization = await store.findById(id);
+		const updated = organization && (await provider.updateOrganization(clerkOrgId, {name: organization.name}));
+		if (updated !== null) {
+			await store.noteProviderName(id, updated);
+		}
+	});
+};
 
 type NewOrganization = {name: string; contactEmail?: string | null; plan?: string | null};
 

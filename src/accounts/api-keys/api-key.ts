@@ -24,7 +24,7 @@ export const prefixOf = (rawKey: string): string => rawKey.slice(0, PREFIX_LENGT
 
 export const hashRawKey = (rawKey: string): Buffer => hash('sha256', rawKey, 'buffer');
 
-/** Compares in constant time, so that timing reveals nothing about the stored hash. */
+/** Compares in constant time: timing reveals nothing about the stored hash. */
 export const isRawKeyOf = (keyHash: Buffer, rawKey: string): boolean => timingSafeEqual(keyHash, hashRawKey(rawKey));
 
 /** The validity rule of contract/api-keys 2: not revoked, and not expired at `now`. */

@@ -49,7 +49,7 @@ export const provisionedKeyCards = async (services: KeyDeps, organization: {id: 
 	let keys = await store.listCurrent(organization.id);
 	if (keys.length < 2) {
 		await inTransaction(services.db, async (trx) => {
-			// First, as everybody does who writes below it: a rotation holds it, and waits for a key that is being inserted.
+			// Locked first, as by every write below it: a rotation holds it, and waits for a key that is being inserted.
 			await trx('organizations').where({id: organization.id}).forKeyShare().select('id');
 			await insertNewKey(services, trx, organization.id, 'CLIENT');
 			await insertNewKey(services, trx, organization.id, 'SERVER');
@@ -76,7 +76,7 @@ export const regenerateApiKey = (
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createApiKeyStore(trx);
-		// Concurrent rotations take turns, so that neither leaves the other's new key current.
+		// Concurrent rotations take turns: neither leaves the other's new key current.
 		await trx('organizations').where({id: organization.id}).forUpdate().select('id');
 		if (tier === 'CLIENT') {
 			await store.expireCurrent(organization.id, tier, new Date(now.getTime() + CLIENT_GRACE_HOURS * 3_600_000));
@@ -106,7 +106,7 @@ export const allKeyCards = async (services: KeyDeps, organization: {id: string})
 	return {...cards, earlier: earlier.map((key) => keyCard(services.keyCipher, key))};
 };
 
-/** Ends a key at once, whatever grace it had. A tier without a key gets one at the next look. @throws 404. */
+/** Ends a key at once, without its grace period. A tier without a key gets one when its cards are read next. @throws 404. */
 export const revokeApiKey = (
 	{db, clock}: KeyDeps,
 	{organization, id, by}: {organization: {id: string}; id: string; by: Caller},

@@ -36,7 +36,7 @@ const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 
 /**
  * The key by which records are merged: actor, action and target within an hour (UTC). Null for records that stand
- * alone: those from gateways and the identity provider, since nobody here controls their number, and those of members,
+ * alone: those from gateways and the identity provider, because Oplink does not control their number, and those of members,
  * because a role that was given and taken back within the hour would leave no trace.
  */
 const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, organizationId}: AuditEntry) => {
@@ -112,7 +112,7 @@ const inRounds = (rows: readonly Row[]): Row[][] => {
 };
 
 /**
- * Writes audit records. Call it in the transaction of the change, so that a rollback removes the record. Changes that
+ * Writes audit records. Call it in the transaction of the change: a rollback then removes the record. Changes that
  * one actor repeats within an hour are merged into one record, which names the fields of all. So a key cannot flood the
  * log with a link that it changes a hundred times a second.
  */

@@ -53,7 +53,7 @@ export const createAccessStore = (db: Db) => ({
 
 /**
  * The organization that a user is a member of here, or null: one per user (contract/identity 1). One that the
- * provider has deleted does not count, so that its members can have another.
+ * provider has deleted does not count: its members can have another.
  * @param clerkUserId the provider's id.
  */
 export const findOwnOrganization = async (db: Db, clerkUserId: string): Promise<Organization | null> => {

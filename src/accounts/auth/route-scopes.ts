@@ -2,7 +2,7 @@ import {type Area, MODERATION, type Scope} from '../../platform/config/operator-
 
 const ORG = '/admin/organizations/:orgId';
 
-/** What each path of operators is about; the longest prefix decides. A route that is none of these is refused at the start. */
+/** The area of each path of operators; the longest prefix decides. A route without an area is refused at the start. */
 const byPath: Readonly<Record<string, Area | typeof MODERATION>> = {
 	'/admin/links': 'links',
 	[`${ORG}/links`]: 'links',
@@ -48,9 +48,8 @@ const areaOf = (path: string) => {
 };
 
 /**
- * The scope that a route of operators wants: reading for GET and dry runs, else writing, and moderation as it is. Null:
- * none.
- * @throws for a path that the table does not have.
+ * The scope that a route of operators needs: reading for GET and dry runs, else writing, or moderation. Null: none.
+ * @throws for a path without an area.
  */
 export const scopeOfRoute = (method: string, path: string): Scope | null => {
 	if (FOR_ALL.has(path)) {

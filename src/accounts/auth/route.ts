@@ -24,7 +24,7 @@ export type Granted = {
 	ops: {by: Caller; session: Session};
 	serverKey: {by: Caller; organization: Organization};
 	clientKey: {by: Caller; organization: Organization};
-	/** An operator; `operator` is what the credential may do. */
+	/** An operator, with the grant of the credential. */
 	admin: {by: Caller; operator: OperatorGrant};
 	/** A webhook: the handler verifies the signature over the body's bytes. */
 	signature: {by: Caller; rawBody: Buffer};
@@ -53,7 +53,7 @@ export type OrganizationEndpoint<G, P, Q, B> = Declared & {
 	handler: (input: G & {services: Services; request: RequestFacts; params: P; query: Q; body: B}) => unknown;
 };
 
-/** What handlers get on every surface. */
+/** The handler's input on every surface. */
 export type OfAnySurface = Pick<Granted['session'], 'organization' | 'by'>;
 
 /** Declares an endpoint of the operator: `/admin/organizations/:orgId…` with the admin token. */

@@ -92,7 +92,7 @@ const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean
 const hasKeys = (text: string): boolean => Array.isArray(fieldsOf(parseJson(text)).keys);
 
 /**
- * Fetches the key set. After a failure it pauses for a second, so that many sessions do not cause many requests.
+ * Fetches the key set. After a failure it pauses for a second: many sessions must not cause many requests.
  * @throws the last fetch's error.
  */
 const createKeySetFetch = (clock: Clock): FetchImplementation => {

@@ -31,7 +31,7 @@ export type BillingAttempt = {
 	transactionId: string | null;
 	periodStart: Date | null;
 	periodEnd: Date | null;
-	/** Of a renewal: 0 for the first try. */
+	/** Of a renewal: 0 for the first attempt. */
 	retry: number;
 	/** When a saved card was charged; null: the customer pays on the gateway's page. */
 	chargedAt: Date | null;
@@ -63,7 +63,7 @@ type AttemptChanges = Partial<
 /** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
 const lastActivity = sql`GREATEST(created_at, charged_at, asked_at)`;
 
-/** A renewal's tries are numbered from 0; from here on they are checkouts that the customer opened for it. */
+/** A renewal's attempts are numbered from 0; from here on they are checkouts that the customer opened for it. */
 export const FIRST_CHECKOUT = 100;
 
 /** The statements on attempts, over a pool or a transaction. */
@@ -89,7 +89,7 @@ export const createAttemptStore = (db: Db) => {
 
 	return {
 		/**
-		 * A new OPEN attempt, or null if the same try of a renewal exists: the index decides. @throws 404 if the organization
+		 * A new OPEN attempt, or null if the same attempt of a renewal exists: the index decides. @throws 404 if the organization
 		 * was deleted meanwhile.
 		 */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
@@ -165,7 +165,7 @@ export const createAttemptStore = (db: Db) => {
 				.update({status, last_error: lastError, updated_at: now});
 		},
 
-		/** The tries of one renewal, first to last. */
+		/** The attempts of one renewal, first to last. */
 		listRenewal: (organizationId: string, periodStart: Date) =>
 			list(
 				db('billing_attempts')

@@ -6,14 +6,28 @@ import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {applySubscription, billingLease} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
-import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
-import type {BillingServices, Checkout, Gateway} from './gateway.ts';
-import {gatewayForCurrency} from './gateways.ts';
+import {type BillingServices, type Checkout, type Gateway, gatewayForCurrency} from './gateway.ts';
 import {closeSuperseded, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
 import {requirePlanForSale} from './plan-for-sale.ts';
 import {replayUnmatched} from './replay-events.ts';
-import {isLive, type Subscription} from './subscription.ts';
+import {isLive, type Subscription, subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore, emptyState, stateOf} from './subscription-store.ts';
+
+/** The result of a checkout or a change of plan (contract/billing 2, contract/billing 3). */
+export const checkoutResult = (
+	action: 'CHECKOUT' | 'UPGRADED' | 'UPGRADE_CHECKOUT' | 'SCHEDULED_DOWNGRADE' | 'DOWNGRADE_CANCELLED',
+	subscription: Subscription,
+	gateway: Subscription['gateway'],
+	checkout: Checkout | null = null,
+) => ({
+	action,
+	gateway,
+	checkoutUrl: checkout?.url ?? null,
+	sessionId: checkout?.sessionId ?? null,
+	subscription: subscriptionJson(subscription),
+});
+
+export type CheckoutSessionResult = ReturnType<typeof checkoutResult>;
 
 type Order = {organization: Organization; by: Caller; plan: string; currency: Currency};
 

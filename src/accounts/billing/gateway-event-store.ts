@@ -18,7 +18,7 @@ export type IncomingEvent = {
 	payload: string;
 };
 
-/** The change that an event made; if it made none, `reason` says why in one sentence. */
+/** The change that an event made; `reason` is one sentence, if it made none. */
 export type Verdict = {
 	outcome: EventOutcome;
 	reason: string;
@@ -70,7 +70,7 @@ export const createGatewayEventStore = (db: Db) => ({
 		return event ?? null;
 	},
 
-	/** Stores the verdict. */
+	/** Stores the outcome. */
 	settle: async (
 		id: string,
 		{outcome, reason, organizationId = null, attemptId = null}: Verdict,
@@ -89,7 +89,7 @@ export const createGatewayEventStore = (db: Db) => ({
 		return onlyRow(rows);
 	},
 
-	/** Stores what was done after the event was applied. */
+	/** Stores the steps that followed the event. */
 	amend: async (gateway: GatewayName, eventKey: string, reason: string): Promise<void> => {
 		await db('gateway_events').where({gateway, event_key: eventKey}).update({reason});
 	},

@@ -3,8 +3,9 @@ import type {Logger} from 'pino';
 import type {Background} from '../../platform/background.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
-import type {Plan} from '../../platform/config/plans.ts';
+import type {Currency, Plan} from '../../platform/config/plans.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {gatewayOff} from '../../platform/errors.ts';
 import type {Metrics} from '../../platform/metrics/metrics.ts';
 import type {BillingAttempt} from './attempt-store.ts';
 import type {GatewayEvent} from './gateway-event-store.ts';
@@ -35,7 +36,7 @@ export type Upgrade =
 /** A request of a gateway as it came in, not verified. */
 export type GatewayRequest = {rawBody: Buffer; headers: IncomingHttpHeaders; query: Record<string, unknown>};
 
-/** What Oplink does for a gateway whose saved cards it charges itself, period by period (contract/billing 10). */
+/** The renewals of a gateway whose saved cards Oplink charges itself, period by period (contract/billing 10). */
 export type Renewals = {
 	/** Settles charges without an outcome, before another one. @throws 409 while an outcome is unknown, 502. */
 	settleCharges(organizationId: string): Promise<void>;
@@ -98,3 +99,30 @@ export type BillingServices = {
 
 /** A run of the jobs; it ends early when the service stops. */
 export type BillingRun = {services: BillingServices; isStopping: () => boolean};
+
+type Deps = {gateways: Gateways};
+
+/** The gateway of a currency (contract/billing 1). */
+const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
+export const currencyOf: Record<GatewayName, Currency> = {GATEWAY_A: 'USD', GATEWAY_B: 'EGP'};
+
+/** The gateway whose subscriptions Oplink renews and ends, see `Renewals`; also while it is turned off. */
+export const RENEWED_HERE = 'GATEWAY_B' satisfies GatewayName;
+
+/** @throws 503 if the gateway is off. */
+export const requireGateway = <Name extends GatewayName>({gateways}: Deps, name: Name): NonNullable<Gateways[Name]> => {
+	const gateway = gateways[name];
+	if (gateway === null) {
+		throw gatewayOff();
+	}
+
+	return gateway;
+};
+
+/** The gateway that takes a currency. @throws 503. */
+export const gatewayForCurrency = (deps: Deps, currency: Currency): Gateway =>
+	requireGateway(deps, gatewayOf[currency]);
+
+/** The gateway of a subscription; null for one that ops set. @throws 503. */
+export const gatewayOfSubscription = (deps: Deps, {gateway}: Pick<Subscription, 'gateway'>): Gateway | null =>
+	gateway === 'MANUAL' ? null : requireGateway(deps, gateway);

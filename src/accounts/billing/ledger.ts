@@ -5,7 +5,7 @@ import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Ver
 /** Applies an event, in the transaction that records it: neither is ever there without the other. */
 export type Apply = (trx: Db) => Promise<Verdict>;
 
-/** Applies nothing: the verdict stands already. */
+/** Applies nothing: the outcome is known already. */
 export const verdict =
 	(outcome: Verdict['outcome'], reason: string): Apply =>
 	async () => ({outcome, reason});
@@ -23,7 +23,7 @@ const valueFault = (error: unknown): string | null => {
 };
 
 /**
- * Records a verified event and applies it (contract/billing 9). A failure rolls both back, so that the gateway's next
+ * Records a verified event and applies it (contract/billing 9). A failure rolls both back: the gateway's next
  * delivery starts afresh. A repeated delivery is applied only if the event was UNMATCHED; an operator's replay always.
  * An event with a value that cannot be stored changes nothing and is in REVIEW: every further delivery would fail too.
  */

@@ -17,7 +17,7 @@ export const payerOf = (organization: Organization, subscription: Subscription |
 
 /**
  * Runs a call to a gateway for an attempt. If the call fails, the attempt is closed as FAILED, unless a saved card may have
- * been charged for it: then the gateway's event decides. @throws what the call threw, 502.
+ * been charged for it: then the gateway's event decides. @throws the call's error, 502.
  */
 export const callForAttempt = async <T>(
 	{db, clock, log}: Pick<BillingServices, 'db' | 'clock' | 'log'>,
@@ -68,7 +68,7 @@ export const newAttempt = async (
 ): Promise<BillingAttempt> => {
 	const priceId = gateway.priceOf(plan.plan);
 	const attempt = await createAttemptStore(db).insert({...order, gateway: gateway.name, plan: plan.name, priceId}, now);
-	// The same try of a renewal exists: the index excludes what the lease does not.
+	// The same attempt of a renewal exists: the index excludes it, the lease does not.
 	if (attempt === null) {
 		throw workUnderWay();
 	}

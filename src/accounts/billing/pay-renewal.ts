@@ -5,9 +5,9 @@ import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from './attempt-store.ts';
-import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout.ts';
 import type {BillingServices, Checkout, Gateway, Payer} from './gateway.ts';
-import {currencyOf, RENEWED_HERE, requireGateway} from './gateways.ts';
+import {currencyOf, RENEWED_HERE, requireGateway} from './gateway.ts';
 import {type AttemptOrder, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
 import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
 import {replayUnmatched} from './replay-events.ts';
@@ -17,7 +17,7 @@ import {createSubscriptionStore} from './subscription-store.ts';
 /** Whether the paid period is over. */
 export const isOver = ({currentPeriodEnd: end}: Subscription, now: Date): boolean => end !== null && end <= now;
 
-/** The next full period as a checkout, numbered apart from the job's tries. */
+/** The next full period as a checkout, numbered apart from the job's retries. */
 export const renewalOrder = async (
 	{db, clock}: Pick<BillingServices, 'db' | 'clock'>,
 	{gateway, subscription, plan}: {gateway: Gateway; subscription: Subscription; plan: PlanForSale},

@@ -2,7 +2,7 @@ import {FALLBACK_PLAN} from './apply-subscription.ts';
 import type {BillingServices, Gateway} from './gateway.ts';
 import type {Subscription} from './subscription.ts';
 
-/** Restores at the gateway what the row has scheduled for the end of the period. */
+/** Restores at the gateway the change that the row has scheduled for the end of the period. */
 const restore = async (gateway: Gateway, subscription: Subscription): Promise<void> => {
 	const {cancelAtPeriodEnd, scheduledPlan} = subscription;
 	if (cancelAtPeriodEnd) {
@@ -14,8 +14,8 @@ const restore = async (gateway: Gateway, subscription: Subscription): Promise<vo
 
 /**
  * Runs calls to a gateway that first undo a scheduled downgrade or a cancellation. If they fail it is restored, best
- * effort, so that nobody who has canceled keeps paying because an upgrade failed.
- * @throws what the calls threw, 502.
+ * effort: a customer who has canceled must not keep paying because an upgrade failed.
+ * @throws the calls' error, 502.
  */
 export const replacePending = async <T>(
 	{log}: Pick<BillingServices, 'log'>,

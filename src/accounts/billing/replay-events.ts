@@ -1,10 +1,10 @@
 import {gatewayEventNotFound, required} from '../../platform/errors.ts';
 import type {BillingServices} from './gateway.ts';
+import {requireGateway} from './gateway.ts';
 import {createGatewayEventStore, type GatewayEvent} from './gateway-event-store.ts';
-import {requireGateway} from './gateways.ts';
 import type {GatewayName} from './subscription.ts';
 
-/** Most events of one replay. */
+/** The maximum of events of one replay. */
 const BATCH = 100;
 
 /** @throws 502, 503. */
@@ -26,7 +26,7 @@ export const replayEvent = async (services: BillingServices, id: string): Promis
 
 /**
  * Applies UNMATCHED events again (contract/billing 9).
- * @param reference what was stored just now; null: whatever matches by now. A failure is logged and tried next time.
+ * @param reference the reference stored just now; null: any that an attempt matches by now. A failure is logged and retried next time.
  */
 export const replayUnmatched = async (
 	services: BillingServices,

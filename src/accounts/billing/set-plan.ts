@@ -7,7 +7,7 @@ import {createOrganizationStore, type Organization} from '../organizations/organ
 import {applySubscription, billingLease} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
 import type {BillingServices} from './gateway.ts';
-import {gatewayOfSubscription} from './gateways.ts';
+import {gatewayOfSubscription} from './gateway.ts';
 import {closeSuperseded} from './new-attempt.ts';
 import {isLive} from './subscription.ts';
 import {createSubscriptionStore, emptyState, endedState, type SubscriptionState} from './subscription-store.ts';
@@ -25,7 +25,7 @@ export const requirePlanName = (plans: Plans, name: string | null): string | nul
 	return plan;
 };
 
-/** A subscription that nobody pays and nothing renews (contract/admin 3). */
+/** A subscription without payments and renewals (contract/admin 3). */
 const setByOps = (plan: string, now: Date): Omit<SubscriptionState, 'gatewayCustomerId'> => ({
 	...emptyState,
 	plan,

@@ -18,7 +18,7 @@ export const stateOf = (subscription: Subscription): SubscriptionState => {
 	return state;
 };
 
-/** The row when the subscription ends. It keeps its ids, so that later events of the gateway find it ended. */
+/** The row when the subscription ends. It keeps its ids: later events of the gateway find it ended. */
 export const endedState = (row: Subscription): SubscriptionState => ({
 	...stateOf(row),
 	status: 'CANCELED',

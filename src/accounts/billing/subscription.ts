@@ -96,7 +96,7 @@ export const isEntitling = (subscription: Subscription, now: Date): boolean => {
 
 /**
  * The end of the `count`th calendar month from `anchor` (UTC), on the anchor's day or the month's last one: 31 January,
- * 28 February, 31 March. Counted from the anchor, so that a short month shortens no later one.
+ * 28 February, 31 March. Counted from the anchor: a short month shortens no later one.
  */
 export const monthsFrom = (anchor: Date, count: number): Date => {
 	const result = new Date(anchor);
@@ -115,7 +115,7 @@ const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 
 /**
  * The period that follows the row's, where Oplink renews it. One that is paid late ends when it would have ended, but never in the
- * past: months that nobody could use are not charged.
+ * past: months without a service are not charged.
  */
 export const nextPeriodOf = (
 	{currentPeriodEnd, anchorAt}: Pick<Subscription, 'currentPeriodEnd' | 'anchorAt'>,

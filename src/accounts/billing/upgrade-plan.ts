@@ -4,9 +4,9 @@ import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout.ts';
 import type {BillingServices, Gateway, Upgrade} from './gateway.ts';
-import {currencyOf} from './gateways.ts';
+import {currencyOf} from './gateway.ts';
 import {type AttemptOrder, callForAttempt, closeSuperseded, newAttempt, payerOf} from './new-attempt.ts';
 import {isOver, payByCheckout, renewalOrder} from './pay-renewal.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
@@ -38,7 +38,7 @@ const upgradeOrder = async (
 };
 
 /**
- * Stores the gateway's answer and clears what was scheduled, unless the row has ended in the meantime.
+ * Stores the gateway's answer and clears the scheduled change, unless the row has ended in the meantime.
  * @returns the row, and the open checkouts that this one replaces.
  */
 const recordUpgrade = (

@@ -67,7 +67,7 @@ export const createMembershipStore = (trx: Db) => {
 			await trx('org_members').where({organization_id: organizationId, user_id: userId}).delete();
 		},
 
-		/** Keeps the newest role of an 'updated' event whose membership is not there yet. */
+		/** Stores the newest role of an 'updated' event if the membership does not exist yet. */
 		awaitRole: async (
 			{id, role, updatedAt}: {id: string; role: StoredRole; updatedAt: Date},
 			now: Date,

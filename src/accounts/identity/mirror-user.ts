@@ -18,7 +18,7 @@ type Claim = {row: MirroredUser | null; email: string | null; isSuperseded: bool
 /**
  * Resolves which row owns an e-mail address. Only a verified one proves anything (contract/identity 12). It links a row
  * without a provider id; it re-points a row whose address another id had verified, if its claim is newer; and it is
- * taken from a row that never verified it. An unverified address that somebody else has stays with them.
+ * taken from a row that never verified it. An unverified address that another user has stays with that user.
  */
 const claimEmail = async (
 	{trx, now}: Mirror,
@@ -76,7 +76,7 @@ const save = async (
 
 /**
  * Updates a person to the provider's state, whatever the order of events.
- * @returns null if another account has verified the address since, so that no row is left for this one.
+ * @returns null if another account has verified the address since, which leaves no row for this one.
  */
 export const mirrorUser = async (mirror: Mirror, user: ProviderUser, kind: EventKind): Promise<MirroredUser | null> => {
 	const own = await createUserStore(mirror.trx).findByProviderId(user.id);
@@ -97,7 +97,7 @@ export const mirrorUser = async (mirror: Mirror, user: ProviderUser, kind: Event
 		lastLoginAt: user.lastSignInAt ?? row?.lastLoginAt ?? null,
 		providerUpdatedAt: newest(user.updatedAt, row?.providerUpdatedAt ?? null),
 	});
-	// An owner whose membership had no address becomes the contact as soon as there is one.
+	// An owner whose membership had no address becomes the contact when the address is known.
 	for (const organizationId of await createOrganizationMirrorStore(mirror.trx).ownedBy(user.id)) {
 		await fillContact(mirror, organizationId);
 	}

@@ -21,7 +21,7 @@ const isNameInUse = (error: unknown): boolean => violatedConstraint(error) === '
 
 /** The statements that mirror organizations, in a transaction of the mirror. Ids named `clerk…` are the provider's. */
 export const createOrganizationMirrorStore = (trx: Db) => {
-	/** In a savepoint, so that a name that is in use leaves the transaction as it was. */
+	/** In a savepoint: a name that is in use leaves the transaction as it was. */
 	const attempt = <T>(work: (savepoint: Db) => Promise<T>): Promise<T> => inTransaction(trx, work);
 
 	return {

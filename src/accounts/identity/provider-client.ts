@@ -70,7 +70,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
 			const path = at('organizations', organizationId, 'memberships');
 			const {data} = await listed(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
-			// A provider that ignores the filter would return somebody else.
+			// A provider that ignores the filter would return another user.
 			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
@@ -117,7 +117,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			});
 		},
 
-		/** Sends the e-mail. Without an inviter, who would need a permission that nobody here has. */
+		/** Sends the e-mail. Without an inviter: one would need a permission that no member here has. */
 		createInvitation: async (
 			organizationId: string,
 			{email, role}: {email: string; role: Role},

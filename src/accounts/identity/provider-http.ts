@@ -21,7 +21,7 @@ type ProviderCall = {
 
 /** The API version that contract/identity 10 describes. */
 const API_VERSION = '2026-05-12';
-/** For one call with all its attempts, so that a request with several calls still answers in time. */
+/** For one call with all its attempts: a request with several calls must still answer in time. */
 const BUDGET_MS = 5000;
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 200;

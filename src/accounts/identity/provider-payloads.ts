@@ -57,7 +57,7 @@ export type InvitationStatus = (typeof invitationStatuses)[number];
 type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_LENGTH = 255;
-/** Replaces a missing time: older than anything, so that any known time wins. */
+/** Replaces a missing time: older than any known time. */
 const LONG_AGO = new Date(0);
 /** The end of the year 9999: later times are invalid. */
 const LATEST_MS = 253_402_300_799_999;
@@ -84,7 +84,7 @@ const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: D
 /** Whether the provider sent a time, see `LONG_AGO`. */
 export const isKnownTime = (at: Date): boolean => at > LONG_AGO;
 
-/** The later of an event's time and the stored one, so that an event without a time takes none away. */
+/** The later of an event's time and the stored one: an event without a time does not erase it. */
 export const newest = (at: Date, known: Date | null): Date => (known !== null && known > at ? known : at);
 
 /** Lower case, for comparing addresses; null if invalid. */
@@ -117,7 +117,7 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 export const readRecordId = (value: unknown): string | null => idIn(fieldsOf(value)['id']);
 
 /**
- * Identifies a membership without an id by its organization and user, because nobody has two there at a time. Ids are
+ * Identifies a membership without an id by its organization and user, because a user has at most one there at a time. Ids are
  * the provider's.
  */
 export const membershipIdOf = (organizationId: string, userId: string): string => `${organizationId}/${userId}`;

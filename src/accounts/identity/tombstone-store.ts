@@ -29,7 +29,7 @@ export const createTombstoneStore = (trx: Db) => {
 
 		/**
 		 * Whether a membership has ended: it was deleted, or a later one of the same person there was deleted, because
-		 * nobody has two at a time. Another id, or a later creation than the deleted one's, makes it a new one.
+		 * a user has at most one at a time. Another id, or a later creation than the deleted one's, makes it a new one.
 		 */
 		hasMembershipEnded: async ({id, organizationId, userId, createdAt}: ProviderMembership): Promise<boolean> => {
 			const rows = await run(

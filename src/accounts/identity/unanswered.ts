@@ -3,7 +3,7 @@ import {HttpError} from '../../platform/errors.ts';
 /** Whether a failed call may have been executed at the provider: 502, and not a refusal. */
 export const isUnanswered = (error: unknown): boolean => error instanceof HttpError && error.status === 502;
 
-/** Runs a call and undoes it if its outcome is unknown, so that nothing is half done. @throws the call's error. */
+/** Runs a call and undoes it if its outcome is unknown. @throws the call's error. */
 export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
 	call.catch(async (error: unknown) => {
 		if (isUnanswered(error)) {

@@ -52,7 +52,7 @@ export const createUserStore = (trx: Db) => {
 			await trx('users').where({id}).update({email: null, is_email_verified: false, updated_at: now});
 		},
 
-		/** Moves one row's memberships to another, whose own ones in the same organizations they replace, and removes the row. */
+		/** Moves a row's memberships to another row, replacing its memberships of the same organizations, and removes the first row. */
 		merge: async ({from, into}: {from: string; into: string}, now: Date): Promise<void> => {
 			await execute(
 				trx,

@@ -78,7 +78,7 @@ const finish = async (
 ): Promise<Organization> => {
 	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
 	if (membership === null) {
-		// The creator of an organization is its member as long as both exist.
+		// The creator of an organization is its member while both exist.
 		throw providerUnavailable();
 	}
 

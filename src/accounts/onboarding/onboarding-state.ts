@@ -54,7 +54,7 @@ const readSteps = async (db: Db, organizationId: string): Promise<Omit<Steps, 'p
 		),
 	);
 
-/** The progress of a person's onboarding (contract/portal 3). @throws 403, so that the frontend asks again. */
+/** The progress of a person's onboarding (contract/portal 3). @throws 403: the frontend then asks again. */
 export const readOnboardingState = async (services: FetchDeps & PlanDeps, signedIn: SignedIn) => {
 	const organization = await organizationOf(services, signedIn);
 	if (organization === null) {

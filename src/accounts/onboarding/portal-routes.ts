@@ -1,15 +1,47 @@
 import Joi from 'joi';
+import {FREE_PLAN} from '../../platform/config/plans.ts';
+import {inTransaction} from '../../platform/db/db.ts';
+import {billingFlowRequired, organizationNotFound, planAlreadySelected, required} from '../../platform/errors.ts';
 import {answerOf, flag} from '../../platform/http/answer.ts';
 import {limits} from '../../platform/limits/limits.ts';
+import type {Services} from '../../services.ts';
+import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {portalRoute, route} from '../auth/route.ts';
+import {requirePlanName} from '../billing/set-plan.ts';
 import {organizationAnswer, organizationName} from '../organizations/organization-schemas.ts';
-import {organizationJson} from '../organizations/organization-store.ts';
+import {createOrganizationStore, type Organization, organizationJson} from '../organizations/organization-store.ts';
+import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 import {planField} from '../plans/plan-field.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
 import {readOnboardingState} from './onboarding-state.ts';
-import {selectPlan} from './select-plan.ts';
 
-/** How far somebody who signed in has come (contract/portal 3). */
+/**
+ * Selects the free plan for an organization without a plan.
+ * @throws 400 for an unknown plan, 409 if a plan is selected, 422 USE_BILLING_FLOW for a paid plan.
+ */
+const selectPlan = (
+	services: PlanDeps & Pick<Services, 'db'>,
+	{organization: {id}, by, plan: name}: {organization: {id: string}; by: Caller; plan: string},
+): Promise<Organization> => {
+	const plan = requirePlanName(services.config.plans, name);
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const store = createOrganizationStore(trx);
+		const organization = required(await store.lock(id), organizationNotFound);
+		if (planOf(services, organization) !== null) {
+			throw planAlreadySelected();
+		}
+
+		if (plan !== FREE_PLAN) {
+			throw billingFlowRequired(plan ?? name);
+		}
+
+		await recordAudit(trx, now, by, organizationEntry('SELECT_PLAN', id, {plan}));
+		return (await store.update(id, {plan}, now)) ?? organization;
+	});
+};
+
+/** The onboarding progress of a signed-in person (contract/portal 3). */
 const onboardingAnswer = answerOf('OnboardingState', {
 	organization: organizationAnswer.allow(null),
 	planSelected: flag,

@@ -64,7 +64,7 @@ export const mirrorMemberships = async (
 
 /**
  * The orphan at the provider of an interrupted attempt like this one: an organization of this name that the user
- * created there and in which nobody else is.
+ * created there and without other members.
  */
 export const unfinishedOf = (
 	memberships: ProviderMembership[],

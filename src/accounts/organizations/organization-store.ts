@@ -16,7 +16,7 @@ export type Organization = {
 	name: string;
 	status: OrganizationStatus;
 	plan: string | null;
-	/** Until when the plan entitles; null: without an end (`billing/subscription.ts`). */
+	/** End of the entitlement by the plan; null: without an end (`billing/subscription.ts`). */
 	entitledUntil: Date | null;
 	contactEmail: string | null;
 	defaultDomainId: string | null;
@@ -60,7 +60,7 @@ export const createOrganizationStore = (db: Db) => {
 	return {
 		findById: (id: string) => first({id}),
 
-		/** As `findById`; its own columns stay what they are until the transaction ends. */
+		/** As `findById`; its own columns do not change until the transaction ends. */
 		lock: async (id: string): Promise<Organization | null> =>
 			(await db('organizations').where({id}).forNoKeyUpdate().first(organizationColumns.list)) ?? null,
 
@@ -90,7 +90,7 @@ export const createOrganizationStore = (db: Db) => {
 					.catch((error: unknown) => {
 						throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(organization.name)});
 					});
-				// No row: another organization has that orgKey, or had it and was deleted, so the next one is tried.
+				// No row: another organization has that orgKey, or had it and was deleted, so another one is generated.
 				if (inserted !== undefined) {
 					return inserted;
 				}
@@ -118,7 +118,7 @@ export const createOrganizationStore = (db: Db) => {
 			return changed ?? null;
 		},
 
-		/** Stores the name that our own call has set at the provider, so that the event of that call changes nothing. */
+		/** Stores the name that our own call has set at the provider: the event of that call then changes nothing. */
 		noteProviderName: async (id: string, {name, updatedAt}: {name: string; updatedAt: Date}): Promise<void> => {
 			await db('organizations')
 				.where({id})

@@ -13,7 +13,7 @@ import {featureNotAvailable, planNotSelected, quotaExceeded, required} from '../
 /** The data that determines an organization's current plan. */
 export type PlanDeps = {config: {plans: Plans}; clock: Clock; log: Logger};
 
-/** An organization's selected plan, and until when it is paid; null without an end. */
+/** An organization's selected plan, and the end of the paid time; null without an end. */
 export type Entitled = {plan: string | null; entitledUntil: Date | null};
 
 /**

@@ -1,4 +1,5 @@
-import {storedRoleOf} from '../../platform/config/roles.ts';
+import Joi from 'joi';
+import {type Role, storedRoleOf} from '../../platform/config/roles.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {
@@ -8,6 +9,7 @@ import {
 	organizationNotFound,
 	required,
 } from '../../platform/errors.ts';
+import {sizeFirst} from '../../platform/http/size-first.ts';
 import type {Services} from '../../services.ts';
 import {recordAudit} from '../audit/audit-log.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
@@ -15,9 +17,31 @@ import {bestEffort} from '../identity/resolve-role.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
-import {invitationJson, type NewInvitation} from './invitation.ts';
-import {createMemberStore} from './member-store.ts';
+import {createMemberStore, roleField} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
+
+export type NewInvitation = {email: string; role: Role};
+
+const email = sizeFirst
+	.string()
+	.email({tlds: false})
+	.max(320)
+	.custom((address: string) => address.toLowerCase())
+	.meta({schema: {description: 'Kept in lower case.'}});
+export const newInvitation = Joi.object<NewInvitation>({email: email.required(), role: roleField});
+
+/**
+ * In the API's form (contract/portal 1): the role in upper case like a member's, which accepting grants; the status as
+ * the provider spells it.
+ */
+export const invitationJson = ({id, email: address, role, status, createdAt, expiresAt}: ProviderInvitation) => ({
+	id,
+	email: address,
+	role: storedRoleOf(role),
+	status,
+	createdAt,
+	expiresAt,
+});
 
 /** The provider's largest page; limited plans never need more. */
 const ALL = 500;
@@ -97,8 +121,8 @@ const requireSeat = async (services: InviteDeps, {organization: {id}}: TeamChang
 };
 
 /**
- * Invites somebody; the provider sends the e-mail. A failure leaves no invitation.
- * @throws 402 without a plan or over its quota, 403 if somebody other than an owner invites an owner, or the provider's
+ * Invites a person; the provider sends the e-mail. A failure leaves no invitation.
+ * @throws 402 without a plan or over its quota, 403 if a member who is no owner invites an owner, or the provider's
  * refusal, 409 for a member or if an invitation is open, 502.
  */
 export const inviteMember = (

@@ -9,8 +9,7 @@ import type {ProviderMembership} from '../identity/provider-client.ts';
 import {membershipIdOf} from '../identity/provider-payloads.ts';
 import {confirmDeletion, undoIfUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {type Member, memberJson} from './member.ts';
-import {createMemberStore} from './member-store.ts';
+import {createMemberStore, type Member, memberJson} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
 
 type MemberDeps = MirrorDeps & Pick<Services, 'log' | 'provider'>;
@@ -61,7 +60,7 @@ const restoreRole = async (
 	}
 };
 
-/** Writes a role to the mirror with the time of our own call, so that no older event overrides it. */
+/** Writes a role to the mirror with the time of our own call: no older event overrides it. */
 const mirrorRole = (services: MirrorDeps, {organization, by, userId}: MemberChange, stamped: ProviderMembership) =>
 	inMirror(services, by, async (mirror) => {
 		const known = await createMembershipStore(mirror.trx).find(organization.id, userId);
@@ -72,7 +71,7 @@ const mirrorRole = (services: MirrorDeps, {organization, by, userId}: MemberChan
 /**
  * Changes a member's role: at the provider, which puts it into the next session token, and here. A failure leaves both
  * unchanged.
- * @throws 403 if somebody other than an owner makes or demotes an owner, 404, 409 for the last owner, 502.
+ * @throws 403 if a member who is no owner makes or demotes an owner, 404, 409 for the last owner, 502.
  */
 export const changeMemberRole = (services: MemberDeps, {role, ...change}: MemberChange & {role: Role}) =>
 	inTeam(services, change, async () => {

@@ -12,10 +12,9 @@ import {
 } from '../../platform/http/answer.ts';
 import {pageQuerySchema, uuidParam} from '../../platform/http/validate.ts';
 import {portalRoute} from '../auth/route.ts';
-import {newInvitation} from './invitation.ts';
-import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
-import {roleField} from './member.ts';
+import {inviteMember, listInvitations, newInvitation, revokeInvitation} from './invitation-operations.ts';
 import {changeMemberRole, listMembers, removeMember} from './member-operations.ts';
+import {roleField} from './member-store.ts';
 
 const role = Joi.valid('VIEWER', 'ANALYST', 'DEVELOPER', 'ADMIN', 'OWNER');
 
@@ -71,7 +70,7 @@ export const portalTeamRoutes = [
 	portalRoute({
 		method: 'POST',
 		path: '/team/invitations',
-		summary: 'Invite somebody',
+		summary: 'Invite a person',
 		refusals: [402, 409],
 		answer: invitationAnswer,
 		role: 'admin',

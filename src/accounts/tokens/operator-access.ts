@@ -23,7 +23,7 @@ export const isAdmin = (adminToken: string, authorization: string | undefined): 
 	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
 };
 
-/** No longer one is looked at: a JWT of a provider has some thousand characters. */
+/** Longer tokens are refused: a JWT of a provider has some thousand characters. */
 const MAX_LENGTH = 16_384;
 
 type Deps = Pick<Services, 'adminToken' | 'background' | 'clock' | 'db' | 'operatorProviders'>;
@@ -66,7 +66,7 @@ export const authenticateOperator = async (services: Deps, authorization: string
 	return services.operatorProviders.authenticate(token);
 };
 
-/** @throws 403 that names the scope, for an operator who lacks it. */
+/** @throws 403 with the scope's name, for an operator without it. */
 export const requireScope = ({scopes}: OperatorGrant, scope: Scope): void => {
 	if (scopes !== null && !includesScope(scopes, scope)) {
 		throw missingScope(scope);
@@ -74,8 +74,8 @@ export const requireScope = ({scopes}: OperatorGrant, scope: Scope): void => {
 };
 
 /**
- * What a route wants of an operator, in this order: the scope (403), then its organization, of which others are as if they
- * were not there (404). @param organization of the path; null: the route is of no organization.
+ * The requirements of a route on an operator, in this order: the scope (403), then its organization; any other one is
+ * not found (404). @param organization of the path; null: the route is of no organization.
  */
 export const requireGrant = (grant: OperatorGrant, scope: Scope | null, organization: string | null): void => {
 	if (scope === null) {

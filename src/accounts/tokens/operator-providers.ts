@@ -47,7 +47,7 @@ const meets = (wanted: string, value: string): boolean =>
 /** The first claim of a rule that does not match; null if all do. */
 const refusedClaim = (claims: JWTPayload, rule: OperatorRule): string | null => {
 	for (const [name, wanted] of Object.entries(rule.claims)) {
-		// Anybody may say to have an address that nobody has verified.
+		// An unverified address proves nothing.
 		const values = name === 'email' && claims['email_verified'] !== true ? [] : textsOf(claimOf(claims, name));
 		if (![wanted].flat().some((one) => values.some((value) => meets(one, value)))) {
 			return name;
@@ -66,7 +66,7 @@ const nameOf = (claims: JWTPayload): string => {
 	return cutText(name ?? 'unnamed', 200);
 };
 
-/** The issuer that a token says to be of, before anything of it is verified; null for what is no JWT. */
+/** The issuer that a token names, not verified yet; null if it is no JWT. */
 const issuerIn = (token: string): string | null => {
 	const parts = token.split('.');
 	if (parts.length !== 3) {
@@ -81,7 +81,7 @@ const issuerIn = (token: string): string | null => {
 	}
 };
 
-/** An operator: who it is in the audit log, and what it may do. */
+/** An operator: its actor in the audit log, and its grant. */
 export type Operator = {actor: Actor; grant: OperatorGrant};
 
 type OperatorProviders = {

@@ -1,12 +1,12 @@
-import type {JWTVerifyGetKey} from 'jose';
+import type {JWK, JWTVerifyGetKey} from 'jose';
 import type {Logger} from 'pino';
 import {type Clock, MINUTE_MS} from '../../platform/clock.ts';
 import {operatorProviderUnavailable} from '../../platform/errors.ts';
 import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 
-/** How often an unknown key id may make us ask, and after how long keys are read again. */
+/** Shortest time between two reads of the keys. */
 const COOLDOWN_MS = 30_000;
-/** The same while no keys are known yet: nobody could sign in for longer. */
+/** The same while no keys are known yet, when nobody can sign in. */
 const FIRST_COOLDOWN_MS = 1000;
 const FRESH_MS = 10 * MINUTE_MS;
 const TIMEOUT_MS = 5000;
@@ -23,8 +23,8 @@ const fetchJson = async (url: string): Promise<Record<string, unknown>> => {
 };
 
 /**
- * The keys of a provider by discovery (OpenID Connect Discovery 1.0, 4). They stay in use while the provider is away:
- * whose key is known is refused by nobody's outage.
+ * The keys of a provider by discovery (OpenID Connect Discovery 1.0, 4). Known keys stay in use while the provider is
+ * unavailable.
  */
 export const createProviderKeys = (issuer: string, clock: Clock, log: Logger) => {
 	let current: {at: number; get: JWTVerifyGetKey; ids: Set<string>} | null = null;
@@ -40,12 +40,10 @@ export const createProviderKeys = (issuer: string, clock: Clock, log: Logger) =>
 
 		const set = await fetchJson(String(about['jwks_uri']));
 		const {createLocalJWKSet} = await import('jose');
-		const keys = Array.isArray(set['keys']) ? (set['keys'] as Array<{kid?: string}>) : [];
-		current = {
-			at: clock.now().getTime(),
-			get: createLocalJWKSet(set as unknown as Parameters<typeof createLocalJWKSet>[0]),
-			ids: new Set(keys.flatMap(({kid}) => kid ?? [])),
-		};
+		const keys = set['keys'] as JWK[];
+		// It checks that they are keys.
+		const get = createLocalJWKSet({keys});
+		current = {at: clock.now().getTime(), get, ids: new Set(keys.flatMap(({kid}) => kid ?? []))};
 	};
 
 	/** One reading at a time, and none too soon after the last one. */
@@ -70,7 +68,7 @@ export const createProviderKeys = (issuer: string, clock: Clock, log: Logger) =>
 			if (current === null) {
 				await refreshIfPossible();
 			} else if (clock.now().getTime() - current.at > FRESH_MS) {
-				// Nobody waits for that: the known keys are used meanwhile.
+				// Not awaited: the known keys are used meanwhile.
 				void refreshIfPossible();
 			}
 

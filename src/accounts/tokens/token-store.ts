@@ -34,7 +34,7 @@ type TokenHolder = {
 	lastUsedOn: string | null;
 };
 
-// Read at each request, so that a revocation holds at the next one in every process: operators ask seldom.
+// Read at each request: a revocation takes effect at the next one in every process, and operators ask seldom.
 const byHash = (tokenHash: Buffer, now: Date) =>
 	prepared(
 		'find an operator token',
@@ -48,7 +48,7 @@ const byHash = (tokenHash: Buffer, now: Date) =>
 /** The number must only differ from our other advisory locks. */
 const TOKENS_LOCK = 7_201_008;
 
-/** Makes what is made and what is revoked wait for each other: no token is made by one whose revocation would miss it. */
+/** Serializes creations and revocations: a revocation must not miss a token that the revoked one is creating. */
 const holdTokens = (trx: Db) => execute(trx, sql`SELECT pg_advisory_xact_lock(${TOKENS_LOCK})`);
 
 type NewToken = Omit<OperatorToken, 'id' | 'lastUsedOn'> & {tokenHash: Buffer; madeBy: string | null};

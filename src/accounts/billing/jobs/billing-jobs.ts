@@ -8,7 +8,7 @@ import {endPeriods} from './end-periods.ts';
 
 /**
  * Cancels the subscriptions of suspended organizations at the end of their period (contract/billing 9). A failure is
- * tried again with the next run. An organization that is activated again can resume.
+ * retried in the next run. An organization that is activated again can resume.
  */
 export const cancelSuspended = async ({services, isStopping}: BillingRun): Promise<void> => {
 	const {db, log} = services;
@@ -30,7 +30,7 @@ export const cancelSuspended = async ({services, isStopping}: BillingRun): Promi
 
 /**
  * The jobs of billing, in order: unmatched events, inquiries, ends, renewals, refunds. Processes may run them at once:
- * leases separate organizations, and what may happen only once is claimed in the database.
+ * leases separate organizations, and the database is where a charge is claimed.
  */
 export const runBillingJobs = async (services: BillingServices, isStopping = () => false): Promise<void> => {
 	const run = {services, isStopping};

@@ -4,14 +4,14 @@ import {createOrganizationStore} from '../../organizations/organization-store.ts
 import {endSubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {BillingRun, BillingServices} from '../gateway.ts';
-import {RENEWED_HERE} from '../gateways.ts';
+import {RENEWED_HERE} from '../gateway.ts';
 import {isOver} from '../pay-renewal.ts';
 import {graceEnd, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {perOrganization} from './per-organization.ts';
 
 /**
- * Ends a subscription whose period is over. Its open attempts are superseded, so that a late payment does not revive it.
+ * Ends a subscription whose period is over. Its open attempts are superseded: a late payment does not revive it.
  */
 export const closeSubscription = (
 	{db, clock}: Pick<BillingServices, 'db' | 'clock'>,
@@ -28,7 +28,7 @@ export const closeSubscription = (
 		await endSubscription(trx, row, {by: systemCaller, now});
 	});
 
-/** Whose periods Oplink ends: also those of a gateway that was turned off. */
+/** The gateways whose periods Oplink ends, also while they are turned off. */
 const ENDED_HERE: Array<Subscription['gateway']> = ['MANUAL', RENEWED_HERE];
 const isEndedHere = (gateway: Subscription['gateway']): boolean => ENDED_HERE.includes(gateway);
 

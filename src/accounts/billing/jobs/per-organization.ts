@@ -4,11 +4,11 @@ import type {BillingRun} from '../gateway.ts';
 
 /**
  * Runs `work` for each organization under its billing lease; one whose lease is held is skipped. A failure is logged and
- * tried again with the next run.
+ * retried in the next run.
  */
 export const perOrganization = async (
 	{services, isStopping}: BillingRun,
-	what: string,
+	action: string,
 	organizationIds: readonly string[],
 	work: (organizationId: string) => Promise<void>,
 ): Promise<void> => {
@@ -20,7 +20,7 @@ export const perOrganization = async (
 		try {
 			await withLeaseIfFree(services, billingLease(organizationId), () => work(organizationId));
 		} catch (error) {
-			services.log.warn({err: error, organizationId}, `could not ${what}`);
+			services.log.warn({err: error, organizationId}, `could not ${action}`);
 		}
 	}
 };

@@ -141,7 +141,7 @@ const applyReversal = async (context: Context): Promise<Outcome> => {
 /** A declined payment. The customer may try again on Paymob's page; a charge of a saved card has failed. */
 const applyDecline = async ({trx, attempt, now}: Context): Promise<Outcome> => {
 	if (attempt.status !== 'OPEN') {
-		return ignored(`A try was declined; the attempt is ${attempt.status}.`);
+		return ignored(`A payment was declined; the attempt is ${attempt.status}.`);
 	}
 
 	const reason = 'The payment was declined.';

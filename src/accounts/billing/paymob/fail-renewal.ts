@@ -7,8 +7,8 @@ import {createSubscriptionStore, stateOf} from '../subscription-store.ts';
 import {isLastTry} from './renewal-schedule.ts';
 
 /**
- * Closes an open try that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the
- * last try (contract/billing 10).
+ * Closes an open attempt that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the
+ * last retry (contract/billing 10).
  */
 export const failCharge = async (
 	trx: Db,

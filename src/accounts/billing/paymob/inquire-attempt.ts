@@ -78,7 +78,7 @@ const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): Promise<
 };
 
 /**
- * Settles charges without an outcome, so that no card is charged twice.
+ * Settles charges without an outcome: no card may be charged twice.
  * @throws 409 while an outcome is unknown, 502 if Paymob cannot be asked.
  */
 export const settleCharges = async (paymob: Paymob, organizationId: string): Promise<void> => {

@@ -67,7 +67,7 @@ export const createPaymentReversalStore = (db: Db) => ({
 		return rows.map(toReversal);
 	},
 
-	/** Claims one for a try, until `nextTryAt`. @returns null if another process has it. */
+	/** Claims one for an attempt to refund, until `nextTryAt`. @returns null if another process has it. */
 	claim: async (transactionId: string, now: Date, nextTryAt: Date): Promise<PaymentReversal | null> => {
 		const [row]: Row[] = await db('payment_reversals')
 			.where({transaction_id: transactionId, status: 'PENDING'})

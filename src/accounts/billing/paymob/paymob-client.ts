@@ -15,7 +15,7 @@ type IntentionOrder = {
 	/** Minor units of EGP. */
 	amount: number;
 	title: string;
-	/** Must be new: it is unknown what Paymob does with a repeated one. */
+	/** Must be new: Paymob's handling of a repeated one is unknown. */
 	reference: string;
 	organizationId: string;
 	attemptId: string;

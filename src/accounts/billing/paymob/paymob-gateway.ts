@@ -15,7 +15,7 @@ const checkoutUrl = ({config}: Paymob, clientSecret: string): string => {
 	return url.href;
 };
 
-/** Paymob's page for an attempt. It expires after an hour, so that superseded ones end. */
+/** Paymob's page for an attempt. It expires after an hour, which ends superseded ones. */
 const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Payer): Promise<Checkout> => {
 	const integrationId = paymob.config.cardIntegrationId;
 	const order = await createOrder(paymob, attempt, {payer, integrationId, reference: attempt.id});

@@ -14,7 +14,7 @@ type CardCipher = {
 };
 
 /**
- * Without OPLINK_KEY_SECRET, Paymob's secret key encrypts cards. Either one decrypts, so that setting OPLINK_KEY_SECRET
+ * Without OPLINK_KEY_SECRET, Paymob's secret key encrypts cards. Either one decrypts: setting OPLINK_KEY_SECRET
  * later loses no card.
  */
 const createCardCipher = (keySecret: string | null, gatewaySecret: string, log: Logger): CardCipher => {

@@ -124,7 +124,7 @@ const decideTransaction = async (paymob: Paymob, transaction: PaymobTransaction)
 		: (trx: Db) => applyTransaction(paymob, trx, state ?? transaction);
 };
 
-/** Decides what an event changes, asking Paymob before the transaction. */
+/** Decides the change that an event makes, asking Paymob before the transaction. */
 const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type' | 'payload'>): Promise<Apply> => {
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(parseJson(payload));
@@ -144,7 +144,7 @@ const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type
 	return verdict('IGNORED', 'Subscriptions managed by the gateway are not used.');
 };
 
-/** Decides what an event changes, and records it. */
+/** Decides the change that an event makes, and records it. */
 export const recordPaymobEvent = async (
 	paymob: Paymob,
 	event: IncomingEvent,

@@ -17,7 +17,7 @@ import {nextStep} from './renewal-schedule.ts';
 
 type Renewal = {services: BillingServices; paymob: Paymob; organization: Organization; row: Subscription};
 
-/** A new try, on the scheduled plan if any, at its present price. Null if another process has made it. */
+/** A new attempt, on the scheduled plan if any, at its present price. Null if another process has made it. */
 const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number): Promise<BillingAttempt | null> => {
 	const {organizationId} = row;
 	const plan = planNamed(plans, row.scheduledPlan ?? row.plan) ?? '';
@@ -45,7 +45,7 @@ const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number)
 	);
 };
 
-/** The try failed: the row becomes PAST_DUE, or CANCELED with the last one. */
+/** The attempt failed: the row becomes PAST_DUE, or CANCELED with the last one. */
 const fail = async ({paymob: {db, clock, log}}: Renewal, attempt: BillingAttempt, reason: string): Promise<void> => {
 	const {organizationId, id: attemptId, retry} = attempt;
 	log.warn({organizationId, attemptId, retry}, `a renewal failed: ${reason}`);
@@ -53,7 +53,7 @@ const fail = async ({paymob: {db, clock, log}}: Renewal, attempt: BillingAttempt
 };
 
 /**
- * Charges the saved card for a try. Only a callback or an inquiry reports the payment. If Paymob does not answer, the try
+ * Charges the saved card for an attempt. Only a callback or an inquiry reports the payment. If Paymob does not answer, the attempt
  * has not failed: the next run continues it.
  */
 const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
@@ -70,7 +70,7 @@ const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> 
 };
 
 /**
- * Continues an open try. Charged, it waits for a callback or an inquiry (`inquireAttempts`) until the grace ends; not
+ * Continues an open attempt. Charged, it waits for a callback or an inquiry (`inquireAttempts`) until the grace ends; not
  * charged, after a crash or an outage, it is charged now.
  */
 const resume = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {

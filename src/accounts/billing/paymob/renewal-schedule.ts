@@ -11,20 +11,20 @@ const LAST_TRY = RETRY_DAYS.length;
 
 export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
 
-/** When try `number` is due: the first at the period's end, the others counted from the first failure. */
+/** The time at which retry `number` is due: the first at the period's end, the others counted from the first failure. */
 const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription): number =>
 	((number === 0 ? end : (pastDueAt ?? end))?.getTime() ?? Number.POSITIVE_INFINITY) +
 	(RETRY_DAYS[number - 1] ?? 0) * DAY_MS;
 
 type NextStep =
 	| {does: 'TRY'; number: number}
-	/** The outcome of an open try is to be found out. */
+	/** The outcome of an open attempt is to be found out. */
 	| {does: 'ASK'; attempt: BillingAttempt}
 	| {does: 'WAIT'}
 	| {does: 'END'};
 
 /**
- * The next step of a renewal whose period is over. Only the latest try that is due is made, so that a service that was
+ * The next step of a renewal whose period is over. Only the latest retry that is due is made: a service that was
  * down charges once and not four times. @param attempts all of the period, the customer's checkouts included.
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
@@ -39,7 +39,7 @@ export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[],
 
 	const isDue = (number: number) => dueAt(number, row) <= now.getTime();
 	if (tries.some(({status}) => status === 'REVIEW')) {
-		// A payment waits for review. Nothing is charged in addition; the subscription ends with the last try's date.
+		// A payment waits for review. Nothing is charged in addition; the subscription ends with the last retry's date.
 		return isDue(LAST_TRY) ? {does: 'END'} : {does: 'WAIT'};
 	}
 

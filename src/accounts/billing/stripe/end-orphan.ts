@@ -45,7 +45,7 @@ const isSettled = async (db: Db, organizationId: string, id: string): Promise<bo
 	);
 };
 
-/** A subscription that must not run, or was never used: why, and its attempt if the organization still exists. */
+/** A subscription that must not run, or was never used, with the reason, and its attempt if the organization still exists. */
 type Orphan = {why: string; organizationId: string | null; attemptId: string | null};
 
 const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscription): Promise<Orphan | null> => {
@@ -120,7 +120,7 @@ export const endOrphan = async (
 	return {...orphan, why};
 };
 
-/** Stores what `endOrphan` did, in the transaction that records the event. */
+/** Stores the outcome of `endOrphan`, in the transaction that records the event. */
 export const settleOrphan = async (trx: Db, {why, organizationId, attemptId}: Orphan, now: Date): Promise<Verdict> => {
 	if (organizationId !== null && attemptId !== null) {
 		await createAttemptStore(trx).update(organizationId, attemptId, {status: 'REVIEW', lastError: why}, now);

@@ -10,7 +10,7 @@ import {recordStripeInvoices, settleUpgrades} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
 import {byStripe, type Projection, stateFrom} from './subscription-state.ts';
 
-/** Updates the row of this subscription to what Stripe says. */
+/** Updates the row of this subscription to Stripe's state. */
 const project = async (
 	context: Projection,
 	row: Subscription,
@@ -43,7 +43,7 @@ const project = async (
 };
 
 /**
- * Writes what Stripe says of a subscription, in the caller's transaction with organization and row locked
+ * Writes Stripe's state of a subscription, in the caller's transaction with organization and row locked
  * (contract/billing 18): duplicates and any order of events end in the same row.
  * @param paid the invoices that prove its payment, the event's first.
  * @throws if the subscription has no attempt here: Stripe delivers the event again, and the log shows it.

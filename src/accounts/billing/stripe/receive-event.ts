@@ -77,7 +77,7 @@ const findPaid = async (
 /** `superseded` takes the checkouts to close at the gateway after the transaction. */
 type Target = {row: Subscription | null; organizationId: string; superseded: BillingAttempt[]};
 
-/** Decides what to write so that the row says what Stripe says. */
+/** Decides the write that makes the row equal to Stripe's subscription. */
 const syncSubscription = async (
 	deps: Deps,
 	{id, invoice, deleted}: Extract<Meaning, {kind: 'subscription'}>,
@@ -101,8 +101,8 @@ const syncSubscription = async (
 };
 
 /**
- * Decides what an event changes, asking Stripe before the transaction, and records it. The organization's billing lease
- * covers both, so that concurrent events and routes write in the order in which they read.
+ * Decides the change that an event makes, asking Stripe before the transaction, and records it. The organization's billing lease
+ * covers both: concurrent events and routes write in the order in which they read.
  * @throws 5xx if Stripe should deliver the event again.
  */
 export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: LedgerEntry): Promise<GatewayEvent> => {
@@ -125,7 +125,7 @@ export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: 
 	const recorded = await withLease(deps, billingLease(organizationId), async () =>
 		recordEvent(deps, entry, await syncSubscription(deps, meaning, {row, organizationId, superseded})),
 	);
-	// Otherwise what superseded them was rolled back.
+	// Otherwise the change that superseded them was rolled back.
 	if (recorded.outcome === 'APPLIED') {
 		closeSuperseded(deps, superseded);
 	}

@@ -8,7 +8,7 @@ import {ask, askOrRefusal} from './stripe-client.ts';
 
 type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
 
-/** With its library, whose settings tests change. */
+/** With its library: tests change its settings. */
 export type StripeGateway = CardGateway & {stripe: Stripe};
 
 const headerText = (value: string | string[] | undefined): string | undefined =>
