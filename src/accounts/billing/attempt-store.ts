@@ -66,6 +66,108 @@ const lastActivity = sql`GREATEST(created_at, charged_at, asked_at)`;
 /** A renewal's attempts are numbered from 0; from here on they are checkouts that the customer opened for it. */
 export const FIRST_CHECKOUT = 100;
 
+/**
+ * A new OPEN attempt, or null if the same attempt of a renewal exists: the index decides. @throws 404 if the organization
+ * was deleted meanwhile.
+ */
+const insertAttempt = async (db: Db, attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
+	const {organizationId, gateway, purpose, plan, currency, amount, priceId} = attempt;
+	const {periodStart = null, periodEnd = null, retry = 0} = attempt;
+	const [row] = await run<AttemptRow>(
+		db,
+		sql`INSERT INTO billing_attempts (id, organization_id, gateway, purpose, plan, currency, amount_minor, price_id,
+			period_start, period_end, retry, status, created_at, updated_at)
+		VALUES (${randomUUID()}, ${organizationId}, ${gateway}, ${purpose}, ${plan}, ${currency}, ${amount}, ${priceId},
+			${periodStart}, ${periodEnd}, ${retry}, 'OPEN', ${now}, ${now})
+		ON CONFLICT (organization_id, period_start, retry) WHERE purpose = 'RENEWAL' DO NOTHING
+		RETURNING ${columns.of('billing_attempts')}`,
+	).catch((error: unknown) => {
+		throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
+	});
+	return row === undefined ? null : toAttempt(row);
+};
+
+/**
+ * The organization's upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
+ * that plan whose answer was lost.
+ */
+const lockUpgrade = async (
+	db: Db,
+	organizationId: string,
+	{invoiceId, plan}: {invoiceId: string; plan: string | null},
+): Promise<BillingAttempt | null> => {
+	const [row] = await run<AttemptRow>(
+		db,
+		sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
+		WHERE organization_id = ${organizationId} AND gateway = 'GATEWAY_A' AND purpose = 'UPGRADE' AND status <> 'PAID'
+			AND (gateway_ref = ${invoiceId} OR (gateway_ref IS NULL AND plan = ${plan}))
+		ORDER BY gateway_ref NULLS LAST, created_at DESC LIMIT 1 FOR UPDATE`,
+	);
+	return row === undefined ? null : toAttempt(row);
+};
+
+/**
+ * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
+ * and superseded ones until their charge has an outcome, or the gateway was asked `lifeMinutes` after they were created.
+ */
+const listUnreported = async (
+	db: Db,
+	{before, lifeMinutes}: {before: Date; lifeMinutes: number},
+	limit: number,
+): Promise<BillingAttempt[]> => {
+	const rows = await run<AttemptRow>(
+		db,
+		sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
+		WHERE gateway = 'GATEWAY_B' AND ${lastActivity} <= ${before}
+			AND (status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+				OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ${lifeMinutes}))))
+		ORDER BY ${lastActivity} LIMIT ${limit}`,
+	);
+	return rows.map(toAttempt);
+};
+
+/** Closes the open attempts that `narrow` leaves. @returns those that were closed. */
+const supersede = async (
+	db: Db,
+	{organizationId, now}: {organizationId: string; now: Date},
+	narrow: (open: Knex.QueryBuilder) => void,
+): Promise<BillingAttempt[]> => {
+	const rows: AttemptRow[] = await db('billing_attempts')
+		.where({organization_id: organizationId, status: 'OPEN'})
+		.modify(narrow)
+		.update({status: 'SUPERSEDED', updated_at: now})
+		.returning(columns.list);
+	return rows.map(toAttempt);
+};
+
+/** Closes an open attempt unless a card was charged for it, because that may be paid nevertheless. */
+const closeUncharged = async (
+	db: Db,
+	{organizationId, id}: BillingAttempt,
+	{status, lastError}: {status: 'FAILED' | 'EXPIRED'; lastError: string},
+	now: Date,
+): Promise<void> => {
+	await db('billing_attempts')
+		.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+		.update({status, last_error: lastError, updated_at: now});
+};
+
+/**
+ * Stores that a saved card is being charged, and the order. @returns false if it was claimed before: the card must not
+ * be charged again.
+ */
+const claimCharge = async (
+	db: Db,
+	{organizationId, id}: BillingAttempt,
+	refs: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
+	now: Date,
+): Promise<boolean> => {
+	const count = await db('billing_attempts')
+		.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+		.update({...toColumns(refs), charged_at: now, updated_at: now});
+	return count > 0;
+};
+
 /** The statements on attempts, over a pool or a transaction. */
 export const createAttemptStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
@@ -75,39 +177,9 @@ export const createAttemptStore = (db: Db) => {
 	};
 	const list = async (query: Knex.QueryBuilder): Promise<BillingAttempt[]> =>
 		((await query.select(columns.list)) as AttemptRow[]).map(toAttempt);
-	const supersede = async (
-		{organizationId, now}: {organizationId: string; now: Date},
-		narrow: (open: Knex.QueryBuilder) => void,
-	): Promise<BillingAttempt[]> => {
-		const rows: AttemptRow[] = await db('billing_attempts')
-			.where({organization_id: organizationId, status: 'OPEN'})
-			.modify(narrow)
-			.update({status: 'SUPERSEDED', updated_at: now})
-			.returning(columns.list);
-		return rows.map(toAttempt);
-	};
 
 	return {
-		/**
-		 * A new OPEN attempt, or null if the same attempt of a renewal exists: the index decides. @throws 404 if the organization
-		 * was deleted meanwhile.
-		 */
-		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
-			const {organizationId, gateway, purpose, plan, currency, amount, priceId} = attempt;
-			const {periodStart = null, periodEnd = null, retry = 0} = attempt;
-			const [row] = await run<AttemptRow>(
-				db,
-				sql`INSERT INTO billing_attempts (id, organization_id, gateway, purpose, plan, currency, amount_minor, price_id,
-					period_start, period_end, retry, status, created_at, updated_at)
-				VALUES (${randomUUID()}, ${organizationId}, ${gateway}, ${purpose}, ${plan}, ${currency}, ${amount}, ${priceId},
-					${periodStart}, ${periodEnd}, ${retry}, 'OPEN', ${now}, ${now})
-				ON CONFLICT (organization_id, period_start, retry) WHERE purpose = 'RENEWAL' DO NOTHING
-				RETURNING ${columns.of('billing_attempts')}`,
-			).catch((error: unknown) => {
-				throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
-			});
-			return row === undefined ? null : toAttempt(row);
-		},
+		insert: (attempt: NewAttempt, now: Date) => insertAttempt(db, attempt, now),
 
 		find: (organizationId: string, id: string) => first({organization_id: organizationId, id}),
 
@@ -116,23 +188,8 @@ export const createAttemptStore = (db: Db) => {
 		/** Finds the owner of an event before anything is locked. */
 		findByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}),
 		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
-		/**
-		 * The organization's upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
-		 * that plan whose answer was lost.
-		 */
-		lockUpgrade: async (
-			organizationId: string,
-			{invoiceId, plan}: {invoiceId: string; plan: string | null},
-		): Promise<BillingAttempt | null> => {
-			const [row] = await run<AttemptRow>(
-				db,
-				sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
-				WHERE organization_id = ${organizationId} AND gateway = 'GATEWAY_A' AND purpose = 'UPGRADE' AND status <> 'PAID'
-					AND (gateway_ref = ${invoiceId} OR (gateway_ref IS NULL AND plan = ${plan}))
-				ORDER BY gateway_ref NULLS LAST, created_at DESC LIMIT 1 FOR UPDATE`,
-			);
-			return row === undefined ? null : toAttempt(row);
-		},
+		lockUpgrade: (organizationId: string, invoice: {invoiceId: string; plan: string | null}) =>
+			lockUpgrade(db, organizationId, invoice),
 		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
 
 		update: async (organizationId: string, id: string, changes: AttemptChanges, now: Date): Promise<void> => {
@@ -143,7 +200,7 @@ export const createAttemptStore = (db: Db) => {
 
 		/** Closes every other open checkout of the organization. @returns those that were closed. */
 		supersedeOpen: (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> =>
-			supersede({organizationId, now}, (open) => {
+			supersede(db, {organizationId, now}, (open) => {
 				open.whereNot({purpose: 'RENEWAL'});
 				if (except !== null) {
 					open.whereNot({id: except});
@@ -152,18 +209,10 @@ export const createAttemptStore = (db: Db) => {
 
 		/** Closes all open attempts, renewals included: the subscription has ended. @returns those that were closed. */
 		supersedeAll: (organizationId: string, now: Date): Promise<BillingAttempt[]> =>
-			supersede({organizationId, now}, () => {}),
+			supersede(db, {organizationId, now}, () => {}),
 
-		/** Closes an open attempt unless a card was charged for it, because that may be paid nevertheless. */
-		closeUncharged: async (
-			{organizationId, id}: BillingAttempt,
-			{status, lastError}: {status: 'FAILED' | 'EXPIRED'; lastError: string},
-			now: Date,
-		): Promise<void> => {
-			await db('billing_attempts')
-				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
-				.update({status, last_error: lastError, updated_at: now});
-		},
+		closeUncharged: (attempt: BillingAttempt, end: {status: 'FAILED' | 'EXPIRED'; lastError: string}, now: Date) =>
+			closeUncharged(db, attempt, end, now),
 
 		/** The attempts of one renewal, first to last. */
 		listRenewal: (organizationId: string, periodStart: Date) =>
@@ -173,20 +222,8 @@ export const createAttemptStore = (db: Db) => {
 					.orderBy('retry'),
 			),
 
-		/**
-		 * Stores that a saved card is being charged, and for which order. @returns false if it was claimed before: the card
-		 * must not be charged again.
-		 */
-		claimCharge: async (
-			{organizationId, id}: BillingAttempt,
-			refs: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
-			now: Date,
-		): Promise<boolean> => {
-			const count = await db('billing_attempts')
-				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
-				.update({...toColumns(refs), charged_at: now, updated_at: now});
-			return count > 0;
-		},
+		claimCharge: (attempt: BillingAttempt, refs: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>, now: Date) =>
+			claimCharge(db, attempt, refs, now),
 
 		/** The organization's charges without an outcome, oldest first. */
 		listUnanswered: (organizationId: string) =>
@@ -204,23 +241,6 @@ export const createAttemptStore = (db: Db) => {
 				.update({asked_at: now, updated_at: now});
 		},
 
-		/**
-		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
-		 * and superseded ones until their charge has an outcome, or the gateway was asked `lifeMinutes` after they were created.
-		 */
-		listUnreported: async (
-			{before, lifeMinutes}: {before: Date; lifeMinutes: number},
-			limit: number,
-		): Promise<BillingAttempt[]> => {
-			const rows = await run<AttemptRow>(
-				db,
-				sql`SELECT ${columns.of('billing_attempts')} FROM billing_attempts
-				WHERE gateway = 'GATEWAY_B' AND ${lastActivity} <= ${before}
-					AND (status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
-						OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ${lifeMinutes}))))
-				ORDER BY ${lastActivity} LIMIT ${limit}`,
-			);
-			return rows.map(toAttempt);
-		},
+		listUnreported: (age: {before: Date; lifeMinutes: number}, limit: number) => listUnreported(db, age, limit),
 	};
 };

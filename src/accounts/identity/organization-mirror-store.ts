@@ -19,11 +19,58 @@ const recordColumns: Columns<ProviderRecord> = columnsOf('provider_name, provide
 
 const isNameInUse = (error: unknown): boolean => violatedConstraint(error) === 'organizations_name_key';
 
+type NewState = Pick<Organization, 'status'> & {providerUpdatedAt: Date | null; mayShareName: boolean};
+
+/**
+ * In a savepoint first: a name that is in use leaves the transaction as it was.
+ * @throws 409 if the name is in use, unless it may be shared.
+ */
+const insert = async (
+	trx: Db,
+	organization: ProviderOrganization,
+	{status, providerUpdatedAt, mayShareName}: NewState,
+	now: Date,
+): Promise<Organization> => {
+	const insertWith = (db: Db, sharesName: boolean) =>
+		createOrganizationStore(db).insert({name: organization.name, contactEmail: null}, now, {
+			clerk_org_id: organization.id,
+			status,
+			provider_name: organization.name,
+			provider_updated_at: providerUpdatedAt,
+			shares_name: sharesName,
+		});
+	if (!mayShareName) {
+		return insertWith(trx, false);
+	}
+
+	try {
+		return await inTransaction(trx, (savepoint) => insertWith(savepoint, false));
+	} catch (error) {
+		// The store has translated the violation into a 409.
+		if ((error as {status?: unknown}).status !== 409) {
+			throw error;
+		}
+
+		return insertWith(trx, true);
+	}
+};
+
+/** Stores the provider's name, even if another organization has it. */
+const rename = async (trx: Db, {id, name, now}: {id: string; name: string; now: Date}): Promise<void> => {
+	const renameWith = async (db: Db, sharesName: boolean) => {
+		await db('organizations').where({id}).update({name, provider_name: name, shares_name: sharesName, updated_at: now});
+	};
+	await inTransaction(trx, (savepoint) => renameWith(savepoint, false)).catch((error: unknown) => {
+		if (!isNameInUse(error)) {
+			throw error;
+		}
+
+		return renameWith(trx, true);
+	});
+};
+
 /** The statements that mirror organizations, in a transaction of the mirror. Ids named `clerk…` are the provider's. */
 export const createOrganizationMirrorStore = (trx: Db) => {
-	/** In a savepoint: a name that is in use leaves the transaction as it was. */
-	const attempt = <T>(work: (savepoint: Db) => Promise<T>): Promise<T> => inTransaction(trx, work);
-
 	return {
 		/** The row stays as it is until the transaction ends. */
 		lock: async (clerkOrgId: string): Promise<MirroredOrganization | null> =>
@@ -32,58 +79,9 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				.forNoKeyUpdate()
 				.first([...organizationColumns.list, ...recordColumns.list])) ?? null,
 
-		/** @throws 409 where the name is in use, unless it may be shared. */
-		insert: async (
-			organization: ProviderOrganization,
-			{
-				status,
-				providerUpdatedAt,
-				mayShareName,
-			}: Pick<Organization, 'status'> & {
-				providerUpdatedAt: Date | null;
-				mayShareName: boolean;
-			},
-			now: Date,
-		): Promise<Organization> => {
-			const insert = (db: Db, sharesName: boolean) =>
-				createOrganizationStore(db).insert({name: organization.name, contactEmail: null}, now, {
-					clerk_org_id: organization.id,
-					status,
-					provider_name: organization.name,
-					provider_updated_at: providerUpdatedAt,
-					shares_name: sharesName,
-				});
-			if (!mayShareName) {
-				return insert(trx, false);
-			}
+		insert: (organization: ProviderOrganization, state: NewState, now: Date) => insert(trx, organization, state, now),
 
-			try {
-				return await attempt((savepoint) => insert(savepoint, false));
-			} catch (error) {
-				// The store has translated the violation into a 409.
-				if ((error as {status?: unknown}).status !== 409) {
-					throw error;
-				}
-
-				return insert(trx, true);
-			}
-		},
-
-		/** The provider's name, also where another organization has it. */
-		rename: async (id: string, name: string, now: Date): Promise<void> => {
-			const rename = async (db: Db, sharesName: boolean) => {
-				await db('organizations')
-					.where({id})
-					.update({name, provider_name: name, shares_name: sharesName, updated_at: now});
-			};
-			await attempt((savepoint) => rename(savepoint, false)).catch((error: unknown) => {
-				if (!isNameInUse(error)) {
-					throw error;
-				}
-
-				return rename(trx, true);
-			});
-		},
+		rename: (id: string, name: string, now: Date) => rename(trx, {id, name, now}),
 
 		setProviderUpdatedAt: async (id: string, at: Date): Promise<void> => {
 			await trx('organizations').where({id}).update({provider_updated_at: at});

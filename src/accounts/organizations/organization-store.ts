@@ -52,6 +52,50 @@ export type OrganizationChanges = Partial<
 	Pick<Organization, 'name' | 'contactEmail' | 'status' | 'plan' | 'entitledUntil' | 'defaultDomainId'>
 >;
 
+/** The changed organization, or null without one. @throws 409 where the name is in use. */
+const updateOrganization = async (
+	db: Db,
+	id: string,
+	changes: OrganizationChanges,
+	now: Date,
+): Promise<Organization | null> => {
+	const {name} = changes;
+	const assignments = Object.entries(toColumns({...changes, updatedAt: now})).map(
+		([column, value]) => sql`${identifier(column)} = ${value}`,
+	);
+	if (name !== undefined) {
+		// A name that is given here is one of its own, even if another organization already had the provider's.
+		assignments.push(sql`shares_name = (shares_name AND lower(name) = lower(${name}))`);
+	}
+
+	const [changed] = await run<Organization>(
+		db,
+		sql`UPDATE organizations SET ${joined(assignments)} WHERE id = ${id}
+		RETURNING ${organizationColumns.of('organizations')}`,
+	).catch((error: unknown) => {
+		throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(name ?? '')});
+	});
+	return changed ?? null;
+};
+
+type OrganizationQuery = PageQuery & {q?: string; owns?: string};
+
+const listOrganizations = (db: Db, {q, owns, ...page}: OrganizationQuery): Promise<Page<Organization>> => {
+	const conditions = [
+		q === undefined ? null : sql`(strpos(lower(name), lower(${q})) > 0 OR org_key = ${q})`,
+		owns === undefined ? null : sql`id IN (${ownersOf(owns)})`,
+	].filter((condition) => condition !== null);
+	return readSqlPage(
+		db,
+		{
+			columns: organizationColumns.of('organizations'),
+			from: sql`organizations WHERE ${joined([sql`true`, ...conditions], ' AND ')}`,
+			order: sql`created_at DESC, id DESC`,
+		},
+		page,
+	);
+};
+
 /** The statements on organizations, over a pool or a transaction. */
 export const createOrganizationStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>): Promise<Organization | null> =>
@@ -97,26 +141,7 @@ export const createOrganizationStore = (db: Db) => {
 			}
 		},
 
-		/** The changed organization, or null without one. @throws 409 where the name is in use. */
-		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
-			const {name} = changes;
-			const assignments = Object.entries(toColumns({...changes, updatedAt: now})).map(
-				([column, value]) => sql`${identifier(column)} = ${value}`,
-			);
-			if (name !== undefined) {
-				// A name that is given here is one of its own, even if another organization already had the provider's.
-				assignments.push(sql`shares_name = (shares_name AND lower(name) = lower(${name}))`);
-			}
-
-			const [changed] = await run<Organization>(
-				db,
-				sql`UPDATE organizations SET ${joined(assignments)} WHERE id = ${id}
-				RETURNING ${organizationColumns.of('organizations')}`,
-			).catch((error: unknown) => {
-				throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(name ?? '')});
-			});
-			return changed ?? null;
-		},
+		update: (id: string, changes: OrganizationChanges, now: Date) => updateOrganization(db, id, changes, now),
 
 		/** Stores the name that our own call has set at the provider: the event of that call then changes nothing. */
 		noteProviderName: async (id: string, {name, updatedAt}: {name: string; updatedAt: Date}): Promise<void> => {
@@ -129,20 +154,6 @@ export const createOrganizationStore = (db: Db) => {
 		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
 		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
 
-		list: ({q, owns, ...page}: PageQuery & {q?: string; owns?: string}): Promise<Page<Organization>> => {
-			const conditions = [
-				q === undefined ? null : sql`(strpos(lower(name), lower(${q})) > 0 OR org_key = ${q})`,
-				owns === undefined ? null : sql`id IN (${ownersOf(owns)})`,
-			].filter((condition) => condition !== null);
-			return readSqlPage(
-				db,
-				{
-					columns: organizationColumns.of('organizations'),
-					from: sql`organizations WHERE ${joined([sql`true`, ...conditions], ' AND ')}`,
-					order: sql`created_at DESC, id DESC`,
-				},
-				page,
-			);
-		},
+		list: (query: OrganizationQuery) => listOrganizations(db, query),
 	};
 };

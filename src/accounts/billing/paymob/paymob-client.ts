@@ -50,103 +50,117 @@ const readIntention = (body: unknown): Intention | null => {
 	return read.orderId === '' || read.clientSecret === '' ? null : read;
 };
 
-/**
- * The calls to Paymob (contract/billing 19). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
- * answer, unless stated otherwise. Charges are never retried here.
- */
-export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {
-	const send = createPaymobHttp({apiUrl: config.apiUrl, log});
-	const secret = `Token ${config.secretKey}`;
+const intentionBody = (order: IntentionOrder): object => {
+	const {amount, title, payer, reference, attemptId} = order;
+	return {
+		amount,
+		currency: 'EGP',
+		payment_methods: [Number(order.integrationId)],
+		items: [{name: cutText(title, 50), amount, description: title, quantity: 1}],
+		billing_data: {
+			first_name: cutText(payer.name, 50) || UNKNOWN,
+			last_name: UNKNOWN,
+			email: payer.email ?? UNKNOWN,
+			phone_number: UNKNOWN,
+		},
+		special_reference: reference,
+		extras: {orgId: order.organizationId, attemptId},
+		expiration: order.expirationSeconds,
+		notification_url: order.notificationUrl,
+		redirection_url: order.returnUrl,
+	};
+};
+
+/** Requests to Paymob, with its secret key or, for inquiries, a token that is kept until it ends. */
+class PaymobRequests {
+	readonly send: ReturnType<typeof createPaymobHttp>;
+	readonly secret: string;
+	readonly #apiKey: string | null;
+	readonly #clock: Clock;
+	#bearer: {token: string; until: Date} | null = null;
+
+	constructor({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) {
+		this.send = createPaymobHttp({apiUrl: config.apiUrl, log});
+		this.secret = `Token ${config.secretKey}`;
+		this.#apiKey = config.apiKey;
+		this.#clock = clock;
+	}
 
 	/** @throws 502 without an answer that `accepts` allows. */
-	const ask = async (
-		call: PaymobCall,
-		accepts: (answer: PaymobAnswer) => boolean = isSuccess,
-	): Promise<PaymobAnswer> => {
-		const answer = await send(call);
+	async ask(call: PaymobCall, accepts: (answer: PaymobAnswer) => boolean = isSuccess): Promise<PaymobAnswer> {
+		const answer = await this.send(call);
 		if (answer === null || !accepts(answer)) {
 			throw gatewayFailed(new Error(`Paymob: ${call.path} ${answer?.status ?? 'no answer'}`));
 		}
 
 		return answer;
-	};
-
-	let bearer: {token: string; until: Date} | null = null;
-	const bearerToken = async (): Promise<string> => {
-		const now = clock.now();
-		if (bearer === null || bearer.until <= now) {
-			if (config.apiKey === null) {
-				throw gatewayFailed(new Error('Paymob: PAYMOB_API_KEY is not set, so payments cannot be queried'));
-			}
-
-			const {body} = await ask({
-				method: 'POST',
-				path: '/api/auth/tokens',
-				authorization: null,
-				body: {api_key: config.apiKey},
-			});
-			bearer = {token: textOf(fieldsOf(body).token), until: new Date(now.getTime() + TOKEN_MINUTES * 60_000)};
-		}
-
-		return bearer.token;
-	};
+	}
 
 	/** An inquiry, with a new token if Paymob rejects the present one. @returns null for a 404. */
-	const inquire = async (callWith: (token: string) => PaymobCall): Promise<unknown> => {
+	async inquire(callWith: (token: string) => PaymobCall): Promise<unknown> {
 		const accepts = (answer: PaymobAnswer) => isSuccess(answer) || [401, 404].includes(answer.status);
-		const first = await ask(callWith(await bearerToken()), accepts);
-		if (first.status === 401) {
-			bearer = null;
+		let answer = await this.ask(callWith(await this.#bearerToken()), accepts);
+		if (answer.status === 401) {
+			this.#bearer = null;
+			answer = await this.ask(callWith(await this.#bearerToken()), accepts);
 		}
 
-		const answer = first.status === 401 ? await ask(callWith(await bearerToken()), accepts) : first;
 		if (answer.status === 401) {
 			throw gatewayFailed(new Error('Paymob rejected the API key'));
 		}
 
 		return answer.status === 404 ? null : answer.body;
-	};
+	}
 
-	const undo = async (path: string, body: object): Promise<boolean> => {
-		const answer = await ask(
-			{method: 'POST', path, authorization: secret, body},
-			(one) => isSuccess(one) || isRefusal(one),
-		);
+	/** Voids or refunds. @returns false if Paymob refuses. */
+	async undo(path: string, body: object): Promise<boolean> {
+		const call = {method: 'POST', path, authorization: this.secret, body} as const;
+		const answer = await this.ask(call, (one) => isSuccess(one) || isRefusal(one));
 		const {success} = unwrapped(answer.body);
 		return isSuccess(answer) && success !== false;
-	};
+	}
+
+	async #bearerToken(): Promise<string> {
+		const now = this.#clock.now();
+		if (this.#bearer === null || this.#bearer.until <= now) {
+			if (this.#apiKey === null) {
+				throw gatewayFailed(new Error('Paymob: PAYMOB_API_KEY is not set, so payments cannot be queried'));
+			}
+
+			const {body} = await this.ask({
+				method: 'POST',
+				path: '/api/auth/tokens',
+				authorization: null,
+				body: {api_key: this.#apiKey},
+			});
+			this.#bearer = {token: textOf(fieldsOf(body).token), until: new Date(now.getTime() + TOKEN_MINUTES * 60_000)};
+		}
+
+		return this.#bearer.token;
+	}
+}
+
+/**
+ * The calls to Paymob (contract/billing 19). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
+ * answer, unless stated otherwise. Charges are never retried here.
+ */
+export const createPaymobClient = (given: {config: PaymobConfig; clock: Clock; log: Logger}) => {
+	const paymob = new PaymobRequests(given);
 
 	return {
 		createIntention: async (order: IntentionOrder): Promise<Intention> => {
-			const {amount, title, payer, reference, attemptId} = order;
-			const {body} = await ask({
+			const {body} = await paymob.ask({
 				method: 'POST',
 				path: '/v1/intention/',
-				authorization: secret,
-				body: {
-					amount,
-					currency: 'EGP',
-					payment_methods: [Number(order.integrationId)],
-					items: [{name: cutText(title, 50), amount, description: title, quantity: 1}],
-					billing_data: {
-						first_name: cutText(payer.name, 50) || UNKNOWN,
-						last_name: UNKNOWN,
-						email: payer.email ?? UNKNOWN,
-						phone_number: UNKNOWN,
-					},
-					special_reference: reference,
-					extras: {orgId: order.organizationId, attemptId},
-					expiration: order.expirationSeconds,
-					notification_url: order.notificationUrl,
-					redirection_url: order.returnUrl,
-				},
+				authorization: paymob.secret,
+				body: intentionBody(order),
 			});
 			return required(readIntention(body), () => gatewayFailed(new Error('Paymob: an intention without an order')));
 		},
 
 		/** Charges a saved card. It never throws. */
 		pay: async (paymentKey: string, token: string): Promise<PayOutcome> => {
-			const answer = await send({
+			const answer = await paymob.send({
 				method: 'POST',
 				path: '/api/acceptance/payments/pay',
 				authorization: null,
@@ -166,15 +180,15 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 
 		/** Voids a payment on its day. @returns false if Paymob refuses. */
 		void: (transactionId: string): Promise<boolean> =>
-			undo('/api/acceptance/void_refund/void', {transaction_id: Number(transactionId)}),
+			paymob.undo('/api/acceptance/void_refund/void', {transaction_id: Number(transactionId)}),
 
 		/** Refunds a payment. @param amount minor units. @returns false if Paymob refuses. */
 		refund: (transactionId: string, amount: number): Promise<boolean> =>
-			undo('/api/acceptance/void_refund/refund', {transaction_id: Number(transactionId), amount_cents: amount}),
+			paymob.undo('/api/acceptance/void_refund/refund', {transaction_id: Number(transactionId), amount_cents: amount}),
 
 		/** The latest transaction of an order in the shape of a callback; null if there is none. */
 		latestOfOrder: async (orderId: string): Promise<unknown> => {
-			const body = await inquire((token) => ({
+			const body = await paymob.inquire((token) => ({
 				method: 'POST',
 				path: '/api/ecommerce/orders/transaction_inquiry',
 				authorization: `Bearer ${token}`,
@@ -185,7 +199,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 
 		/** The present state of a transaction; null if it does not exist. */
 		transaction: async (id: string): Promise<unknown> => {
-			const body = await inquire((token) => ({
+			const body = await paymob.inquire((token) => ({
 				method: 'GET',
 				path: `/api/acceptance/transactions/${encodeURIComponent(id)}`,
 				authorization: `Bearer ${token}`,
@@ -195,13 +209,13 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 
 		/** The cards saved with an order, in the shape of callbacks. */
 		cardsOfOrder: async (orderId: string): Promise<unknown[]> => {
-			const body = await inquire((token) => ({
+			const body = await paymob.inquire((token) => ({
 				method: 'POST',
 				path: '/api/acceptance/order_card_tokens',
 				authorization: `Bearer ${token}`,
 				body: {auth_token: token, order_id: Number(orderId)},
 			}));
-			return Array.isArray(body) ? (body as unknown[]).map(unwrapped) : [];
+			return Array.isArray(body) ? body.map(unwrapped) : [];
 		},
 	};
 };
