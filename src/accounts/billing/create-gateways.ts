@@ -5,7 +5,7 @@ import {createPaymobGateway} from './paymob/paymob-gateway.ts';
 import {createStripe} from './stripe/stripe-client.ts';
 import {createStripeGateway} from './stripe/stripe-gateway.ts';
 
-/** The gateways that are configured. @param deps.publicUrl where they send their events. */
+/** The configured gateways. @param deps.publicUrl receives their events. */
 export const createGateways = (
 	deps: Pick<Paymob, 'db' | 'clock' | 'log'> & {config: Config; publicUrl: string},
 ): Gateways => {

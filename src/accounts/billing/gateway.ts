@@ -16,7 +16,7 @@ export type Payer = {
 	organizationId: string;
 	name: string;
 	email: string | null;
-	/** The gateway's id of the organization; null before the first checkout, and where it knows no customers. */
+	/** The gateway's id of the organization; null before the first checkout, and for a gateway without customers. */
 	customerId: string | null;
 };
 
@@ -54,7 +54,7 @@ export type Renewals = {
  */
 export type Gateway = {
 	name: GatewayName;
-	/** The gateway's own price of a plan; null where it has none. */
+	/** The gateway's own price of a plan; null if it has none. */
 	priceOf(plan: Plan): string | null;
 	/** Takes a request of the gateway. @throws 400 for an invalid signature; 5xx if it is to be sent again. */
 	receive(services: BillingServices & {metrics: Metrics}, request: GatewayRequest): Promise<void>;

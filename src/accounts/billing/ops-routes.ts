@@ -15,7 +15,7 @@ const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null
 
 type PlanChange = {orgId: string; plan: string | null; by: Caller};
 
-/** The organization on its new plan, with its subscription, which is null where it never had one. */
+/** The organization on its new plan, with its subscription; null if it never had one. */
 const setPlanByOps = async (services: BillingServices, {orgId, plan, by}: PlanChange) => {
 	const named = await requireOrganization(services, orgId);
 	const organization = await setOrganizationPlan(services, {organization: named, by, plan});

@@ -63,7 +63,7 @@ export const createSubscriptionStore = (db: Db) => {
 
 		/**
 		 * The organization's row, locked after the organization itself. All writes of billing begin here, which excludes
-		 * deadlocks and gives organizations without a row a lock as well.
+		 * deadlocks and gives organizations without a row a lock, too.
 		 */
 		lockOf: async (organizationId: string): Promise<Subscription | null> => {
 			await db('organizations').where({id: organizationId}).forNoKeyUpdate().select('id');

@@ -9,7 +9,7 @@ export type MirroredMember = {
 	organizationId: string;
 	userId: string;
 	role: StoredRole;
-	/** The provider's membership; null where it named none. */
+	/** The provider's membership; null if it named none. */
 	clerkMembershipId: string | null;
 	providerCreatedAt: Date | null;
 	providerUpdatedAt: Date | null;

@@ -6,7 +6,7 @@ import type {ProviderOrganization} from './provider-payloads.ts';
 
 type ProviderRecord = {
 	providerName: string | null;
-	/** Null where it is known from a membership alone. */
+	/** Null if the organization is known from a membership alone. */
 	providerUpdatedAt: Date | null;
 	/** Whether another organization has the same name. */
 	sharesName: boolean;

@@ -10,7 +10,7 @@ const PATIENCE_MS = 4000;
 /** The result of `work` within the timeout; null if it fails or takes longer, with a log line. */
 export const bestEffort = async <T>(
 	{log}: Pick<Services, 'log'>,
-	what: string,
+	action: string,
 	work: Promise<T>,
 ): Promise<T | null> => {
 	const patience = new AbortController();
@@ -20,7 +20,7 @@ export const bestEffort = async <T>(
 	try {
 		return await Promise.race([work, tooLate]);
 	} catch (error) {
-		log.warn({err: error}, `could not ${what}`);
+		log.warn({err: error}, `could not ${action}`);
 		return null;
 	} finally {
 		patience.abort();
@@ -52,7 +52,7 @@ const isCreator = async (
 ) => {
 	const createdBy =
 		organization?.createdBy ??
-		(await bestEffort(services, 'read who created an organization', services.provider.getOrganization(organizationId)))
+		(await bestEffort(services, 'read the creator of an organization', services.provider.getOrganization(organizationId)))
 			?.createdBy;
 	return createdBy === userId;
 };

@@ -12,7 +12,7 @@ export type MirroredUser = {
 	isEmailVerified: boolean;
 	name: string;
 	lastLoginAt: Date | null;
-	/** Null where the user is known from a membership alone. */
+	/** Null if the user is known from a membership alone. */
 	providerUpdatedAt: Date | null;
 };
 type Values = Omit<MirroredUser, 'id'>;

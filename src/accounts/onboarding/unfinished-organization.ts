@@ -48,7 +48,7 @@ export const readMemberships = async (services: OnboardingDeps, userId: string):
 	return kept;
 };
 
-/** Mirrors the user's memberships from the provider where no event has arrived yet. */
+/** Mirrors the user's memberships from the provider if no event has arrived yet. */
 export const mirrorMemberships = async (
 	services: OnboardingDeps,
 	{session: {userId}, by}: SignedIn,

@@ -52,7 +52,7 @@ export type OrganizationChanges = Partial<
 	Pick<Organization, 'name' | 'contactEmail' | 'status' | 'plan' | 'entitledUntil' | 'defaultDomainId'>
 >;
 
-/** The changed organization, or null without one. @throws 409 where the name is in use. */
+/** The changed organization, or null without one. @throws 409 if the name is in use. */
 const updateOrganization = async (
 	db: Db,
 	id: string,
@@ -115,7 +115,7 @@ export const createOrganizationStore = (db: Db) => {
 		/**
 		 * A new, active organization with an orgKey of its own.
 		 * @param mirrored columns that mirror the identity provider's record.
-		 * @throws 409 where the name is in use (without case).
+		 * @throws 409 if the name is in use (without case).
 		 */
 		insert: async (
 			organization: {name: string; contactEmail: string | null},

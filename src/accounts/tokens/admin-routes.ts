@@ -86,7 +86,7 @@ export const tokenRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/whoami',
-		summary: 'Who the operator is, and what the credential may do',
+		summary: 'Get the operator and the grant of the credential',
 		answer: answerOf('Operator', {
 			name: text,
 			id: textOrNull,

@@ -30,16 +30,16 @@ const review = (reason: string): Outcome => ({outcome: 'REVIEW', reason});
 export const refundText = (status: ReversalStatus): string =>
 	status === 'PENDING' ? 'The payment is to be refunded.' : `The payment was ${status.toLowerCase()}.`;
 
-/** Logs why a payment has no effect, and marks its attempt for review unless it has another payment. */
+/** Logs reason a payment has no effect, and marks its attempt for review unless it has another payment. */
 const reject = async (
 	{paymob, trx, transaction: {id: transactionId}, attempt, now}: Context,
-	what: string,
-	why: string,
+	finding: string,
+	reason: string,
 ) => {
 	const {organizationId, id: attemptId, status} = attempt;
-	paymob.log.error({organizationId, attemptId, transactionId}, `${what}: ${why}`);
+	paymob.log.error({organizationId, attemptId, transactionId}, `${finding}: ${reason}`);
 	if (status !== 'PAID' && status !== 'REVIEW') {
-		const changes = {status: 'REVIEW', transactionId, lastError: why} as const;
+		const changes = {status: 'REVIEW', transactionId, lastError: reason} as const;
 		await createAttemptStore(trx).update(organizationId, attemptId, changes, now);
 	}
 };

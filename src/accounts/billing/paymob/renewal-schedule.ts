@@ -29,7 +29,7 @@ type NextStep =
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
 	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
-	// An upgrade after the period's end charges the saved card as well, and is numbered like a checkout.
+	// An upgrade after the period's end also charges the saved card, and is numbered like a checkout.
 	const open = attempts.find(
 		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT || chargedAt !== null),
 	);
