@@ -52,8 +52,13 @@ const isCreator = async (
 ) => {
 	const createdBy =
 		organization?.createdBy ??
-		(await bestEffort(services, 'read the creator of an organization', services.provider.getOrganization(organizationId)))
-			?.createdBy;
+		(
+			await bestEffort(
+				services,
+				'read the creator of an organization',
+				services.provider.getOrganization(organizationId),
+			)
+		)?.createdBy;
 	return createdBy === userId;
 };
 

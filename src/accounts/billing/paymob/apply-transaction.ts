@@ -30,7 +30,7 @@ const review = (reason: string): Outcome => ({outcome: 'REVIEW', reason});
 export const refundText = (status: ReversalStatus): string =>
 	status === 'PENDING' ? 'The payment is to be refunded.' : `The payment was ${status.toLowerCase()}.`;
 
-/** Logs reason a payment has no effect, and marks its attempt for review unless it has another payment. */
+/** Logs the reason that a payment has no effect, and marks its attempt for review unless it has another payment. */
 const reject = async (
 	{paymob, trx, transaction: {id: transactionId}, attempt, now}: Context,
 	finding: string,
