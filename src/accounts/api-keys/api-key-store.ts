@@ -23,7 +23,7 @@ const columns: Columns<ApiKey> = columnsOf(
 	'id, tier, prefix, key_hash, display_key, is_revoked, expires_at, last_used_at, created_at',
 );
 
-/** How stale `lastUsedAt` may be: a write per request would cost more than the figure is worth. */
+/** Tolerated age of `lastUsedAt`: a write per request would cost more than the figure is worth. */
 const LAST_USED_MS = 60_000;
 
 /** Whether a use at `now` is worth a write. */

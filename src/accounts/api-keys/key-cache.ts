@@ -13,7 +13,7 @@ type KeyCache = {
 	get(prefix: string, read: () => Promise<KeyHolder[]>): Promise<KeyHolder[]>;
 };
 
-/** Most cached prefixes, at about a kilobyte each; the least recently used one is evicted. */
+/** The maximum of cached prefixes, at about a kilobyte each; the least recently used one is evicted. */
 const MAX_PREFIXES = 20_000;
 
 export const createKeyCache = (feed: ChangeFeed): KeyCache => {

@@ -74,7 +74,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
-		/** How many members an organization has there; the events of some may not have arrived. */
+		/** The number of an organization's members there; the events of some may not have arrived. */
 		countMembers: async (organizationId: string): Promise<number> => {
 			const path = at('organizations', organizationId, 'memberships');
 			return (await listed(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;

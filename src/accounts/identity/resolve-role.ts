@@ -4,7 +4,7 @@ import type {Services} from '../../services.ts';
 import {emailIn, type ProviderMembership} from './provider-payloads.ts';
 import {createUserStore} from './user-store.ts';
 
-/** How long one step of a delivery may wait for the provider, which expects an answer within 15 s. */
+/** The time that one step of an event may wait for the provider, which expects an answer within 15 s. */
 const PATIENCE_MS = 4000;
 
 /** The result of `work` within the timeout; null if it fails or takes longer, with a log line. */

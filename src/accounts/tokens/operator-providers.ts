@@ -57,7 +57,7 @@ const refusedClaim = (claims: JWTPayload, rule: OperatorRule): string | null => 
 	return null;
 };
 
-/** How a person or a pipeline is called in the audit log. */
+/** The name of a person or a pipeline in the audit log. */
 const nameOf = (claims: JWTPayload): string => {
 	const email = claims['email_verified'] === true ? claims['email'] : undefined;
 	const [name] = [email, claims['preferred_username'], claims.sub].filter(

@@ -10,11 +10,11 @@ import {readTransaction} from './paymob-payloads.ts';
 import {receiveAnswer} from './receive-callback.ts';
 import {byPaymob} from './settle-payment.ts';
 
-/** How long to wait for a callback before asking Paymob (contract/billing 10). */
+/** The wait for a callback before Paymob is asked (contract/billing 10). */
 const PATIENCE_MINUTES = 15;
-/** Most inquiries of one run. */
+/** The maximum of inquiries of one run. */
 const BATCH = 100;
-/** How long a checkout can be paid. */
+/** The time in which a checkout can be paid. */
 export const CHECKOUT_MINUTES = 60;
 
 const isOlderThan = (date: Date, minutes: number, now: Date): boolean =>

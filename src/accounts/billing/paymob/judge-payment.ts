@@ -69,7 +69,7 @@ export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subsc
 	return attempt.purpose === 'UPGRADE' ? judgeUpgrade(prices, attempt, row, now) : judgeRenewal(attempt, row, now);
 };
 
-/** How a payment differs from its attempt; null if it does not. */
+/** The difference of a payment from its attempt; null without one. */
 export const mismatchOf = (
 	{amount, currency, integrationId}: PaymobTransaction,
 	attempt: Pick<BillingAttempt, 'amount' | 'currency'>,

@@ -64,7 +64,7 @@ const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscrip
 		: null;
 };
 
-/** Most invoices that are refunded for one subscription. */
+/** The maximum of invoices refunded for one subscription. */
 const MAX_INVOICES = 100;
 
 /** Refunds everything that a subscription took, renewals included. @returns the result as a clause. @throws 502. */

@@ -136,7 +136,7 @@ export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: 
 /** Stripe sends 80 characters for each signing secret. */
 const MAX_SIGNATURE = 1024;
 
-/** How far the signature's time may differ from ours, either way (contract/billing 17). */
+/** Tolerated difference of the signature's time from ours, in both directions (contract/billing 17). */
 const TOLERANCE_SECONDS = 300;
 
 /** The library refuses old signatures only. The last `t` counts, as in the library. */
