@@ -93,6 +93,27 @@ export const createHostnameRulings = (trx: Db) => ({
 	},
 });
 
+type NewDomain = {hostname: string; token: string; status: 'PENDING' | 'REJECTED'};
+
+/** @throws 409 if the organization has the domain, or if it is VERIFIED for another one. */
+const insertDomain = async (
+	db: Db,
+	organizationId: string,
+	{hostname, token, status}: NewDomain,
+	now: Date,
+): Promise<ConfiguredDomain> => {
+	const [inserted] = await run<ConfiguredDomain>(
+		db,
+		sql`INSERT INTO domains (id, organization_id, hostname, status, verification_token, created_at, updated_at)
+		SELECT ${randomUUID()}, ${organizationId}, ${hostname}, ${status}, ${token}, ${now}, ${now}
+		WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = ${hostname} AND status = 'VERIFIED')
+		RETURNING ${columns.of('domains')}`,
+	).catch((error: unknown) => {
+		throw translateViolation(error, {domains_organization_id_hostname_key: () => domainTaken(hostname)});
+	});
+	return required(inserted, () => domainTaken(hostname));
+};
+
 /** The statements on one organization's domains, over a pool or a transaction. */
 export const createDomainStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
@@ -134,23 +155,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return (await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
 		},
 
-		/** A domain, PENDING at first. @throws 409 if the organization has it, or if it is VERIFIED for another one. */
-		insert: async (
-			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
-			now: Date,
-		): Promise<ConfiguredDomain> => {
-			const {hostname, token, status} = domain;
-			const [inserted] = await run<ConfiguredDomain>(
-				db,
-				sql`INSERT INTO domains (id, organization_id, hostname, status, verification_token, created_at, updated_at)
-				SELECT ${randomUUID()}, ${organizationId}, ${hostname}, ${status}, ${token}, ${now}, ${now}
-				WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = ${hostname} AND status = 'VERIFIED')
-				RETURNING ${columns.of('domains')}`,
-			).catch((error: unknown) => {
-				throw translateViolation(error, {domains_organization_id_hostname_key: () => domainTaken(hostname)});
-			});
-			return required(inserted, () => domainTaken(hostname));
-		},
+		insert: (domain: NewDomain, now: Date): Promise<ConfiguredDomain> => insertDomain(db, organizationId, domain, now),
 
 		/** @throws 409 if it is to be VERIFIED but is so for another organization. */
 		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {

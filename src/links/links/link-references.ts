@@ -88,34 +88,20 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 
 export const pathRequired: FieldFault = {message: 'path is required', field: 'path'};
 
-/**
- * Reads the rows that `links` and `inputs` refer to. Every transaction locks these before links.
- * @param domains those of `readDomains`, if they have been read.
- */
-export const readReferences = async (
-	services: PlanDeps,
-	db: Db,
-	owner: Omit<LinkOwner, 'orgKey'>,
-	{
-		links = [],
-		inputs = [],
-		lock = 'none',
-		domains: known,
-	}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock; domains?: readonly Domain[]},
-): Promise<LinkReferences> => {
-	const usable = (known ?? (await readDomains(db, [owner.id], lock))).filter(
-		({organizationId}) => organizationId === null || organizationId === owner.id,
-	);
-	const domains = new Map(usable.map((domain) => [domain.id, domain]));
-	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
-	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
-	const templates = new Map(
-		(await readTemplates(db, owner.id, distinct(templateIds), lock)).map((template) => [template.id, template]),
-	);
+type Referenced = {
+	domains: ReadonlyMap<string, Domain>;
+	channels: ReadonlySet<string>;
+	templates: ReadonlyMap<string, LinkTemplate>;
+	hasCustomDomains: boolean;
+};
 
+/** The rules over rows that have been read. */
+const referencesOf = (
+	{defaultDomainId}: Pick<LinkOwner, 'defaultDomainId'>,
+	{domains, channels, templates, hasCustomDomains}: Referenced,
+): LinkReferences => {
 	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
-	const chosen = owner.defaultDomainId === null ? undefined : domains.get(owner.defaultDomainId);
-	const hasCustomDomains = hasFeature(services, owner, 'custom_domains');
+	const chosen = defaultDomainId === null ? undefined : domains.get(defaultDomainId);
 	const serves = (domain: Domain | undefined): domain is Domain =>
 		domain !== undefined && isServing(domain, hasCustomDomains);
 	const defaultDomain = serves(chosen) ? chosen : shared;
@@ -188,4 +174,36 @@ export const readReferences = async (
 			return after;
 		},
 	};
+};
+
+/**
+ * Reads the rows that `links` and `inputs` refer to. Every transaction locks these before links.
+ * @param domains those of `readDomains`, if they have been read.
+ */
+export const readReferences = async (
+	services: PlanDeps,
+	db: Db,
+	owner: Omit<LinkOwner, 'orgKey'>,
+	{
+		links = [],
+		inputs = [],
+		lock = 'none',
+		domains: known,
+	}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock; domains?: readonly Domain[]},
+): Promise<LinkReferences> => {
+	const usable = (known ?? (await readDomains(db, [owner.id], lock))).filter(
+		({organizationId}) => organizationId === null || organizationId === owner.id,
+	);
+	const domains = new Map(usable.map((domain) => [domain.id, domain]));
+	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
+	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
+	const templates = new Map(
+		(await readTemplates(db, owner.id, distinct(templateIds), lock)).map((template) => [template.id, template]),
+	);
+	return referencesOf(owner, {
+		domains,
+		channels,
+		templates,
+		hasCustomDomains: hasFeature(services, owner, 'custom_domains'),
+	});
 };

@@ -41,96 +41,122 @@ const markOf = (line: string, number: number): unknown[] => {
 	throw number === 1 ? notABackup() : altered(`line ${number}`);
 };
 
+/** @throws BackupError unless the first line has these values. */
+const headOf = (word: unknown, format: unknown, head: unknown): BackupHead => {
+	if (word !== 'oplink backup') {
+		throw notABackup();
+	}
+
+	if (format !== FORMAT) {
+		throw foreignFormat(format);
+	}
+
+	if (!isHead(head)) {
+		throw altered('line 1');
+	}
+
+	return head;
+};
+
+/** Verifies the lines of a backup one by one. */
+class ArchiveReader {
+	readonly #contents = createHash('sha256');
+	readonly #totals = {tables: 0, rows: 0};
+	#table: {name: string; rows: number; hash: Hash} | null = null;
+	#batch: string[] = [];
+	#characters = 0;
+	#number = 0;
+	#isEnded = false;
+
+	/** @returns the part that the line completes; null if none. @throws BackupError. */
+	read(line: string): ArchivePart | null {
+		this.#number += 1;
+		if (this.#isEnded) {
+			throw altered(`line ${this.#number}`);
+		}
+
+		const part = line.startsWith('{') && this.#table !== null ? this.#readRow(line, this.#table) : this.#readMark(line);
+		if (!this.#isEnded) {
+			this.#contents.update(`${line}\n`);
+		}
+
+		return part;
+	}
+
+	/** @throws BackupError if lines are missing. */
+	end(): void {
+		if (!this.#isEnded) {
+			throw this.#number === 0 ? notABackup() : truncated();
+		}
+	}
+
+	#readRow(line: string, table: {rows: number; hash: Hash}): ArchivePart | null {
+		table.hash.update(`${line}\n`);
+		table.rows += 1;
+		this.#characters += line.length;
+		this.#batch.push(line);
+		return this.#batch.length >= BATCH_ROWS || this.#characters >= BATCH_CHARACTERS ? this.#takeRows() : null;
+	}
+
+	#takeRows(): ArchivePart {
+		const rows = this.#batch;
+		this.#batch = [];
+		this.#characters = 0;
+		return {kind: 'rows', rows};
+	}
+
+	#readMark(line: string): ArchivePart | null {
+		const [word, first, second] = markOf(line, this.#number);
+		const table = this.#table;
+		if (this.#number === 1) {
+			return {kind: 'head', head: headOf(word, first, second)};
+		}
+
+		if (word === 'table' && table === null && typeof first === 'string' && isTexts(second)) {
+			this.#table = {name: first, rows: 0, hash: createHash('sha256')};
+			return {kind: 'table', name: first, columns: second};
+		}
+
+		if (word === 'end of table' && table !== null && first === table.name) {
+			const declared = second as {rows: number; sha256: string} | null | undefined;
+			if (declared?.rows !== table.rows || declared.sha256 !== table.hash.digest('hex')) {
+				throw altered(`the table ${table.name}`);
+			}
+
+			this.#totals.tables += 1;
+			this.#totals.rows += table.rows;
+			this.#table = null;
+			return this.#batch.length > 0 ? this.#takeRows() : null;
+		}
+
+		if (word !== 'end of backup' || table !== null) {
+			throw altered(`line ${this.#number}`);
+		}
+
+		const totals = first as BackupTotals | null | undefined;
+		const {tables, rows} = this.#totals;
+		if (totals?.tables !== tables || totals.rows !== rows || totals.sha256 !== this.#contents.digest('hex')) {
+			throw altered('its contents');
+		}
+
+		this.#isEnded = true;
+		return {kind: 'end', totals};
+	}
+}
+
 /**
  * Reads the lines of a backup and verifies their counts and checksums. Its output is not trustworthy before it ends,
  * because the last checksum comes last.
  * @throws BackupError.
  */
 export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchivePart> {
-	const contents = createHash('sha256');
-	const totals = {tables: 0, rows: 0};
-	let table: {name: string; rows: number; hash: Hash} | null = null;
-	let batch: string[] = [];
-	let characters = 0;
-	let number = 0;
-	let isEnded = false;
+	const reader = new ArchiveReader();
 	for await (const line of lines) {
-		number += 1;
-		if (isEnded) {
-			throw altered(`line ${number}`);
-		}
-
-		if (line.startsWith('{') && table !== null) {
-			const text = `${line}\n`;
-			table.hash.update(text);
-			contents.update(text);
-			table.rows += 1;
-			characters += line.length;
-			batch.push(line);
-			if (batch.length >= BATCH_ROWS || characters >= BATCH_CHARACTERS) {
-				yield {kind: 'rows', rows: batch};
-				batch = [];
-				characters = 0;
-			}
-
-			continue;
-		}
-
-		const [word, first, second] = markOf(line, number);
-		if (number === 1) {
-			if (word !== 'oplink backup') {
-				throw notABackup();
-			}
-
-			if (first !== FORMAT) {
-				throw foreignFormat(first);
-			}
-
-			if (!isHead(second)) {
-				throw altered('line 1');
-			}
-
-			yield {kind: 'head', head: second};
-		} else if (word === 'table' && table === null && typeof first === 'string' && isTexts(second)) {
-			table = {name: first, rows: 0, hash: createHash('sha256')};
-			yield {kind: 'table', name: table.name, columns: second};
-		} else if (word === 'end of table' && table !== null && first === table.name) {
-			const declared = second as {rows: number; sha256: string} | null | undefined;
-			if (declared?.rows !== table.rows || declared.sha256 !== table.hash.digest('hex')) {
-				throw altered(`the table ${table.name}`);
-			}
-
-			if (batch.length > 0) {
-				yield {kind: 'rows', rows: batch};
-			}
-
-			batch = [];
-			characters = 0;
-			totals.tables += 1;
-			totals.rows += table.rows;
-			table = null;
-		} else if (word === 'end of backup' && table === null) {
-			const declared = first as BackupTotals | null | undefined;
-			if (
-				declared?.tables !== totals.tables ||
-				declared.rows !== totals.rows ||
-				declared.sha256 !== contents.digest('hex')
-			) {
-				throw altered('its contents');
-			}
-
-			isEnded = true;
-			yield {kind: 'end', totals: declared};
-		} else {
-			throw altered(`line ${number}`);
-		}
-
-		if (!isEnded) {
-			contents.update(`${line}\n`);
+		const part = reader.read(line);
+		if (part !== null) {
+			yield part;
 		}
 	}
 
-	if (!isEnded) {
-		throw number === 0 ? notABackup() : truncated();
-	}
+	reader.end();
 }

@@ -10,54 +10,8 @@ import {type Creator, requireCreationTerms, requireRoom} from '../link-terms.ts'
 import {emptyLink} from '../link-writer.ts';
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
+import {createIndex, createWrites} from './import-state.ts';
 import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
-
-/** The links that rows of a chunk may refer to, by their names. */
-export const createIndex = (links: HeldLink[]) => {
-	const byCode = new Map<string, HeldLink>();
-	const byExternalId = new Map<string, HeldLink>();
-	const add = (link: HeldLink) => {
-		byCode.set(link.short_code, link);
-		if (link.external_id !== null) {
-			byExternalId.set(link.external_id, link);
-		}
-	};
-	const remove = (link: HeldLink) => {
-		byCode.delete(link.short_code);
-		if (link.external_id !== null) {
-			byExternalId.delete(link.external_id);
-		}
-	};
-	links.forEach(add);
-	return {
-		add,
-		remove,
-		withCode: ({shortCode}: LinkInput) => (shortCode === undefined ? undefined : byCode.get(shortCode)),
-		withExternalId: ({externalId}: LinkInput) => (externalId == null ? undefined : byExternalId.get(externalId)),
-	};
-};
-
-/** Collects writes for one statement each. A change of names is written at once, because later rows may rely on it. */
-export const createWrites = (target: ImportTarget) => {
-	let inserts: Array<{link: HeldLink; path: string | null}> = [];
-	const updates = new Set<HeldLink>();
-	return {
-		insert: (link: HeldLink) => void inserts.push({link, path: link.path}),
-		update: (link: HeldLink) => void (inserts.some((one) => one.link === link) || updates.add(link)),
-		flush: async () => {
-			const [inserted, updated] = [inserts, [...updates]];
-			inserts = [];
-			updates.clear();
-			if (inserted.length > 0) {
-				await target.insert(inserted);
-			}
-
-			if (updated.length > 0) {
-				await target.update(updated);
-			}
-		},
-	};
-};
 
 /** The plan of every row of a chunk, or the refusal of all rows. */
 const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {
@@ -119,84 +73,66 @@ const importedInput = (
 
 type Chunk = {now: Date; organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
 
-/**
- * Applies some rows in order, each like a separate create or update: a row that fails affects no other row. The rows of
- * a chunk share statements.
- */
-export const importChunk = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'refusals'>,
-	target: ImportTarget,
-	{now, organizationId, by, onConflict, rows}: Chunk,
-): Promise<ImportAnswer[]> => {
-	const creator = await target.creator();
-	const plan = planOf(services, creator);
-	const {references, index} = await readNeighbours(services, target, creator, rows.filter(isReadable), onConflict);
-	const writes = createWrites(target);
-	const audit: AuditEntry[] = [];
-	let created = 0;
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'refusals'>;
+type Existing = Awaited<ReturnType<typeof readNeighbours>>;
 
-	const create = (row: ReadableRow, plan: Plan): RowResult => {
-		requireRoom(services, plan, creator, {created});
-		const input = importedInput(row, references, null);
-		const blank = emptyLink(organizationId, references.defaultDomain.id, now);
-		const link: HeldLink = {
-			...references.apply({...blank, short_code: target.newShortCode()}, input),
-			isNew: true,
-			hasOwnCode: input.shortCode !== undefined,
-		};
-		created += 1;
-		index.add(link);
-		writes.insert(link);
-		return {line: row.line, status: 'created', link};
-	};
+/** Applies the rows of a chunk to the links that they name. */
+class ChunkImport {
+	readonly #services: Deps;
+	readonly #chunk: Chunk;
+	readonly #target: ImportTarget;
+	readonly #creator: Creator;
+	readonly #plan: Plan | HttpError;
+	readonly #existing: Existing;
+	readonly #writes: ReturnType<typeof createWrites>;
+	readonly #audit: AuditEntry[] = [];
+	#created = 0;
 
-	const update = async (row: ReadableRow, link: HeldLink, plan: Plan): Promise<RowResult> => {
-		const before = {...link};
-		const after = references.apply(before, importedInput(row, references, link));
-		const columns = changedColumns(before, after);
-		if (columns.length === 0) {
-			return {line: row.line, status: 'skipped', link};
+	constructor(services: Deps, chunk: Chunk, target: ImportTarget, creator: Creator, existing: Existing) {
+		this.#services = services;
+		this.#chunk = chunk;
+		this.#target = target;
+		this.#creator = creator;
+		this.#plan = planOf(services, creator);
+		this.#existing = existing;
+		this.#writes = createWrites(target);
+	}
+
+	async run(): Promise<ImportAnswer[]> {
+		const {now, by, rows} = this.#chunk;
+		const results: RowResult[] = [];
+		for (const row of rows) {
+			results.push(
+				await this.#apply(row).catch((error: unknown) => ({line: row.line, status: 'failed', error: refusal(error)})),
+			);
 		}
 
-		requireQuota(plan, 'clicks', creator.monthClicks);
-
-		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
-		if (isRenamed) {
-			await writes.flush();
+		await this.#writes.flush();
+		if (!this.#target.isDryRun) {
+			await recordAudit(this.#target.db, now, by, ...this.#audit);
 		}
 
-		index.remove(link);
-		Object.assign(link, after, {updated_at: now});
-		index.add(link);
-		writes.update(link);
-		audit.push({
-			action: 'UPDATE',
-			entityType: 'Link',
-			entityId: link.id,
-			organizationId,
-			details: {shortCode: link.short_code, changes: changeDetails(before, after, columns)},
-		});
-		if (isRenamed) {
-			await writes.flush();
-		}
+		const {addresses} = this.#services;
+		return results.map((result) =>
+			importAnswer(addresses, this.#creator, this.#existing.references, this.#target, result),
+		);
+	}
 
-		return {line: row.line, status: 'updated', link};
-	};
-
-	const apply = async (row: ImportRow): Promise<RowResult> => {
+	async #apply(row: ImportRow): Promise<RowResult> {
 		if (!isReadable(row)) {
 			throw row.error;
 		}
 
-		if (plan instanceof HttpError) {
-			throw plan;
+		if (this.#plan instanceof HttpError) {
+			throw this.#plan;
 		}
 
-		const withCode = index.withCode(row.input);
-		const withExternalId = index.withExternalId(row.input);
+		const {onConflict} = this.#chunk;
+		const withCode = this.#existing.index.withCode(row.input);
+		const withExternalId = this.#existing.index.withExternalId(row.input);
 		const link = withCode ?? withExternalId;
 		if (link === undefined) {
-			return create(row, plan);
+			return this.#create(row, this.#plan);
 		}
 
 		if (onConflict === 'skip') {
@@ -212,20 +148,65 @@ export const importChunk = async (
 			throw externalIdTaken(row.input.externalId ?? '');
 		}
 
-		return update(row, link, plan);
-	};
-
-	const results: RowResult[] = [];
-	for (const row of rows) {
-		results.push(
-			await apply(row).catch((error: unknown) => ({line: row.line, status: 'failed', error: refusal(error)})),
-		);
+		return this.#update(row, link, this.#plan);
 	}
 
-	await writes.flush();
-	if (!target.isDryRun) {
-		await recordAudit(target.db, now, by, ...audit);
+	#create(row: ReadableRow, plan: Plan): RowResult {
+		const {references, index} = this.#existing;
+		requireRoom(this.#services, plan, this.#creator, {created: this.#created});
+		const input = importedInput(row, references, null);
+		const blank = emptyLink(this.#chunk.organizationId, references.defaultDomain.id, this.#chunk.now);
+		const link: HeldLink = {
+			...references.apply({...blank, short_code: this.#target.newShortCode()}, input),
+			isNew: true,
+			hasOwnCode: input.shortCode !== undefined,
+		};
+		this.#created += 1;
+		index.add(link);
+		this.#writes.insert(link);
+		return {line: row.line, status: 'created', link};
 	}
 
-	return results.map((result) => importAnswer(services.addresses, creator, references, target, result));
+	async #update(row: ReadableRow, link: HeldLink, plan: Plan): Promise<RowResult> {
+		const {references, index} = this.#existing;
+		const before = {...link};
+		const after = references.apply(before, importedInput(row, references, link));
+		const columns = changedColumns(before, after);
+		if (columns.length === 0) {
+			return {line: row.line, status: 'skipped', link};
+		}
+
+		requireQuota(plan, 'clicks', this.#creator.monthClicks);
+		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
+		if (isRenamed) {
+			await this.#writes.flush();
+		}
+
+		index.remove(link);
+		Object.assign(link, after, {updated_at: this.#chunk.now});
+		index.add(link);
+		this.#writes.update(link);
+		this.#audit.push({
+			action: 'UPDATE',
+			entityType: 'Link',
+			entityId: link.id,
+			organizationId: this.#chunk.organizationId,
+			details: {shortCode: link.short_code, changes: changeDetails(before, after, columns)},
+		});
+		if (isRenamed) {
+			await this.#writes.flush();
+		}
+
+		return {line: row.line, status: 'updated', link};
+	}
+}
+
+/**
+ * Applies some rows in order, each like a separate create or update: a row that fails affects no other row. The rows of
+ * a chunk share statements.
+ */
+export const importChunk = async (services: Deps, target: ImportTarget, chunk: Chunk): Promise<ImportAnswer[]> => {
+	const creator = await target.creator();
+	const existing = await readNeighbours(services, target, creator, chunk.rows.filter(isReadable), chunk.onConflict);
+	return new ChunkImport(services, chunk, target, creator, existing).run();
 };
