@@ -45,8 +45,8 @@ export type AppConfig = ShownFields<AppName> & {
 };
 
 const MAX_FINGERPRINTS = 10;
-/** Some of them may be given more than once. */
-const MAX_GIVEN = 100;
+/** With repetitions. */
+const MAX_ITEMS = 100;
 const MAX_ANDROID_APPS = 20;
 const MAX_BROWSER_PATHS = 50;
 
@@ -117,7 +117,7 @@ const fingerprints = sizeFirst
 	.array()
 	.items(fingerprint)
 	.min(1)
-	.max(MAX_GIVEN)
+	.max(MAX_ITEMS)
 	.meta({schema: {maxItems: MAX_FINGERPRINTS}})
 	.custom((values: string[], helpers) => {
 		const distinct = [...new Set(values)];

@@ -1,5 +1,5 @@
 export type AppleApp = {orgKey: string; teamId: string; bundleId: string};
-/** With what custom domains have beside it. */
+/** With the further fields of custom domains. */
 export type OwnAppleApp = AppleApp & {appClipBundleId?: string | null; browserPaths?: string[]};
 export type AndroidApp = {
 	orgKey: string;
@@ -21,7 +21,7 @@ export const APPLE_LIMIT_BYTES = 131_072;
 /** The share of the shared domain's file for all organizations on the free plan together. */
 export const FREE_PLAN_BYTES = APPLE_LIMIT_BYTES / 2;
 
-/** The operator is warned from this size on. */
+/** The doctor warns from this size on. */
 export const APPLE_WARNING_BYTES = APPLE_LIMIT_BYTES * 0.8;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -87,7 +87,7 @@ const rulesOf = (apps: readonly AndroidApp[], customDomain: boolean): Component[
 
 /**
  * `assetlinks.json` of one host: one statement per package, with the fingerprints from all its rows
- * (contract/resolution 9). A package without a fingerprint is left out, because its statement would verify nothing.
+ * (contract/resolution 9). Omits a package without a fingerprint, because its statement would verify nothing.
  */
 export const assetLinks = (apps: readonly AndroidApp[], {customDomain = false}: {customDomain?: boolean} = {}) => {
 	const packages = new Map<string, AndroidApp[]>();

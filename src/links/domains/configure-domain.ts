@@ -38,7 +38,7 @@ const pathPrefix = sizeFirst
 			: prefix;
 	});
 
-/** A stand-in that the URL parser changes nowhere. */
+/** A placeholder that the URL parser does not change. */
 const STAND_IN = 'oplinkcode7f3a';
 
 /** A URL with `{code}` behind the host, or without. The code is inserted percent-encoded (`unknownCodeTarget`). */
@@ -60,7 +60,7 @@ const codeUrl = sizeFirst
 		const url = safeHttpUrl(withCode, {linkHosts: []});
 		return url === null || new URL(url).hostname.includes(STAND_IN)
 			? helpers.message(
-					// Not within the text, where braces are a place for a value.
+					// Passed as a value: braces in the text are placeholders.
 					{custom: '{{#label}} must be an http or https URL of a public host, with {{#code}} behind the host'},
 					{code: CODE},
 				)
@@ -86,7 +86,7 @@ export const domainChanges = Joi.object<DomainChanges>({
 	unknownCodes: Joi.object<{url: string}>({url: codeUrl.required()}).allow(null),
 });
 
-/** @throws 400 for a host of this service: visitors would go in a circle. */
+/** @throws 400 for a host of this service, which would be a redirect loop. */
 const requireForeignHost = async (
 	{db, hostRoles}: Pick<Services, 'db' | 'hostRoles'>,
 	url: string,
@@ -101,7 +101,7 @@ const requireForeignHost = async (
 
 /**
  * Changes the settings of an organization's own domain; `changes` may be empty.
- * @throws 404; 400 for a root on a link domain, and for unknown codes that would lead to one.
+ * @throws 404; 400 if the target of `/` or of unknown codes is on a link domain.
  */
 export const configureDomain = (
 	services: Pick<Services, 'addresses' | 'clock' | 'db' | 'hostRoles'>,

@@ -142,8 +142,8 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 				.first(columns.list)) ?? null,
 
 		/**
-		 * As `find`, and locks it until the transaction ends. With `referrers: 'wait'` no link can be put on it meanwhile
-		 * either.
+		 * As `find`, and locks it until the transaction ends. `referrers: 'wait'` also prevents new links on it
+		 * until then.
 		 */
 		lock: async (
 			id: string,
@@ -178,7 +178,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 					.returning(columns.list),
 			),
 
-		/** Puts the links of a domain on another one, locked in the order of `lockAll` of links. @returns how many. */
+		/** Moves the links of a domain to another one, locked in the order of `lockAll` of links. @returns their number. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
 			execute(
 				db,

@@ -16,7 +16,7 @@ import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 const MAX_RECORDS = 1000;
 const MAX_RECORD = 1000;
 
-/** How much of a foreign zone the message quotes. */
+/** Bounds of the records that the message quotes. */
 const SHOWN_RECORDS = 5;
 const SHOWN_LENGTH = 100;
 

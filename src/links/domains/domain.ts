@@ -22,7 +22,7 @@ export type DomainSettings = {
 	pathPrefixes: string[];
 	/** The target of `/`. */
 	rootUrl: string | null;
-	/** The URL to which unknown codes lead, with `{code}` for the code. */
+	/** The target of unknown codes, with `{code}` for the code. */
 	unknownCodesUrl: string | null;
 };
 

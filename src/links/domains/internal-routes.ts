@@ -35,7 +35,7 @@ export const internalRoutes = [
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: certificateAnswer,
 		credential: 'none',
-		// Any value: an outside caller must get its 404 whatever it sends.
+		// Any value: a caller from outside must get a 404 for each.
 		query: Joi.object<{domain?: unknown}>({domain: Joi.any()}),
 		handler: async ({services, request, query}) => allowCertificate(services, request, query.domain),
 	}),

@@ -7,7 +7,7 @@ import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
 /** The number only has to differ from our other advisory locks. */
 const COUNT_LOCK = 7_340_113;
 
-/** Adds the counts. A day keeps the codes that came first, up to the limit, whichever process counts. */
+/** Adds the counts. A day keeps its first codes, up to the limit, across processes. */
 export const storeUnknownCodes = (db: Db, counts: readonly UnknownCodeCount[]): Promise<void> =>
 	inTransaction(db, async (trx) => {
 		await execute(trx, sql`SELECT pg_advisory_xact_lock(${COUNT_LOCK})`);

@@ -14,7 +14,7 @@ export const FURTHER_CODES = '';
 /** The placeholder of the code in `unknownCodes.url`. */
 export const CODE = '{code}';
 
-/** The URL to which an unknown code leads. Nothing in the code's segments leaves its place in the URL. */
+/** The target of an unknown code; its segments are encoded, so they stay in their place in the URL. */
 export const unknownCodeTarget = (url: string, segments: readonly string[]): string =>
 	url.replaceAll(CODE, () => segments.map(encodeURIComponent).join('/'));
 

@@ -8,7 +8,7 @@ type Visit = {domainId: string; organizationId: string; code: string; at: Date};
 /** Counts visits of unknown codes after their answer (contract/hosts 9). */
 type UnknownCodes = {
 	count(visit: Visit): void;
-	/** Resolves when everything counted so far is stored, or could not be. */
+	/** Resolves when storing the counts so far has ended, successfully or not. */
 	settled(): Promise<void>;
 };
 
@@ -22,7 +22,7 @@ export const createUnknownCodes = ({db, background}: {db: Db; background: Backgr
 
 	const storeAll = async (): Promise<void> => {
 		try {
-			// Loaded late: few domains have one, and it loads joi, which pages do not need.
+			// Loaded late, because it loads joi, which pages do not need.
 			const {storeUnknownCodes} = await import('./unknown-code-store.ts');
 			while (waiting.size > 0) {
 				const counts = [...waiting.values()];

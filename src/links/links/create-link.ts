@@ -74,8 +74,7 @@ const isPlain = ({idempotencyKey, fields: {shortCode, externalId, channel, domai
 
 /**
  * The same for several plain links, of any organizations, in one transaction.
- * @returns a refusal for each link that a check refuses, and null for one of an organization that another transaction has
- * locked.
+ * @returns per link its JSON, its refusal, or null if another transaction has locked its organization.
  */
 const createMany = ({db, ...services}: CreateDeps, creates: readonly Create[]) =>
 	inTransaction(db, async (trx) => {
@@ -111,7 +110,7 @@ const MAX_BATCH = 20;
 
 type Batches = (create: Create) => Promise<LinkJson | HttpError | null>;
 
-/** The creates of a process that wait for the next transaction, by its database. */
+/** The creates of this process that wait for the next transaction, by database. */
 const batchesOf = new WeakMap<Db, Batches>();
 
 /**

@@ -46,7 +46,7 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 		.meta({schema: {description: 'Adds `clicks` to each link: those of people in the last 30 days (UTC).'}}),
 });
 
-/** A link as people name it, without its organization. */
+/** A link by its id, code or URL, without its organization. */
 export type LinkName = {id: string} | {shortCode: string} | {url: string};
 
 export const linkNameQuery = Joi.object<PageQuery & LinkName>({

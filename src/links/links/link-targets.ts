@@ -35,7 +35,7 @@ export const withPassed = (href: string, query: Readonly<Record<string, string>>
 		Object.entries(query).filter(([name]) => isPassed(name)),
 	);
 
-/** What `URLSearchParams` leaves as it is. */
+/** Texts that `URLSearchParams` does not change. */
 const PLAIN = /^[\w*.-]*$/;
 
 // Apple's parser does not decode a plus sign, so spaces are not encoded as one.
@@ -60,10 +60,10 @@ export const tappedUrl = (url: string, params: Readonly<Record<string, string>>)
 /** True for a URI scheme that an app may claim. */
 export const isCustomScheme = memoize((scheme) => /^[a-z][a-z0-9+.-]*$/i.test(scheme) && !isDeniedScheme(scheme));
 
-/** Links whose pages are in use at a time. */
+/** Paths in the cache. */
 const MAX_PATHS = 5000;
 
-/** A link's path as URL text. Every visit of a link asks for it, and parsing takes longer than the rest of its page. */
+/** A link's path as URL text. Every visit needs it, and parsing takes longer than the rest of the page. */
 const placeOf = memoize((path) => {
 	const {route, query, fragment} = appPathOf(path.toWellFormed());
 	// Browsers take `.` and `..` out of all segments but the first, which is a host to them.
@@ -104,8 +104,8 @@ export const playStoreUrl = (packageName: string, token: string | null): string 
 		: null;
 
 /**
- * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback`, if there
- * is one, where the app is missing. Null for an invalid package name (contract/resolution 17).
+ * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback` if the app is
+ * missing. Null for an invalid package name (contract/resolution 17).
  */
 export const intentUrl = ({
 	target,

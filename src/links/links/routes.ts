@@ -27,7 +27,7 @@ import {qrQuery, qrReply} from './qr/qr.ts';
 import {exportLinks, getLink, listLinks} from './read-links.ts';
 import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
 
-/** Declares an endpoint that machines, members and operators share: `/links…` with a SERVER key is the third one. */
+/** Declares an endpoint of the three surfaces: `/links…` with a SERVER key, the portal's and the operator's. */
 const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
 	endpoint: OrganizationEndpoint<OfAnySurface, P, Q, B>,
 ): Route[] => {
@@ -133,7 +133,7 @@ export const linkRoutes = [
 		linkRoute({
 			method: 'GET',
 			path: `/links/:id/qr.${format}`,
-			summary: `QR code of a link as ${format.toUpperCase()}`,
+			summary: `Get the QR code of a link as ${format.toUpperCase()}`,
 			otherAnswers: {304: null},
 			answer: qrAnswers[format],
 			params: idParams,

@@ -48,7 +48,7 @@ const usageAnswer = answerOf('Usage', {links: quota, appLinks: quota, clicks: qu
 export const usageRoutes = organizationRoute({
 	method: 'GET',
 	path: '/usage',
-	summary: 'Use of each quota',
+	summary: 'Get the use of each quota',
 	answer: usageAnswer,
 	role: 'viewer',
 	handler: ({services, organization}) => readUsage(services, organization),

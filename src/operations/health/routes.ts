@@ -58,7 +58,7 @@ export const healthRoutes = [
 	route({
 		method: 'GET',
 		path: '/health/live',
-		summary: 'Whether the process answers',
+		summary: 'Check that the process answers',
 		answer: liveAnswer,
 		credential: 'none',
 		handler: () => ({status: 'ok'}),
@@ -67,7 +67,7 @@ export const healthRoutes = [
 	route({
 		method: 'GET',
 		path: '/health/ready',
-		summary: 'Whether the service can work',
+		summary: 'Check that the service can work',
 		otherAnswers: {503: readyAnswer},
 		answer: readyAnswer,
 		credential: 'none',

@@ -53,7 +53,7 @@ export const metricsRoutes = [
 	route({
 		method: 'GET',
 		path: '/metrics',
-		summary: 'Metrics in the text format of Prometheus',
+		summary: 'Get metrics in the text format of Prometheus',
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: {media: ['text/plain'], about: 'Version 0.0.4 of the format.'},
 		credential: 'none',

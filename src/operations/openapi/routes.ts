@@ -56,7 +56,7 @@ export const documentRoutes = (all: () => readonly DeclaredRoute[]): Route[] => 
 		route({
 			method: 'GET',
 			path: '/openapi.json',
-			summary: 'This document',
+			summary: 'Get this document',
 			answer: {media: ['application/json'], about: 'OpenAPI 3.1.'},
 			otherAnswers: {304: null},
 			credential: 'none',
@@ -68,7 +68,7 @@ export const documentRoutes = (all: () => readonly DeclaredRoute[]): Route[] => 
 		route({
 			method: 'GET',
 			path: '/docs',
-			summary: 'This document as a page',
+			summary: 'Get this document as a page',
 			answer: {media: ['text/html'], about: 'It loads nothing from elsewhere.'},
 			otherAnswers: {304: null},
 			credential: 'none',

@@ -87,7 +87,7 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
  * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
  * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer: a partial
  * answer must not look complete. If the caller disconnects, the import ends after the chunk in progress.
- * @throws 415 before anything is read; 503 where other dry runs go on for too long, which hold a connection each.
+ * @throws 415 before anything is read; 503 if no other dry run ends in time: each holds a connection.
  */
 export const importLinks = async (services: Deps, given: Import): Promise<Reply> => {
 	const {organization, query, request} = given;

@@ -50,9 +50,9 @@ const createSplitter = (maxLineBytes: number) => {
 		},
 		isFull: (max: {lines: number; bytes: number}) => lines.length >= max.lines || held >= max.bytes,
 		isEmpty: () => lines.length === 0,
-		take: (most: number): Line[] => {
-			const taken = lines.slice(0, most);
-			lines = lines.slice(most);
+		take: (count: number): Line[] => {
+			const taken = lines.slice(0, count);
+			lines = lines.slice(count);
 			held = lines.reduce((sum, {bytes}) => sum + (bytes?.length ?? 0), 0);
 			return taken;
 		},
