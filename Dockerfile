@@ -9,7 +9,7 @@ FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 RUN npm ci --ignore-scripts
-COPY .build .build
+COPY scripts scripts
 COPY bin bin
 COPY config config
 COPY migrations migrations

@@ -5,6 +5,7 @@ import {build} from 'esbuild';
 import {arrowsUp, folderCycles, type House, readHouse} from '../bench/house.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 import {below, found, read} from './_files.ts';
+import {arrowsUp, type House, readHouse} from './_house.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
@@ -118,7 +119,7 @@ const files = [
 	'.env.example',
 	'Dockerfile',
 	'docker-compose.yml',
-	...['src', 'test', 'docs', 'bench', 'migrations', 'config', 'bin', '.build', '.ci'].flatMap(below),
+	...['src', 'test', 'docs', 'bench', 'migrations', 'config', 'bin', 'scripts', '.ci'].flatMap(below),
 ].filter(
 	(name) => /\.(?:[cm]?[jt]sx?|md|sql|json|yml|example|sh)$|Dockerfile$/.test(name) && name !== 'test/sources.ts',
 );
@@ -164,7 +165,7 @@ const sources = below('src')
 	.map((name) => path.relative('src', name));
 
 test('a comment of src names no source file and no migration that is not there', (t) => {
-	const there = [...below('src'), ...below('migrations'), ...below('.build'), ...below('test')].map(
+	const there = [...below('src'), ...below('migrations'), ...below('scripts'), ...below('test')].map(
 		(name) => `/${name}`,
 	);
 	const named = sources.flatMap((file) => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {getLibFiles, ts} from '@ts-morph/common';
 import test from 'ava';
-import {buildClientPackage, clientExports, packClient} from '../../.build/client-package.ts';
+import {buildClientPackage, clientExports, packClient} from '../../scripts/client-package.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
 
 const run = promisify(execFile);

@@ -2,8 +2,8 @@ import {cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile} from 'nod
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {build, type Plugin} from 'esbuild';
-import {writeApiPage} from '../../.build/api-page.ts';
-import {bundleOptions, lateEntries, mainOptions} from '../../.build/bundle-options.ts';
+import {writeApiPage} from '../../scripts/api-page.ts';
+import {bundleOptions, lateEntries, mainOptions} from '../../scripts/bundle-options.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
 import {isGone} from './run-folder.ts';
 import type {Teardown} from './teardown.ts';

@@ -27,7 +27,7 @@ const answerWith = ({plain, gzip, etag}: Content, request: RequestFacts, own: Re
 	return reply({headers: {...caching, ...encoding, ...own}, body: isCompressed ? gzip : plain});
 };
 
-/** What `.build/api-page.ts` makes. */
+/** What `scripts/api-page.ts` makes. */
 const readPage = async (): Promise<{page: Content; policy: string}> => {
 	const [compressed, policy] = await Promise.all(
 		['page.html.gz', 'policy.txt'].map((file) => readFile(path.join(packageRoot, 'dist/docs', file))),

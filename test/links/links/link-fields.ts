@@ -1,8 +1,8 @@
 import test from 'ava';
-import {filesNaming} from '../../../bench/house.ts';
 import {linkColumns} from '../../../src/links/links/link-fields.ts';
 import {readLink} from '../../../src/visits/resolution/visit/link-rows.ts';
 import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';
+import {filesNaming} from '../../_house.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {serviceOf} from '../../helpers/service.ts';
 

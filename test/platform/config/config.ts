@@ -3,7 +3,7 @@ import {Resolver} from 'node:dns';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {envExample} from '../../../.build/env-example.ts';
+import {envExample} from '../../../scripts/env-example.ts';
 import {addressesOf, ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
 import {appLinkLimit, readPlans, shippedPlans} from '../../../src/platform/config/plans.ts';
 import {configTable, describeConfig} from '../../../src/platform/config/variables.ts';

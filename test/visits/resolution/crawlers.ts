@@ -1,5 +1,5 @@
 import test from 'ava';
-import {type KnownCrawler, keptLists, knownCrawlers, literalsOf} from '../../../.build/kept-crawlers.ts';
+import {type KnownCrawler, keptLists, knownCrawlers, literalsOf} from '../../../scripts/kept-crawlers.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from '../../../src/visits/page/crawler-page.ts';
 import {isCrawler, readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView} from '../../fixtures/link-view.ts';
