@@ -2,7 +2,7 @@ import {createHash, randomUUID} from 'node:crypto';
 import {Readable} from 'node:stream';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
-import {createArchiveWriter} from '../../src/operations/backup/write-archive.ts';
+import {createArchiveWriter} from '../../src/operations/backup/archive-format.ts';
 import {isDeep} from '../helpers/deep.ts';
 import {startedFor} from '../helpers/started.ts';
 import {backedUp, startTarget} from './_backup.ts';

@@ -1,6 +1,5 @@
 import {OplinkApiError} from '../../client/errors.ts';
-import {compareClocks} from '../../operations/doctor/compare-clocks.ts';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {compareClocks, type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
 import type {Clock} from '../../platform/clock.ts';

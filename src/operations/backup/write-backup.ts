@@ -1,9 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {execute, run, script, sql} from '../../platform/db/sql.ts';
-import {nothingToBackUp} from './archive-format.ts';
+import {createArchiveWriter, nothingToBackUp} from './archive-format.ts';
 import {listTables, rowsAsJson} from './backup-tables.ts';
-import {createArchiveWriter} from './write-archive.ts';
 
 const BATCH = 1000;
 

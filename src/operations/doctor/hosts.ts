@@ -12,7 +12,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf, present} from './finding.ts';
 
 /** A link host with the expected contents of its association files. */
 export type LinkHost = {
@@ -61,37 +61,32 @@ const sharedHost = async (
 ): Promise<LinkHost> => {
 	const url = `${addresses.linkScheme}://${addresses.linkDomain}`;
 	const {apple, android} = await associationCache.shared();
-	if (organizationIds === null) {
-		return {
-			url,
-			orgKey: null,
-			isPart: false,
-			apple: appleEntries(JSON.parse(apple ?? '{}')),
-			android: androidEntries(JSON.parse(android ?? '[]')),
-		};
-	}
-
-	const statements = assetLinks(await listSharedAndroidApps(db, Object.keys(config.plans), organizationIds));
+	const [appleFile, androidFile] =
+		organizationIds === null
+			? [JSON.parse(apple ?? '{}'), JSON.parse(android ?? '[]')]
+			: [
+					appleAppSiteAssociation(await sharedIosAppsOf(db, organizationIds)),
+					assetLinks(await listSharedAndroidApps(db, Object.keys(config.plans), organizationIds)),
+				];
 	return {
 		url,
 		orgKey: null,
-		isPart: true,
-		apple: appleEntries(appleAppSiteAssociation(await sharedIosAppsOf(db, organizationIds))),
-		android: androidEntries(statements),
+		isPart: organizationIds !== null,
+		apple: appleEntries(appleFile),
+		android: androidEntries(androidFile),
 	};
 };
 
 /** Warns if a report has reached its limit of custom domains. */
 const checkNumber = (rows: readonly Row[]): Finding[] =>
-	rows.length === MAX_CUSTOM_HOSTS
-		? [
-				findingsOf('Domains').warn(
-					'domains.number',
-					`${MAX_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
-					'Name organizations: oplink doctor Ab12',
-				),
-			]
-		: [];
+	present([
+		rows.length === MAX_CUSTOM_HOSTS &&
+			findingsOf('Domains').warn(
+				'domains.number',
+				`${MAX_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
+				'Name organizations: oplink doctor Ab12',
+			),
+	]);
 
 /** A cancelled plan is not the server's fault, so only a report on that organization warns of it. */
 const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {

@@ -1,7 +1,7 @@
 import type {Config} from '../../platform/config/config.ts';
 import {counted} from '../../platform/plural.ts';
-import {type Finding, findingsOf} from './finding.ts';
-import {outcomeOf, type Probe, probe} from './probe.ts';
+import {type Finding, findingsOf, present} from './finding.ts';
+import {outcomeOf, type Probe, probe, statusOf} from './probe.ts';
 
 const {ok, warn, fail} = findingsOf('Identity provider');
 
@@ -27,7 +27,8 @@ export const judgeKeySet = (url: string, answer: Probe): Finding => {
 };
 
 const judgeApiKey = (apiUrl: string, answer: Probe): Finding => {
-	if (!('failure' in answer) && (answer.status === 401 || answer.status === 403)) {
+	const status = statusOf(answer);
+	if (status === 401 || status === 403) {
 		return fail(
 			'identity.apiKey',
 			'the backend API refuses IDP_API_KEY',
@@ -35,26 +36,21 @@ const judgeApiKey = (apiUrl: string, answer: Probe): Finding => {
 		);
 	}
 
-	return 'failure' in answer || answer.status !== 200
+	return status !== 200
 		? fail('identity.apiKey', `the backend API at ${apiUrl} ${outcomeOf(answer)}`, 'Compare IDP_API_URL, /v1 included')
 		: ok('identity.apiKey', 'the backend API accepts the key');
 };
 
-const judgeOpsOrganization = (id: string, answer: Probe): Finding[] => {
-	if ('failure' in answer || ![200, 404].includes(answer.status)) {
-		return [];
-	}
-
-	return [
-		answer.status === 200
-			? ok('identity.opsOrganization', 'the ops organization exists')
-			: warn(
-					'identity.opsOrganization',
-					`OPS_ORG_ID ${id} does not exist at the provider`,
-					'Correct OPS_ORG_ID: no session is ops',
-				),
-	];
-};
+const judgeOpsOrganization = (id: string, answer: Probe): Finding[] =>
+	present([
+		statusOf(answer) === 200 && ok('identity.opsOrganization', 'the ops organization exists'),
+		statusOf(answer) === 404 &&
+			warn(
+				'identity.opsOrganization',
+				`OPS_ORG_ID ${id} does not exist at the provider`,
+				'Correct OPS_ORG_ID: no session is ops',
+			),
+	]);
 
 /**
  * Checks the identity provider: its key set, and whether its backend API accepts our key (contract/identity 3,

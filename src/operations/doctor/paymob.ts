@@ -1,5 +1,5 @@
 import type {Config} from '../../platform/config/config.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf, present} from './finding.ts';
 import {outcomeOf, type Probe, probe} from './probe.ts';
 
 const {ok, warn, fail} = findingsOf('Paymob');
@@ -25,15 +25,13 @@ export const checkPaymob = async ({paymob}: Config): Promise<Finding[]> => {
 	}
 
 	const {apiUrl, apiKey, hmacSecret, motoIntegrationId} = paymob;
-	return [
+	return present([
 		apiKey === null
 			? warn('paymob.apiKey', 'PAYMOB_API_KEY is not set: payments with an unclear outcome stay unresolved', 'Set it')
 			: judgeToken(apiUrl, await probe(`${apiUrl}/api/auth/tokens`, {post: {api_key: apiKey}})),
-		...(hmacSecret === null
-			? [warn('paymob.hmacSecret', 'PAYMOB_HMAC_SECRET is not set: payments are never received', 'Set it')]
-			: []),
-		...(motoIntegrationId === null
-			? [warn('paymob.moto', 'PAYMOB_MOTO_INTEGRATION_ID is not set: saved cards are not charged', 'Set it')]
-			: []),
-	];
+		hmacSecret === null &&
+			warn('paymob.hmacSecret', 'PAYMOB_HMAC_SECRET is not set: payments are never received', 'Set it'),
+		motoIntegrationId === null &&
+			warn('paymob.moto', 'PAYMOB_MOTO_INTEGRATION_ID is not set: saved cards are not charged', 'Set it'),
+	]);
 };

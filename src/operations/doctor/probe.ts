@@ -29,6 +29,9 @@ export const probe = async (
 	}
 };
 
+/** The status of an answer; null without one. */
+export const statusOf = (answer: Probe): number | null => ('failure' in answer ? null : answer.status);
+
 /** The finding's text for a probe that expected a 200. */
 export const outcomeOf = (answer: Probe): string =>
 	'failure' in answer ? `cannot be reached: ${answer.failure}` : `answers with ${answer.status}`;

@@ -11,7 +11,7 @@ import type {Services} from '../../services.ts';
 import {countGraded, findDoubtful} from '../../visits/matches/guess-grades.ts';
 import {matchPolicy} from '../../visits/matches/match-policy.ts';
 import {findOverdueTables} from '../jobs/retention.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf, present} from './finding.ts';
 
 const keys = findingsOf('API keys');
 const matches = findingsOf('Matches');
@@ -109,15 +109,14 @@ export const checkRefusals = async ({
 /** Warns of rows that outlived their retention by a day; no finding without one. */
 export const checkRetention = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<Finding[]> => {
 	const tables = await findOverdueTables(db, clock.now());
-	return tables.length === 0
-		? []
-		: [
-				storage.warn(
-					'retention.overdue',
-					`rows outlived their retention by a day in ${tables.join(', ')}`,
-					'Look for failures of the jobs forget_… in the log of the server',
-				),
-			];
+	return present([
+		tables.length !== 0 &&
+			storage.warn(
+				'retention.overdue',
+				`rows outlived their retention by a day in ${tables.join(', ')}`,
+				'Look for failures of the jobs forget_… in the log of the server',
+			),
+	]);
 };
 
 type WebhookDeps = Pick<Services, 'config' | 'db' | 'figuresOfAll' | 'metrics'>;
@@ -143,29 +142,27 @@ const findDisabled = async ({db}: WebhookDeps): Promise<Finding[]> => {
 const findOverdue = async ({figuresOfAll, metrics}: WebhookDeps): Promise<Finding[]> => {
 	const figures = await (figuresOfAll?.() ?? metrics.registry.getMetricsAsJSON());
 	const overdue = figures.find(({name}) => name === 'oplink_webhook_attempts_overdue')?.values[0]?.value ?? 0;
-	return overdue === 0
-		? []
-		: [
-				webhooks.warn(
-					'webhooks.overdue',
-					`attempts to send a webhook that have not ended for a minute: ${overdue}; others took their slots`,
-					'Restart the server, and report the endpoints that its log names',
-				),
-			];
+	return present([
+		overdue !== 0 &&
+			webhooks.warn(
+				'webhooks.overdue',
+				`attempts to send a webhook that have not ended for a minute: ${overdue}; others took their slots`,
+				'Restart the server, and report the endpoints that its log names',
+			),
+	]);
 };
 
 /** Endpoints on this machine are for development, where organizations trust each other. */
 const findLocal = async ({config, db}: WebhookDeps): Promise<Finding[]> => {
 	const organizations = config.nodeEnv === 'production' ? [] : await db('organizations').limit(2).select('id');
-	return organizations.length < 2
-		? []
-		: [
-				webhooks.warn(
-					'webhooks.local',
-					'each organization may send webhooks to any port of this machine and see the answers',
-					'Set NODE_ENV=production, unless you trust every organization with this machine',
-				),
-			];
+	return present([
+		organizations.length >= 2 &&
+			webhooks.warn(
+				'webhooks.local',
+				'each organization may send webhooks to any port of this machine and see the answers',
+				'Set NODE_ENV=production, unless you trust every organization with this machine',
+			),
+	]);
 };
 
 /** Faults of webhooks; no finding without one. */
@@ -202,15 +199,14 @@ export const checkRereadFiles = ({
 		{variable: 'GEOIP_FILE', fault: countries.fault()},
 		{variable: 'RELAY_RANGES_FILE', fault: relayRanges.fault()},
 	].flatMap(({variable, fault}) =>
-		fault === null
-			? []
-			: [
-					configuration.warn(
-						'configuration.file',
-						`${variable} cannot be used now (${fault}); its former contents are in use, and the next start ends with 78`,
-						'Replace the file by a whole one with mv; the server reads it within a minute',
-					),
-				],
+		present([
+			fault !== null &&
+				configuration.warn(
+					'configuration.file',
+					`${variable} cannot be used now (${fault}); its former contents are in use, and the next start ends with 78`,
+					'Replace the file by a whole one with mv; the server reads it within a minute',
+				),
+		]),
 	);
 
 /** Networks move from country to country; the files are published at least monthly. */

@@ -1,8 +1,9 @@
 import type Stripe from 'stripe';
 import {createStripe} from '../../accounts/billing/stripe/stripe-client.ts';
 import type {Config} from '../../platform/config/config.ts';
-import {isPlaceholderPrice, type Plan} from '../../platform/config/plans.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {isPlaceholderPrice} from '../../platform/config/placeholder-prices.ts';
+import type {Plan} from '../../platform/config/plans.ts';
+import {type Finding, findingsOf, present} from './finding.ts';
 
 const {ok, warn, fail} = findingsOf('Stripe');
 
@@ -77,10 +78,9 @@ export const checkStripe = async ({stripe: given, plans}: Config): Promise<Findi
 	);
 	// A refused key fails for each price; report it once.
 	const faults = [...new Map(asked.flat().map((finding) => [finding.message, finding])).values()];
-	return [
+	return present([
 		...(faults.length > 0 ? faults : [ok('stripe.key', 'it accepts the key')]),
-		...(given.webhookSecret === null
-			? [warn('stripe.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it')]
-			: []),
-	];
+		given.webhookSecret === null &&
+			warn('stripe.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it'),
+	]);
 };

@@ -4,8 +4,7 @@ import {migrationStatus} from '../../platform/db/migrate.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
-import {statusAnswer} from './health-answers.ts';
-import {checkReadiness} from './routes.ts';
+import {checkReadiness, statusAnswer} from './routes.ts';
 
 /** The operator's overview: version, health of the parts, and totals. */
 const readStatus = async (

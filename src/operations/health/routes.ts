@@ -1,9 +1,32 @@
-import {route} from '../../accounts/auth/route.ts';
-import {isReadOnly} from '../../platform/db/check-server.ts';
+import Joi from 'joi';
+import {isReadOnly} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
+import {answerOf, count, instant, partOf, text} from '../../platform/http/answer.ts';
+import {route} from '../../accounts/auth/route.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {liveAnswer, readyAnswer} from './health-answers.ts';
+
+const state = Joi.valid('ok', 'unavailable', 'pending', 'read-only');
+const status = Joi.valid('ok', 'unavailable');
+const checks = partOf({database: state, migrations: state, redis: state.optional(), clicks: state.optional()});
+
+export const liveAnswer = answerOf('Live', {status: Joi.valid('ok')});
+export const readyAnswer = answerOf('Ready', {status, checks});
+export const statusAnswer = answerOf('Status', {
+	status,
+	version: text,
+	node: text,
+	now: instant,
+	uptimeSeconds: count,
+	publicUrl: text,
+	linkDomain: text,
+	checks,
+	database: partOf({mode: Joi.valid('embedded', 'external'), version: text}),
+	migrations: partOf({applied: count, pending: Joi.array().items(text)}),
+	counts: partOf({organizations: count, links: count, clicksThisMonth: count}),
+	/** Of the answering process: unwritten bytes of its journal, lost clicks, and clicks that the database rejected. */
+	clicks: partOf({waitingBytes: count, lost: count, refused: count}),
+});
 
 /** State of a dependency of the service. */
 type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';

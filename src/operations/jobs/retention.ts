@@ -20,8 +20,6 @@ export type RetentionRule = {
 	and?: Sql;
 	/** `older`: a row of exactly that age stays. `older day`: `column` is a day, which stays until all of it is older. */
 	due?: 'older' | 'older day';
-	/** The primary key, unless it is `id`. */
-	key?: string[];
 	/** The assignments that clear a row; default: the row is deleted. */
 	clear?: Sql;
 	/** Replaces the statement. */
@@ -47,46 +45,20 @@ export const retentionRules: readonly RetentionRule[] = [
 	{...attempts, days: 'matchAttemptDays', and: sql`NOT matched`},
 	// Reports count matches, so their rows stay.
 	{...attempts, days: 'matchAttemptDays', and: sql`matched AND click_id IS NOT NULL`, clear: script(clearedAttempt)},
-	{
-		job: 'forget_attempts',
-		table: 'counted_phones',
-		column: 'day',
-		days: 'countedPhoneDays',
-		key: ['organization_id', 'slot'],
-	},
+	{job: 'forget_attempts', table: 'counted_phones', column: 'day', days: 'countedPhoneDays'},
 	{job: 'forget_events', table: 'events', column: 'occurred_at', days: 'eventDays', deleteBefore: deleteEvents},
 	// A device is kept as long as its events. Those known only from `/data` go first, because it needs no key.
 	{...devices, days: 'visitDeviceDays', and: sql`by_visit AND ${hasNoEvent}`},
 	{...devices, days: 'deviceDays', and: hasNoEvent},
 	{job: 'forget_audit', table: 'audit_log', column: 'at', days: 'auditDays'},
-	{
-		job: 'forget_unknown_codes',
-		table: 'unknown_codes',
-		column: 'day',
-		days: 'unknownCodeDays',
-		due: 'older day',
-		key: ['domain_id', 'day', 'code'],
-	},
-	{...byProvider, table: 'webhook_deliveries', key: ['provider', 'delivery_id']},
+	{job: 'forget_unknown_codes', table: 'unknown_codes', column: 'day', days: 'unknownCodeDays', due: 'older day'},
+	{...byProvider, table: 'webhook_deliveries'},
 	{...byProvider, table: 'identity_events'},
-	{...byProvider, table: 'awaited_roles', key: ['clerk_membership_id']},
-	{
-		job: 'forget_deliveries',
-		table: 'identity_tombstones',
-		column: 'deleted_at',
-		days: TOMBSTONE_DAYS,
-		due: 'older',
-		key: ['kind', 'provider_id'],
-	},
+	{...byProvider, table: 'awaited_roles'},
+	{...byProvider, table: 'identity_tombstones', column: 'deleted_at', days: TOMBSTONE_DAYS},
 	{...deliveries, column: 'delivered_at', days: 'webhookBodyDays', and: sql`body IS NOT NULL`, clear: sql`body = NULL`},
 	{...deliveries, column: 'created_at', days: 'webhookDeliveryDays'},
-	{
-		job: 'forget_refusals',
-		table: 'limit_refusals',
-		column: 'hour',
-		days: 1,
-		key: ['organization_id', 'limit_name', 'hour'],
-	},
+	{job: 'forget_refusals', table: 'limit_refusals', column: 'hour', days: 1},
 ];
 
 export const daysOf = ({days}: RetentionRule): number =>
@@ -111,15 +83,14 @@ const applyRule = (db: Db, rule: RetentionRule, before: Date): Promise<number> =
 	}
 
 	const table = identifier(rule.table);
-	const key = joined((rule.key ?? ['id']).map(identifier));
 	const write = rule.clear === undefined ? sql`DELETE FROM ${table}` : sql`UPDATE ${table} SET ${rule.clear}`;
 	return repeatBatches((limit) =>
 		execute(
 			db,
-			sql`${write} WHERE (${key}) IN (
-				SELECT ${key} FROM ${table} WHERE ${isDue(rule, before)}
+			sql`${write} WHERE ctid = ANY(ARRAY(
+				SELECT ctid FROM ${table} WHERE ${isDue(rule, before)}
 				ORDER BY ${identifier(rule.column)} LIMIT ${limit} FOR UPDATE SKIP LOCKED
-			)`,
+			))`,
 		),
 	);
 };
