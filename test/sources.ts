@@ -2,10 +2,9 @@ import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import {build} from 'esbuild';
-import {arrowsUp, folderCycles, type House, readHouse} from '../bench/house.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 import {below, found, read} from './_files.ts';
-import {arrowsUp, type House, readHouse} from './_house.ts';
+import {arrowsUp, folderCycles, type House, readHouse} from './_house.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 

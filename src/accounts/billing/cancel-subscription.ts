@@ -3,8 +3,7 @@ import {noBillingCustomer, nothingToResume, required} from '../../platform/error
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
-import type {BillingServices} from './gateway.ts';
-import {gatewayOfSubscription, requireGateway} from './gateway.ts';
+import {type BillingServices, gatewayOfSubscription, requireGateway} from './gateway.ts';
 import {replacePending} from './replace-pending.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';

@@ -6,8 +6,15 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout.ts';
-import type {BillingServices, Checkout, Gateway, Payer} from './gateway.ts';
-import {currencyOf, RENEWED_HERE, requireGateway} from './gateway.ts';
+import {
+	type BillingServices,
+	type Checkout,
+	currencyOf,
+	type Gateway,
+	type Payer,
+	RENEWED_HERE,
+	requireGateway,
+} from './gateway.ts';
 import {type AttemptOrder, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
 import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
 import {replayUnmatched} from './replay-events.ts';

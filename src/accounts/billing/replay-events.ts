@@ -1,6 +1,5 @@
 import {gatewayEventNotFound, required} from '../../platform/errors.ts';
-import type {BillingServices} from './gateway.ts';
-import {requireGateway} from './gateway.ts';
+import {type BillingServices, requireGateway} from './gateway.ts';
 import {createGatewayEventStore, type GatewayEvent} from './gateway-event-store.ts';
 import type {GatewayName} from './subscription.ts';
 

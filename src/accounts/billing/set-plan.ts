@@ -6,8 +6,7 @@ import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {applySubscription, billingLease} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
-import type {BillingServices} from './gateway.ts';
-import {gatewayOfSubscription} from './gateway.ts';
+import {type BillingServices, gatewayOfSubscription} from './gateway.ts';
 import {closeSuperseded} from './new-attempt.ts';
 import {isLive} from './subscription.ts';
 import {createSubscriptionStore, emptyState, endedState, type SubscriptionState} from './subscription-store.ts';

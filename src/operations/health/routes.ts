@@ -1,8 +1,8 @@
 import Joi from 'joi';
-import {isReadOnly} from '../../platform/db/db.ts';
+import {route} from '../../accounts/auth/route.ts';
+import {isReadOnly} from '../../platform/db/check-server.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {answerOf, count, instant, partOf, text} from '../../platform/http/answer.ts';
-import {route} from '../../accounts/auth/route.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 
