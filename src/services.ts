@@ -35,6 +35,7 @@ import type {ClickStore} from './visits/clicks/click-store.ts';
 import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
 import {createClickHouse} from './visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clicks.ts';
+import {type ClickJournal, FileJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
 import {createClickJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
 import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
 import {createFollowUps} from './visits/matches/follow-ups.ts';
@@ -89,7 +90,7 @@ export const createServices = (options: ServiceOptions) => {
 	});
 	const clickPartitions = createClickPartitions(db);
 	const clickHouse = config.clicksUrl === null ? null : createClickHouse(readClickHouseUrl(config.clicksUrl));
-	const clickJournal = createClickJournal({
+	const clickJournal: ClickJournal = new FileJournal({
 		db,
 		log,
 		clickPartitions,

@@ -3,12 +3,11 @@ import {appendFile, mkdir, readdir, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
 import type {Db} from '../../src/platform/db/db.ts';
 import {createClickPartitions} from '../../src/visits/clicks/click-partitions.ts';
+import {JournalCursors} from '../../src/visits/clicks/journal/cursors.ts';
 import {encodeEntry} from '../../src/visits/clicks/journal/entry.ts';
-import type {ClickHouseRows} from '../../src/visits/clicks/journal/entry-store.ts';
-import {encodeFrame} from '../../src/visits/clicks/journal/frame.ts';
-import {createJournalCursors} from '../../src/visits/clicks/journal/journal-cursors.ts';
-import {encodeSection} from '../../src/visits/clicks/journal/section.ts';
-import {segmentPath} from '../../src/visits/clicks/journal/segments.ts';
+import {segmentPath} from '../../src/visits/clicks/journal/files.ts';
+import {encodeFrame, encodeSection} from '../../src/visits/clicks/journal/section.ts';
+import type {ClickHouseRows} from '../../src/visits/clicks/journal/store.ts';
 
 const campaigns = ['email', 'sms', null].map((channel) =>
 	channel === null
@@ -103,7 +102,7 @@ export const drain = async (
 	const fail = (): void => {
 		throw new Error('a click was refused or damaged');
 	};
-	const cursors = createJournalCursors(journal, {
+	const cursors = new JournalCursors(journal, {
 		db,
 		clickPartitions: createClickPartitions(db),
 		clickHouse,

@@ -1,16 +1,23 @@
 import type {Logger} from 'pino';
 
+type Level = 'info' | 'warn' | 'error';
+
+/**
+ * `ended` null: the end is not logged, because the next success shows it. `levels`: of the two lines (default: warn and
+ * info).
+ */
+type Messages = {began: string; ended: string | null; levels?: {began: Level; ended: Level}};
+
 /**
  * A fault that lasts, such as an unreachable database: one warning when it begins and one line when it ends.
  */
 export class Outage {
-	readonly #log: Pick<Logger, 'info' | 'warn'>;
-	readonly #messages: {began: string; ended: string | null};
+	readonly #log: Pick<Logger, Level>;
+	readonly #messages: Messages;
 	#isOpen = false;
 	#isClosed = false;
 
-	/** @param messages `ended` null: the end is not logged, because the next success shows it. */
-	constructor(log: Pick<Logger, 'info' | 'warn'>, messages: {began: string; ended: string | null}) {
+	constructor(log: Pick<Logger, Level>, messages: Messages) {
 		this.#log = log;
 		this.#messages = messages;
 	}
@@ -26,15 +33,16 @@ export class Outage {
 		}
 
 		this.#isOpen = true;
-		this.#log.warn({err: error}, this.#messages.began);
+		this.#log[this.#messages.levels?.began ?? 'warn']({err: error}, this.#messages.began);
 		return true;
 	}
 
-	end(): void {
+	/** @param fields of the line. */
+	end(fields: object = {}): void {
 		if (this.#isOpen && !this.#isClosed) {
 			this.#isOpen = false;
 			if (this.#messages.ended !== null) {
-				this.#log.info(this.#messages.ended);
+				this.#log[this.#messages.levels?.ended ?? 'info'](fields, this.#messages.ended);
 			}
 		}
 	}

@@ -7,7 +7,7 @@ const logged = () => {
 		(level: string) =>
 		(...args: unknown[]) =>
 			void lines.push(`${level}: ${args.at(-1)}`);
-	return {lines, log: {info: note('info'), warn: note('warn')}};
+	return {lines, log: {info: note('info'), warn: note('warn'), error: note('error')}};
 };
 
 test('an outage is one warning and one line at its end, however often it is met', (t) => {
@@ -25,6 +25,14 @@ test('an outage is one warning and one line at its end, however often it is met'
 		'info: the database is back',
 		'warn: the database is unavailable',
 	]);
+});
+
+test('an outage logs at the levels it was given, and fields at its end', (t) => {
+	const {lines, log} = logged();
+	const outage = new Outage(log, {began: 'lost', ended: 'stored', levels: {began: 'error', ended: 'warn'}});
+	outage.begin();
+	outage.end({lost: 3});
+	t.deepEqual(lines, ['error: lost', 'warn: stored']);
 });
 
 test('a closed outage logs nothing', (t) => {

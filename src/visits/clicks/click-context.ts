@@ -1,6 +1,57 @@
-import {createClickWords} from './click-words.ts';
+import {hash} from 'node:crypto';
+import {copyText} from '../../platform/db/copy-in.ts';
 
-/** What a click says of the visitor in general. */
+/**
+ * Values that many clicks of a month share, in a table of their own: a click has the id of a row. Clicks with equal
+ * values share one row, because the id is derived from it.
+ * @param words the values' names, and their columns after `id` and `month`.
+ */
+const createClickWords = <const Words extends Readonly<Record<string, string>>>(table: string, words: Words) => {
+	type Values = Record<keyof Words, string | null>;
+	const names = Object.keys(words) as Array<keyof Words>;
+	const columns: string[] = Object.values(words);
+	const known = new WeakMap<Values, {month: string; row: string; id: string}>();
+
+	/**
+	 * A row of COPY without its id: the month of the click and its values.
+	 * @param month such as 2026-03 (UTC).
+	 */
+	const rowOf = (month: string, values: Values): string =>
+		[`${month}-01`, ...names.map((name) => copyText(values[name]))].join('\t');
+
+	/** The id of a row, computed as PostgreSQL's `click_context_id` does: 64 bits of its SHA-256, as a decimal number. */
+	const idOf = (row: string): string =>
+		BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString();
+
+	return {
+		table,
+		words,
+		columns,
+		rowOf,
+		idOf,
+		/** The values of a row by their columns, as texts of COPY. */
+		textsOf: (row: string): Record<string, string> => {
+			const texts = row.split('\t');
+			return Object.fromEntries(
+				['month', ...columns].slice(0, texts.length).map((column, index) => [column, texts[index] ?? '']),
+			);
+		},
+		/** The row of a click's values, and its id. */
+		kept: (month: string, values: Values) => {
+			const found = known.get(values);
+			if (found?.month === month) {
+				return found;
+			}
+
+			const row = rowOf(month, values);
+			const kept = {month, row, id: idOf(row)};
+			known.set(values, kept);
+			return kept;
+		},
+	};
+};
+
+/** The properties of a visitor that many visitors share. */
 export const contexts = createClickWords('click_contexts', {
 	platform: 'platform',
 	os: 'os',
@@ -16,7 +67,7 @@ export const contexts = createClickWords('click_contexts', {
 
 export type ClickContext = Parameters<typeof contexts.rowOf>[1];
 
-/** What a click was made for: the link's channel, and the UTM values of the tap, else of the link. */
+/** The origin of a click: the link's channel, and the UTM values of the visit (default: of the link). */
 export const campaigns = createClickWords('click_campaigns', {
 	channel: 'channel',
 	utmSource: 'utm_source',
@@ -29,7 +80,7 @@ export const campaigns = createClickWords('click_campaigns', {
 /** Null: nothing is known. */
 export type ClickCampaign = Parameters<typeof campaigns.rowOf>[1] | null;
 
-/** Whether a context row belongs to people's clicks, which count, and not to a crawler's. */
+/** Whether a context row belongs to people's clicks, which count, and not to a crawler's: its last column is null. */
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
 
 /** A SELECT or an item of a FROM, and the values that it binds. */

@@ -1,5 +1,3 @@
-import {campaigns, contexts} from './click-context.ts';
-
 /**
  * A dimension of reports: where its value comes from, its column of a click in full, and whether visitors can choose its
  * values, of which a day then keeps `valuesPerDay` one by one.
@@ -67,17 +65,9 @@ export const foldedDimensions: readonly DimensionName[] = dimensionNames.filter(
 
 export const columnOf = (name: DimensionName): string => dimensions[name].column;
 
-const counted = (of: 'context' | 'campaign', table: {columns: string[]}) =>
-	dimensionNames
-		.filter(isOf(of))
-		.map((name) => ({column: columnOf(name), place: table.columns.indexOf(columnOf(name)) + 1}));
+/** The columns of both tables that reports count. */
+export const countedOfContext: readonly string[] = dimensionNames.filter(isOf('context')).map(columnOf);
+export const countedOfCampaign: readonly string[] = dimensionNames.filter(isOf('campaign')).map(columnOf);
 
-/** Where rows of COPY of both tables have what reports count: the month comes first. */
-export const countedOfContext = counted('context', contexts);
-export const countedOfCampaign = counted('campaign', campaigns);
-
-/** The columns of a click that reports count beside its link, in the order in which tallies and ClickHouse have them. */
-export const countedColumns: readonly string[] = [
-	...[...countedOfContext, ...countedOfCampaign].map(({column}) => column),
-	columnOf('referrer'),
-];
+/** The columns of a click that reports count beside its link, in the order of tallies and of ClickHouse. */
+export const countedColumns: readonly string[] = [...countedOfContext, ...countedOfCampaign, columnOf('referrer')];

@@ -1,10 +1,11 @@
 import type {ClickJournal} from './journal/click-journal.ts';
+import {createDirectWriter} from './journal/cursors.ts';
 import {encodeEntry} from './journal/entry.ts';
-import {createDirectWriter, type Stores} from './journal/entry-store.ts';
+import type {Stores} from './journal/store.ts';
 
 /**
  * Replaces the journal and writes clicks immediately, such as into a transaction.
- * @param onFailure hears why a click was not written.
+ * @param onFailure is called with the error of a click that was not written.
  */
 export const directJournal = ({
 	db,

@@ -4,12 +4,10 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import type {ClickContext} from '../../../src/visits/clicks/click-context.ts';
-import {createDamageKeeper} from '../../../src/visits/clicks/journal/damaged.ts';
+import {JournalCursors} from '../../../src/visits/clicks/journal/cursors.ts';
 import {type Click, type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
-import {encodeFrame} from '../../../src/visits/clicks/journal/frame.ts';
-import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
-import {encodeSection} from '../../../src/visits/clicks/journal/section.ts';
-import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
+import {createDamageKeeper, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
+import {encodeFrame, encodeSection} from '../../../src/visits/clicks/journal/section.ts';
 import {mintMatchToken, type OpenMatch} from '../../../src/visits/clicks/open-match.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {storedRows, type TestService} from '../../helpers/service.ts';
@@ -70,7 +68,7 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 		refused += 1;
 	};
 	const {db, clickPartitions} = services;
-	const cursorsOf = () => createJournalCursors(folder, {db, clickPartitions, clickHouse: null, onRefused, onDamage});
+	const cursorsOf = () => new JournalCursors(folder, {db, clickPartitions, clickHouse: null, onRefused, onDamage});
 	const drain = async (one = cursorsOf()) => {
 		while ((await one.toPostgres.step()) !== null) {
 			// Until nothing is left.

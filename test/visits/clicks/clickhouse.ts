@@ -4,9 +4,9 @@ import {loadConfig} from '../../../src/platform/config/config.ts';
 import {createClickHouseRows} from '../../../src/visits/clicks/clickhouse/click-table.ts';
 import {literal} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
 import {dimensionNames, funnelDimensions} from '../../../src/visits/clicks/dimensions.ts';
-import {batchId} from '../../../src/visits/clicks/journal/entry-store.ts';
-import {createJournalCursors} from '../../../src/visits/clicks/journal/journal-cursors.ts';
+import {JournalCursors} from '../../../src/visits/clicks/journal/cursors.ts';
 import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';
+import {batchId} from '../../../src/visits/clicks/journal/store.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -153,7 +153,7 @@ run('a click that ClickHouse has and PostgreSQL has lost the answer to is stored
 		onDamage: () => t.fail(),
 	};
 	// Several processes drain the same journal at once, from the same position.
-	const all = [1, 2, 3].map(() => createJournalCursors(left.folder, options));
+	const all = [1, 2, 3].map(() => new JournalCursors(left.folder, options));
 	for (let round = 0; round < 3; round += 1) {
 		await Promise.all(all.flatMap(({toPostgres, toClickHouse}) => [toPostgres.step(), toClickHouse?.step()]));
 	}

@@ -6,10 +6,9 @@ import {mkdir, readdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {pino} from 'pino';
-import {type ClickJournal, createClickJournal} from '../../../src/visits/clicks/journal/click-journal.ts';
-import type {ClickHouseRows} from '../../../src/visits/clicks/journal/entry-store.ts';
-import {createJournalFolder, findLeft, journalRoot} from '../../../src/visits/clicks/journal/journal-folder.ts';
-import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
+import {type ClickJournal, FileJournal} from '../../../src/visits/clicks/journal/click-journal.ts';
+import {createJournalFolder, findLeft, journalRoot, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
+import type {ClickHouseRows} from '../../../src/visits/clicks/journal/store.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
@@ -30,7 +29,7 @@ const machine = async (t: ExecutionContext) => {
 	const log = pino({base: null}, {write: (line: string) => lines.push(JSON.parse(line))});
 	const {db, clickPartitions} = service.services;
 	const journalOf = (clickHouse: ClickHouseRows): ClickJournal =>
-		createClickJournal({db, log, clickPartitions, dataDir, maxBytes: 2 ** 20, otherProcesses: null, clickHouse});
+		new FileJournal({db, log, clickPartitions, dataDir, maxBytes: 2 ** 20, otherProcesses: null, clickHouse});
 	const warnings = () => lines.filter(({level}) => level > 30).map(({msg}) => msg);
 	return {root: await journalRoot(db, dataDir), lines, warnings, journalOf};
 };

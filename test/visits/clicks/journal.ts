@@ -1,9 +1,8 @@
 import {appendFile, readFile, rm, writeFile} from 'node:fs/promises';
 import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
-import {keptPath} from '../../../src/visits/clicks/journal/damaged.ts';
-import {decodeFrames, encodeFrame} from '../../../src/visits/clicks/journal/frame.ts';
-import {segmentPath} from '../../../src/visits/clicks/journal/segments.ts';
+import {keptPath, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
+import {decodeFrames, encodeFrame} from '../../../src/visits/clicks/journal/section.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';

@@ -45,11 +45,11 @@ const KEPT = new Set(['platform', 'country']);
 
 /** SQL: the counted values of a changed click, those of the context after the change. */
 const CHANGED_VALUES = [
-	...countedOfContext.map(({column}) => {
+	...countedOfContext.map((column) => {
 		const value = column === 'platform' ? 'coalesce(known.platform, noted.platform)' : `known.${column}`;
 		return KEPT.has(column) ? value : `CASE WHEN NOT noted.forgotten THEN ${value} END`;
 	}),
-	...countedOfCampaign.map(({column}) => `campaign.${column}`),
+	...countedOfCampaign.map((column) => `campaign.${column}`),
 ].join(', ');
 
 /** The stored clicks after the changes, with their new contexts and the values that reports count. */

@@ -1,8 +1,8 @@
 import type {Db} from '../../../platform/db/db.ts';
+import {countedClicks} from '../counted-clicks.ts';
 import {clickDimensions, columnOf, countedColumns, type DimensionName} from '../dimensions.ts';
-import {countedClicks} from '../journal/counted-clicks.ts';
-import type {ClickHouseRows} from '../journal/entry-store.ts';
 import type {Section} from '../journal/section.ts';
+import type {ClickHouseRows} from '../journal/store.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 
 /**

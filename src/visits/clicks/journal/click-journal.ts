@@ -1,11 +1,11 @@
 import type {Logger} from 'pino';
-import {createDamageKeeper} from './damaged.ts';
-import {createDrainScheduler, toClickHouse, toPostgres} from './drain-scheduler.ts';
+import {Outage} from '../../../platform/outage.ts';
+import {createDirectWriter, JournalCursors} from './cursors.ts';
+import {Drain} from './drain.ts';
 import {type Click, type Entry, encodeEntry} from './entry.ts';
-import {createDirectWriter, type OnRefused, type Stores} from './entry-store.ts';
-import {createJournalCursors} from './journal-cursors.ts';
-import {type Current, createJournalLife} from './journal-life.ts';
-import type {Sink} from './journal-position.ts';
+import {createDamageKeeper} from './files.ts';
+import {type Current, JournalLife} from './life.ts';
+import type {Sink, Stores} from './store.ts';
 
 /**
  * The clicks to wait for. `mentioned`: only those that mention one of the texts, which are ids (of a click, link or
@@ -39,7 +39,7 @@ export type ClickJournal = {
 	 */
 	start(): Promise<void>;
 	figures(): JournalFigures;
-	/** Drains the rest for some seconds. The next start drains what remains. */
+	/** Drains the rest for some seconds. The next start drains the remaining clicks. */
 	close(): Promise<void>;
 };
 
@@ -53,137 +53,137 @@ type Options = Omit<Stores, 'onRefused'> & {
 	log: Logger;
 	dataDir: string;
 	maxBytes: number;
-	/** Waits for the other processes of this machine; null where this one is alone. */
+	/** Waits for the other processes of this machine; null if this one is alone. */
 	otherProcesses: ((flush: Flush) => Promise<void>) | null;
 };
 
-export const createClickJournal = (options: Options): ClickJournal => {
-	const {db, log, clickPartitions, dataDir, maxBytes, otherProcesses, clickHouse} = options;
-	let isFailing = false;
-	let isLosing = false;
-	const figures = {direct: 0, lost: 0, refused: 0};
+/** The journal in files. Clicks that it cannot take go directly to the database. */
+export class FileJournal implements ClickJournal {
+	readonly #options: Options;
+	readonly #figures = {direct: 0, lost: 0, refused: 0};
+	readonly #storeDirectly: (entry: Entry) => Promise<unknown>;
+	readonly #life: JournalLife;
+	readonly #toPostgres: Drain;
+	readonly #toClickHouse: Drain | null;
+	readonly #failing: Outage;
+	readonly #losing: Outage;
 
-	const onRefused: OnRefused = (entry, error) => {
-		figures.refused += 1;
-		log.error({err: error, click: entry.id}, 'the database rejected a click; skipping it');
-	};
+	constructor(options: Options) {
+		const {db, log, clickPartitions, dataDir, clickHouse} = options;
+		this.#options = options;
+		this.#failing = new Outage(log, {
+			began: 'cannot write the click journal; writing clicks directly to the database',
+			ended: 'the click journal is writable again',
+			levels: {began: 'error', ended: 'info'},
+		});
+		this.#losing = new Outage(log, {
+			began: 'clicks are lost: neither the journal nor the database accepts them',
+			ended: 'clicks are stored again',
+			levels: {began: 'error', ended: 'warn'},
+		});
+		const stores: Stores = {
+			db,
+			clickPartitions,
+			clickHouse,
+			onRefused: (entry, error) => {
+				this.#figures.refused += 1;
+				log.error({err: error, click: entry.id}, 'the database rejected a click; skipping it');
+			},
+		};
+		const onDamage = createDamageKeeper(log);
+		this.#storeDirectly = createDirectWriter(stores);
+		this.#life = new JournalLife({
+			db,
+			log,
+			dataDir,
+			cursorsOf: (folder) => new JournalCursors(folder, {...stores, onDamage}),
+			onFailure: (error) => this.#failing.begin(error),
+		});
+		this.#toPostgres = new Drain(this.#life, log, 'toPostgres');
+		this.#toClickHouse = clickHouse && new Drain(this.#life, log, 'toClickHouse');
+	}
 
-	const fail = (error: unknown): void => {
-		if (!isFailing) {
-			isFailing = true;
-			log.error({err: error}, 'cannot write the click journal; writing clicks directly to the database');
+	record(click: Click, at: Date, done: (isKept: boolean) => void): void {
+		const entry = encodeEntry(click, at);
+		const journal = this.#life.current;
+		if (journal === null || this.#waitingBytesOf(journal) >= this.#options.maxBytes) {
+			void this.#recordDirectly(entry).then(done);
+			return;
 		}
-	};
 
-	const onDamage = createDamageKeeper(log);
-	const stores = {db, clickPartitions, clickHouse, onRefused};
-	const withoutJournal = createDirectWriter(stores);
-	const life = createJournalLife({
-		db,
-		log,
-		dataDir,
-		cursorsOf: (folder) => createJournalCursors(folder, {...stores, onDamage}),
-		onFailure: fail,
-	});
-	const postgresDrain = createDrainScheduler({life, log}, toPostgres);
-	const clickHouseDrain = clickHouse === null ? null : createDrainScheduler({life, log}, toClickHouse);
+		journal.writer.append(entry, (error) => {
+			if (error === null) {
+				this.#failing.end();
+				this.#losing.end({lost: this.#figures.lost});
+				this.#toPostgres.soon();
+				this.#toClickHouse?.soon();
+				done(true);
+			} else {
+				this.#failing.begin(error);
+				void this.#recordDirectly(entry).then(done);
+			}
+		});
+	}
 
-	const kept = (): void => {
-		if (isLosing) {
-			isLosing = false;
-			log.warn({lost: figures.lost}, 'clicks are stored again');
+	async flushed({mentioned = [], sink = 'postgres', scope = 'machine'}: Parameters<ClickJournal['flushed']>[0] = {}) {
+		await Promise.all([
+			this.#toPostgres.flushed(mentioned),
+			sink === 'clickHouse' ? this.#toClickHouse?.flushed(mentioned) : null,
+			scope === 'machine' ? this.#options.otherProcesses?.({mentioned, sink}) : null,
+		]);
+	}
+
+	isClickHouseDown(): boolean {
+		return this.#toClickHouse?.isDown() ?? false;
+	}
+
+	start(): Promise<void> {
+		return this.#life.start();
+	}
+
+	figures(): JournalFigures {
+		const {current} = this.#life;
+		return {
+			maxBytes: this.#options.maxBytes,
+			waitingBytes: current === null ? 0 : this.#waitingBytesOf(current),
+			oldestSeconds: current?.writer.oldestSeconds() ?? 0,
+			drained: this.#toPostgres.drained,
+			...this.#figures,
+		};
+	}
+
+	async close(): Promise<void> {
+		const journal = this.#life.current;
+		journal?.writer.close();
+		await Promise.all([
+			this.#life.finish(),
+			journal && this.#toPostgres.finish(journal),
+			journal && this.#toClickHouse?.finish(journal),
+		]);
+		if (journal !== null) {
+			await this.#life.leave(journal);
 		}
-	};
+	}
 
-	const succeed = (): void => {
-		if (isFailing) {
-			isFailing = false;
-			log.info('the click journal is writable again');
-		}
+	#waitingBytesOf({writer, cursors}: Current): number {
+		return writer.bytesAfter(cursors.position);
+	}
 
-		kept();
-		postgresDrain.soon();
-		clickHouseDrain?.soon();
-	};
-
-	const waitingBytesOf = ({writer, cursors}: Current): number => writer.bytesAfter(cursors.position());
-
-	/** The journal to write to; null if there is none or it is full. */
-	const writable = (): Current | null => {
-		const current = life.current();
-		return current !== null && waitingBytesOf(current) < maxBytes ? current : null;
-	};
-
-	const storeDirectly = async (entry: Entry): Promise<boolean> => {
+	/** @returns whether the click is stored. */
+	async #recordDirectly(entry: Entry): Promise<boolean> {
 		try {
-			if (postgresDrain.isDown() || clickHouseDrain?.isDown()) {
+			if (this.#toPostgres.isDown() || this.#toClickHouse?.isDown()) {
 				throw new Error('the journal cannot accept clicks, and the database or ClickHouse is unavailable');
 			}
 
-			await withoutJournal(entry);
-			figures.direct += 1;
-			kept();
+			await this.#storeDirectly(entry);
+			this.#figures.direct += 1;
+			this.#losing.end({lost: this.#figures.lost});
 			return true;
 		} catch (error) {
-			figures.lost += 1;
-			if (!isLosing) {
-				isLosing = true;
-				log.error({err: error}, 'clicks are lost: neither the journal nor the database accepts them');
-			}
-
+			this.#figures.lost += 1;
+			this.#losing.begin(error);
 			return false;
 		}
-	};
-
-	return {
-		record: (click, at, done) => {
-			const entry = encodeEntry(click, at);
-			const journal = writable();
-			if (journal === null) {
-				void storeDirectly(entry).then(done);
-				return;
-			}
-
-			journal.writer.append(entry, (error) => {
-				if (error === null) {
-					succeed();
-					done(true);
-				} else {
-					fail(error);
-					void storeDirectly(entry).then(done);
-				}
-			});
-		},
-		flushed: async ({mentioned = [], sink = 'postgres', scope = 'machine'} = {}) => {
-			await Promise.all([
-				postgresDrain.flushed(mentioned),
-				sink === 'clickHouse' ? clickHouseDrain?.flushed(mentioned) : null,
-				scope === 'machine' ? otherProcesses?.({mentioned, sink}) : null,
-			]);
-		},
-		isClickHouseDown: () => clickHouseDrain?.isDown() ?? false,
-		start: () => life.start(),
-		figures: () => {
-			const current = life.current();
-			return {
-				maxBytes,
-				waitingBytes: current === null ? 0 : waitingBytesOf(current),
-				oldestSeconds: current?.writer.oldestSeconds() ?? 0,
-				drained: postgresDrain.drained(),
-				...figures,
-			};
-		},
-		close: async () => {
-			const journal = life.current();
-			journal?.writer.close();
-			await Promise.all([
-				life.finish(),
-				journal && postgresDrain.finish(journal),
-				journal && clickHouseDrain?.finish(journal),
-			]);
-			if (journal !== null) {
-				await life.leave(journal);
-			}
-		},
-	};
-};
+	}
+}

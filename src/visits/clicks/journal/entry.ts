@@ -15,7 +15,10 @@ export type Click = {
 	match: OpenMatch | null;
 };
 
-export type MatchPart = 'opened' | 'queried' | 'returning';
+/** The effect of a row of `match_clicks`: opens a match, without a query or with one (one column more), or continues the visit's. */
+export const matchParts = ['opened', 'queried', 'returning'] as const;
+
+export type MatchPart = (typeof matchParts)[number];
 
 /** A click as the journal stores it. */
 export type Entry = {
@@ -34,7 +37,6 @@ export type Entry = {
 	campaign: string;
 	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
-	/** What that row does: open a match, without a query or with one, which is one column more, or continue the open one of the visit. */
 	part: MatchPart;
 };
 
@@ -48,7 +50,7 @@ export const clickColumns = [
 	'referrer_host',
 ] as const;
 
-/** Fields from a visit's headers. A later visit that lacks some of them does not overwrite the page's signals. */
+/** Fields from a visit's headers. A later visit without some of them keeps the page's signals. */
 export const signalColumns = [
 	'platform',
 	'os_major',
@@ -76,7 +78,7 @@ export const matchColumns = [
 	'country',
 ] as const;
 
-/** The columns of a match whose visit had a query. Others have none for it, so that their rows stay as short. */
+/** The columns of a match whose visit had a query. */
 export const queriedColumns = [...matchColumns, 'query'] as const;
 
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
@@ -143,51 +145,29 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 };
 
 /**
- * The rows of COPY for `clicks`, cut where ids and times end, which have a fixed length: parsing them takes several
- * times as long. `rest`: the referrer, with a tab before it.
+ * Splits rows of COPY for `clicks` by the fixed lengths of ids and times: parsing them takes several times as long.
+ * The values are texts of COPY.
  */
 export function* cutRows(rows: string) {
 	for (let from = 0; from < rows.length; ) {
 		const [end, context] = [rows.indexOf('\n', from), rows.indexOf('\t', from + 136)];
-		const rest = rows.indexOf('\t', context + 1);
+		const campaign = rows.indexOf('\t', context + 1);
 		yield {
 			id: rows.slice(from, from + 36),
 			time: rows.slice(from + 37, from + 61),
 			organizationId: rows.slice(from + 62, from + 98),
 			linkId: rows.slice(from + 99, from + 135),
 			contextId: rows.slice(from + 136, context),
-			campaignId: rows.slice(context + 1, rest),
-			rest: rows.slice(rest, end),
+			campaignId: rows.slice(context + 1, campaign),
+			referrerHost: rows.slice(campaign + 1, end),
 			row: rows.slice(from, end + 1),
 		};
 		from = end + 1;
 	}
 }
 
-/**
- * Rebuilds entries from the rows of both tables.
- * @param words the contexts and the campaigns, by the ids in the rows. @param matches rows of `match_clicks`.
- */
-export const decodeRows = (
-	clicks: string,
-	words: {contexts: Readonly<Record<string, string>>; campaigns: Readonly<Record<string, string>>},
-	matches: Readonly<Record<MatchPart, string>>,
-): Entry[] => {
-	const entries = new Map<string, Entry>();
-	for (const {row: click, time, rest: _, ...ids} of cutRows(clicks)) {
-		const context = words.contexts[ids.contextId] ?? '';
-		const campaign = words.campaigns[ids.campaignId] ?? '';
-		entries.set(ids.id, {...ids, month: time.slice(0, 7), click, context, campaign, match: '', part: 'opened'});
-	}
-
-	for (const part of ['opened', 'queried', 'returning'] as const) {
-		for (const row of matches[part].split('\n')) {
-			const entry = entries.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
-			if (entry !== undefined) {
-				Object.assign(entry, {match: `${row}\n`, part});
-			}
-		}
-	}
-
-	return [...entries.values()];
+/** The values of a row of `match_clicks` by their columns, as texts of COPY. A row without a query has none for it. */
+export const matchTexts = (row: string): Partial<Record<(typeof queriedColumns)[number], string>> => {
+	const texts = row.split('\t');
+	return Object.fromEntries(queriedColumns.slice(0, texts.length).map((column, index) => [column, texts[index]]));
 };
