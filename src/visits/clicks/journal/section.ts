@@ -87,7 +87,7 @@ export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(B
 /** Splits a section into single clicks, to omit some of them. */
 export const entriesOf = (section: Section): Entry[] => {
 	const entries = new Map<string, Entry>();
-	for (const {id, time, row: click, ...ids} of cutRows(section.clicks.toString())) {
+	for (const {id, time, row: click, referrerHost: _, ...ids} of cutRows(section.clicks.toString())) {
 		const context = section.contexts[ids.contextId] ?? '';
 		const campaign = section.campaigns[ids.campaignId] ?? '';
 		entries.set(id, {id, ...ids, month: time.slice(0, 7), click, context, campaign, match: '', part: 'opened'});
