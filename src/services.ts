@@ -36,7 +36,6 @@ import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
 import {createClickHouse} from './visits/clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clicks.ts';
 import {type ClickJournal, FileJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
-import {createClickJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
 import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
 import {createFollowUps} from './visits/matches/follow-ups.ts';
 import {createMatchPeppers} from './visits/matches/match-peppers.ts';

@@ -14,7 +14,7 @@ type Options = {
 	/** Null: the windows are in the memory of this process. */
 	redisUrl: string | null;
 	clock: Clock;
-	log: Pick<Logger, 'info' | 'warn'>;
+	log: Pick<Logger, 'info' | 'warn' | 'error'>;
 	/** The time of shared windows: the Redis server's, because the clocks of machines differ. */
 	time?: TimeSource;
 };
