@@ -38,12 +38,18 @@ export class Outage {
 	}
 
 	/** @param fields of the line. */
-	end(fields: object = {}): void {
-		if (this.#isOpen && !this.#isClosed) {
-			this.#isOpen = false;
-			if (this.#messages.ended !== null) {
-				this.#log[this.#messages.levels?.ended ?? 'info'](fields, this.#messages.ended);
-			}
+	end(fields?: object): void {
+		const {ended, levels} = this.#messages;
+		if (!this.#isOpen || this.#isClosed) {
+			return;
+		}
+
+		this.#isOpen = false;
+		const level = levels?.ended ?? 'info';
+		if (ended !== null && fields === undefined) {
+			this.#log[level](ended);
+		} else if (ended !== null) {
+			this.#log[level](fields, ended);
 		}
 	}
 

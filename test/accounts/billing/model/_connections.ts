@@ -11,7 +11,6 @@ type Connection = {
 };
 type Inner = {
 	acquireConnection(): Promise<Connection>;
-	acquireRawConnection(): Promise<Connection>;
 	releaseConnection(connection: Connection): Promise<void>;
 };
 
@@ -27,12 +26,13 @@ const nameOf = (text: string): string => {
 
 export const watchConnections = (db: Db) => {
 	const client = db.client as Inner;
-	const {acquireConnection: acquire, acquireRawConnection: open, releaseConnection: release} = client;
+	const {acquireConnection: acquire, releaseConnection: release} = client;
 	const borrowed = new Set<Connection>();
 	let changes = 0;
 
-	client.acquireRawConnection = async () => {
-		const connection = await open.call(client);
+	const watched = new WeakSet<Connection>();
+	const watch = (connection: Connection): void => {
+		watched.add(connection);
 		const send = connection.query;
 		connection.query = (query, done) => {
 			if (typeof query === 'string') {
@@ -43,10 +43,13 @@ export const watchConnections = (db: Db) => {
 			const named = (query.values?.length ?? 0) === 0 ? query : {...query, name: nameOf(query.text)};
 			return send.call(connection, named, done);
 		};
-		return connection;
 	};
 	client.acquireConnection = async () => {
 		const connection = await acquire.call(client);
+		if (!watched.has(connection)) {
+			watch(connection);
+		}
+
 		borrowed.add(connection);
 		return connection;
 	};
