@@ -1,11 +1,11 @@
 import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
 import {isLiveSql} from '../resolution/visit/resolved-row.ts';
 import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/visit/tap-query.ts';
 import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
+import {clicksOfVisitor} from './match-clicks.ts';
 
 /** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
 export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};

@@ -1,5 +1,5 @@
 import {campaigns} from '../clicks/click-context.ts';
-import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
+import {clicksOfVisitor} from '../matches/match-clicks.ts';
 
 const utmSql = Object.entries(campaigns.words)
 	.flatMap(([name, column]) => (name === 'channel' ? [] : [`clicks.${column} AS "${name}"`]))

@@ -1,10 +1,10 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Prepared} from '../../../src/platform/db/prepared.ts';
-import {clicksOfVisitor} from '../../../src/visits/clicks/clicks-of-visitor.ts';
 import {claimStatements} from '../../../src/visits/matches/claim-click.ts';
 import {clickStatements, clicksAtAddress, clicksInNetwork} from '../../../src/visits/matches/find-clicks.ts';
 import type {FirstOpen} from '../../../src/visits/matches/first-open.ts';
+import {clicksOfVisitor} from '../../../src/visits/matches/match-clicks.ts';
 import {normalize} from '../../../src/visits/matches/match-signals.ts';
 import {organization} from '../../helpers/builders.ts';
 import {serviceOf} from '../../helpers/service.ts';

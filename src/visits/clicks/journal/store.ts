@@ -7,7 +7,7 @@ import type {ClickPartitions} from '../click-partitions.ts';
 import {tally} from '../counted-clicks.ts';
 import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
 import type {Position} from './files.ts';
-import {reopenMatches} from './reopen-matches.ts';
+import {reopenMatches} from '../../matches/reopen-matches.ts';
 import {entriesOf, linksOf, ownersOf, type Section, sectionOf, wordsOf} from './section.ts';
 
 /** A destination of a journal, with a position of its own: ClickHouse may be unavailable while PostgreSQL is not. */

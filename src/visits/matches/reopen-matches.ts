@@ -1,8 +1,8 @@
-import {readCopyText} from '../../../platform/db/copy-in.ts';
-import type {Db} from '../../../platform/db/db.ts';
-import {clicksOfVisitor} from '../clicks-of-visitor.ts';
-import {SAME_VISIT_MS} from '../open-match.ts';
-import {queriedColumns, signalColumns} from './entry.ts';
+import {readCopyText} from '../../platform/db/copy-in.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {queriedColumns, signalColumns} from '../clicks/journal/entry.ts';
+import {SAME_VISIT_MS} from '../clicks/open-match.ts';
+import {clicksOfVisitor} from './match-clicks.ts';
 
 type Visit = Record<(typeof queriedColumns)[number], string | null>;
 
