@@ -39,7 +39,7 @@ const attempts = {job: 'forget_attempts', table: 'match_attempts', column: 'at'}
 const devices = {job: 'forget_devices', table: 'devices', column: 'last_seen_at'} as const;
 const deliveries = {job: 'forget_webhooks', table: 'endpoint_deliveries'} as const;
 
-/** Every limit of storage but those of `clicks` (`CLICK_RETENTION_DAYS`) and `match_clicks` (contract/match 8). */
+/** Every limit of storage but those of `clicks` (`CLICK_RETENTION_DAYS`) and open matches (contract/match 8). */
 export const retentionRules: readonly RetentionRule[] = [
 	{...attempts, days: 'unownedAttemptDays', and: sql`NOT matched AND organization_id IS NULL`},
 	{...attempts, days: 'matchAttemptDays', and: sql`NOT matched`},

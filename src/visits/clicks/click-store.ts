@@ -65,7 +65,7 @@ export type ClickStore = {
 		 */
 		addSignals: string;
 		/**
-		 * Removes what describes the person, and keeps what reports count. Follows `own`, rows of `match_clicks`, in a WITH.
+		 * Removes what describes the person, and keeps what reports count. Follows `own`, open matches in full, in a WITH.
 		 */
 		forget: string;
 		/** Removes the clicks of a deleted organization. Binds `id`. */

@@ -28,17 +28,12 @@ export const attributionOf = (campaign: ClickCampaign, country: string | null): 
 	Object.fromEntries(Object.entries({...campaign, country}).filter(([, value]) => value !== null));
 
 /** SQL: the same of columns. */
-const attributionSql = (source: string, country: string): string => {
+export const attributionSql = (source: string, country: string): string => {
 	const values = Object.entries(campaigns.words).map(([name, column]) => `'${name}', nullif(${source}.${column}, '')`);
 	return `jsonb_strip_nulls(jsonb_build_object(${values.join(', ')}, 'country', ${country}))`;
 };
 
-/** SQL: the attribution of a row of `match_clicks`. */
-export const attributionOfClick = (id: string): string => `(
-	SELECT ${attributionSql('campaign', 'click.country')} FROM match_clicks AS click
-	LEFT JOIN click_campaigns AS campaign ON campaign.id = click.campaign_id WHERE click.id = ${id})`;
-
-/** SQL: that of a link that nobody is known to have clicked. */
+/** SQL: the attribution of a link that nobody is known to have clicked. */
 const attributionOfLink = (id: string): string => `(
 	SELECT ${attributionSql('labelled', 'CAST(NULL AS text)')} FROM (
 		SELECT ${effectiveColumns(({name}) => Object.hasOwn(campaigns.words, name))}

@@ -1,20 +1,12 @@
 import {HOUR_MS} from '../../platform/clock.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {inBatches} from '../../platform/db/in-batches.ts';
+import {clearBatch, deleteBatch} from './match-clicks.ts';
 import {deleteOldPeppers} from './match-peppers.ts';
 
 /** How long a matched click is kept whole, and how long one stays in the table after its window. */
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
-
-/** One batch of rows, without those that another process has locked. */
-const batchOf = (condition: string): string =>
-	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
-
-const forget = (condition: string): string =>
-	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
-		visitor = NULL, query = NULL, consumed_by = NULL
-	WHERE ${batchOf(condition)}`;
 
 /**
  * Clears personal data from clicks that can no longer match, at the end of the window or a day after the match. Deletes
@@ -23,13 +15,9 @@ const forget = (condition: string): string =>
  */
 export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {
 	const ago = (ms: number): Date => new Date(now.getTime() - ms);
-	const expired = await inBatches(db, forget('NOT forgotten AND expires_at <= ?'), now);
-	const matched = await inBatches(db, forget('NOT forgotten AND consumed_at <= ?'), ago(MATCHED_MS));
-	const deleted = await inBatches(
-		db,
-		`DELETE FROM match_clicks WHERE ${batchOf('forgotten AND expires_at <= ?')}`,
-		ago(FORGOTTEN_MS),
-	);
+	const expired = await inBatches(db, clearBatch('NOT forgotten AND expires_at <= ?'), now);
+	const matched = await inBatches(db, clearBatch('NOT forgotten AND consumed_at <= ?'), ago(MATCHED_MS));
+	const deleted = await inBatches(db, deleteBatch, ago(FORGOTTEN_MS));
 	await deleteOldPeppers(db, now);
 	return {forgotten: expired + matched, deleted};
 };

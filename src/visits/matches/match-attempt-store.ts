@@ -3,10 +3,10 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {matchAttemptNotFound} from '../../platform/errors.ts';
-import {attributionOfClick} from '../devices/attribution.ts';
 import type {RuledOut} from './candidate.ts';
 import type {MissReason} from './guess.ts';
 import type {Points} from './likeness.ts';
+import {attributionOfClick, queryOfClick} from './match-clicks.ts';
 import type {MatchMethod} from './match-policy.ts';
 
 /** Whether a request carried a token, and whether a click has it. */
@@ -169,8 +169,7 @@ export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<v
 };
 
 /** SQL: the columns of an attempt, with the query of the click that it matched. */
-export const attemptColumns =
-	'match_attempts.*, (SELECT query FROM match_clicks WHERE match_clicks.id = match_attempts.click_id) AS query';
+export const attemptColumns = `match_attempts.*, ${queryOfClick('match_attempts.click_id')} AS query`;
 
 const attempts = (db: Db) => db('match_attempts').select(db.raw(attemptColumns));
 

@@ -1,8 +1,20 @@
+import {readCopyText} from '../../platform/db/copy-in.ts';
+import type {Db} from '../../platform/db/db.ts';
+import {matchColumns, queriedColumns, signalColumns} from '../clicks/journal/entry.ts';
+import {SAME_VISIT_MS} from '../clicks/open-match.ts';
+import {attributionSql} from '../devices/attribution.ts';
+
+/** Statements of COPY that open matches: of visits without a query, and of those with one. */
+export const copyMatches = {
+	opened: `COPY match_clicks (${matchColumns.join(', ')}) FROM STDIN`,
+	queried: `COPY match_clicks (${queriedColumns.join(', ')}) FROM STDIN`,
+};
+
 /**
  * A SELECT of `columns` of the clicks that a visitor's cookie came with, and of the one that set it. Only the former are in
  * the index of visitors: most visitors come once, and an entry for each would cost a quarter of what an open match does. The
  * latter is found by its id, which begins with the cookie's time.
- * @param visitor SQL for what `match_clicks.visitor` holds.
+ * @param visitor SQL of a visitor as rows of `match_clicks` have it.
  */
 export const clicksOfVisitor = (visitor: string, columns: string): string => {
 	const [from, to] = ['0', 'f'].map(
@@ -11,4 +23,120 @@ export const clicksOfVisitor = (visitor: string, columns: string): string => {
 	return `SELECT ${columns} FROM match_clicks WHERE visitor = ${visitor} AND is_returning
 		UNION ALL SELECT ${columns} FROM match_clicks
 		WHERE visitor = ${visitor} AND NOT is_returning AND id BETWEEN ${from} AND ${to}`;
+};
+
+/** SQL: the attribution of an open match. */
+export const attributionOfClick = (id: string): string => `(
+	SELECT ${attributionSql('campaign', 'click.country')} FROM match_clicks AS click
+	LEFT JOIN click_campaigns AS campaign ON campaign.id = click.campaign_id WHERE click.id = ${id})`;
+
+/** SQL: the query of a click's visit. */
+export const queryOfClick = (id: string): string => `(SELECT query FROM match_clicks WHERE match_clicks.id = ${id})`;
+
+type Visit = Record<(typeof queriedColumns)[number], string | null>;
+
+const changes = queriedColumns
+	.filter((column) => !['organization_id', 'link_id', 'visitor'].includes(column))
+	.map((column) =>
+		(signalColumns as readonly string[]).includes(column)
+			? `${column} = coalesce(visit.${column}, match_clicks.${column})`
+			: `${column} = visit.${column}`,
+	);
+
+/** The newest open match of the same visitor on the same link belongs to the previous visit. */
+const statement = `WITH visit AS MATERIALIZED (
+		SELECT visit.*, (
+			SELECT id FROM (${clicksOfVisitor('visit.visitor', 'id, link_id, ip_key, consumed_at, forgotten, created_at')}) AS own
+			WHERE link_id = visit.link_id AND ip_key = visit.ip_key AND consumed_at IS NULL AND NOT forgotten
+				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
+			ORDER BY created_at DESC LIMIT 1) AS open_id
+		FROM json_populate_recordset(CAST(NULL AS match_clicks), CAST(:rows AS json)) AS visit
+	), reopened AS (
+		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL, is_returning = true
+		FROM visit WHERE match_clicks.id = visit.open_id AND match_clicks.consumed_at IS NULL RETURNING visit.id
+	)
+	INSERT INTO match_clicks (${queriedColumns.join(', ')}, is_returning)
+	SELECT ${queriedColumns.join(', ')}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
+
+/** A later visit overwrites only the fields that it has. */
+const mergeVisits = (earlier: Visit, later: Visit): Visit => ({
+	...later,
+	...Object.fromEntries(signalColumns.map((column) => [column, later[column] ?? earlier[column]])),
+});
+
+/**
+ * Continues the match of the same visit, or opens a new one. Clicks of the same visit are handled together; a person's
+ * separate visits follow in order.
+ * @param rows of COPY, in the order of the clicks.
+ */
+export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
+	const byVisitor = new Map<string, Visit[]>();
+	for (const row of rows) {
+		const values = row.split('\t').map(readCopyText);
+		const visit = Object.fromEntries(queriedColumns.map((column, index) => [column, values[index] ?? null])) as Visit;
+		const key = `${visit.link_id} ${visit.visitor} ${visit.ip_key}`;
+		const visits = byVisitor.get(key) ?? [];
+		byVisitor.set(key, visits);
+		const last = visits.at(-1);
+		if (last !== undefined && Date.parse(visit.created_at ?? '') - Date.parse(last.created_at ?? '') < SAME_VISIT_MS) {
+			visits[visits.length - 1] = mergeVisits(last, visit);
+		} else {
+			visits.push(visit);
+		}
+	}
+
+	const most = Math.max(0, ...[...byVisitor.values()].map(({length}) => length));
+	for (let round = 0; round < most; round += 1) {
+		const visits = [...byVisitor.values()].flatMap((visits) => visits[round] ?? []);
+		const values = visits.map(({query, ...visit}) => ({...visit, query: query === null ? null : JSON.parse(query)}));
+		await trx.raw(statement, {rows: JSON.stringify(values), sameVisit: SAME_VISIT_MS});
+	}
+};
+
+/** One batch of rows, without those that another process has locked. */
+const batchOf = (condition: string): string =>
+	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
+
+/** SQL that clears personal data from a batch of rows. Binds the condition's values and the number of rows. */
+export const clearBatch = (condition: string): string =>
+	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
+		visitor = NULL, query = NULL, consumed_by = NULL
+	WHERE ${batchOf(condition)}`;
+
+/** SQL that deletes a batch of rows that were cleared. Binds the time at which they expired and the number of rows. */
+export const deleteBatch = `DELETE FROM match_clicks WHERE ${batchOf('forgotten AND expires_at <= ?')}`;
+
+/**
+ * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
+ * device's hash is deleted (`matches/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
+ */
+export const matchClicksOfSubject = `WITH claimed AS (
+		SELECT id, visitor FROM match_clicks
+		WHERE organization_id = :organizationId AND consumed_by = ANY(:deviceKeys)
+		UNION
+		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts
+			JOIN match_clicks ON match_clicks.id = match_attempts.click_id
+		WHERE match_attempts.organization_id = :organizationId AND match_attempts.device_id = ANY(:deviceIds)
+			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
+	)
+	SELECT * FROM match_clicks WHERE organization_id = :organizationId
+		AND id IN (
+			SELECT id FROM claimed UNION ALL
+			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id')}) AS visit
+		)`;
+
+/** SQL that clears all that describes the person from the rows of `own`. */
+export const clearOwnClicks = `
+	UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
+		platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
+		device_model = NULL, language = NULL, timezone = NULL, browser = NULL, signals_at = NULL
+	FROM own WHERE match_clicks.id = own.id RETURNING match_clicks.id`;
+
+/** Creates the index by which the matches of a deleted link are found if its clicks are not in PostgreSQL. */
+export const createLinkIndex = async (trx: Db): Promise<void> => {
+	await trx.raw('CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)');
+};
+
+export const dropLinkIndex = async (trx: Db): Promise<void> => {
+	await trx.raw('DROP INDEX IF EXISTS match_clicks_link_id_idx');
 };

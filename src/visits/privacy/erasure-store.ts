@@ -1,8 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {ClickStore} from '../clicks/click-store.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
+import {clearOwnClicks, matchClicksOfSubject} from '../matches/match-clicks.ts';
 import type {SubjectKeys} from './data-subject.ts';
-import {matchClicksOfSubject} from './personal-clicks.ts';
 import {DELIVERIES_OF_SUBJECT, IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */
@@ -41,11 +41,7 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
 				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
 					${stored.statements.forget}
-				), forgotten AS (
-					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
-						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
-						device_model = NULL, language = NULL, timezone = NULL, browser = NULL, signals_at = NULL
-					FROM own WHERE match_clicks.id = own.id RETURNING match_clicks.id
+				), forgotten AS (${clearOwnClicks}
 				)
 				SELECT count(*) AS forgotten FROM forgotten`,
 				{...keys},

@@ -1,33 +1,13 @@
 import {campaigns} from '../clicks/click-context.ts';
-import {clicksOfVisitor} from '../matches/match-clicks.ts';
 
 const utmSql = Object.entries(campaigns.words)
 	.flatMap(([name, column]) => (name === 'channel' ? [] : [`clicks.${column} AS "${name}"`]))
 	.join(', ');
 
 /**
- * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
- * device's hash is deleted (`matches/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
- */
-export const matchClicksOfSubject = `WITH claimed AS (
-		SELECT id, visitor FROM match_clicks
-		WHERE organization_id = :organizationId AND consumed_by = ANY(:deviceKeys)
-		UNION
-		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts
-			JOIN match_clicks ON match_clicks.id = match_attempts.click_id
-		WHERE match_attempts.organization_id = :organizationId AND match_attempts.device_id = ANY(:deviceIds)
-			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
-	)
-	SELECT * FROM match_clicks WHERE organization_id = :organizationId
-		AND id IN (
-			SELECT id FROM claimed UNION ALL
-			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id')}) AS visit
-		)`;
-
-/**
  * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,
  * cookies and device ids are stored only as hashes.
- * @param own a SELECT of rows of `match_clicks`. @param stored an item of a FROM: the clicks in full.
+ * @param own a SELECT of open matches. @param stored an item of a FROM: the clicks in full.
  */
 export const clicksOfSubject = (
 	own: string,

@@ -7,9 +7,10 @@ import {
 	type SilentGuess,
 	toMatchAttempt,
 } from '../matches/match-attempt-store.ts';
+import {matchClicksOfSubject} from '../matches/match-clicks.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
-import {clicksOfSubject, matchClicksOfSubject, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';
+import {clicksOfSubject, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';
 
 /** `after`: the id of the last row that has been read; null: from the beginning. */
 export type Read<T> = (after: string | null, limit: number) => Promise<T[]>;

@@ -1,5 +1,6 @@
 import {ConfigError} from '../../../platform/config/config.ts';
 import type {Db} from '../../../platform/db/db.ts';
+import {createLinkIndex, dropLinkIndex} from '../../matches/match-clicks.ts';
 
 const NAME = 'clicks';
 
@@ -18,7 +19,7 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
 			.onConflict('name')
 			.ignore();
 		// Matches of a deleted link are found by its clicks otherwise.
-		await trx.raw('CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)');
+		await createLinkIndex(trx);
 	} else {
 		await trx('settings').where({name: NAME}).delete();
 		for (const table of clickHouseTables) {
@@ -27,7 +28,7 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
 
 		await trx('click_journals').where({sink: 'clickHouse'}).delete();
 
-		await trx.raw('DROP INDEX IF EXISTS match_clicks_link_id_idx');
+		await dropLinkIndex(trx);
 	}
 };
 

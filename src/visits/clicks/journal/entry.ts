@@ -15,7 +15,7 @@ export type Click = {
 	match: OpenMatch | null;
 };
 
-/** The effect of a row of `match_clicks`: opens a match, without a query or with one (one column more), or continues the visit's. */
+/** The effect of a row of an open match: opens a match, without a query or with one (one column more), or continues the visit's. */
 export const matchParts = ['opened', 'queried', 'returning'] as const;
 
 export type MatchPart = (typeof matchParts)[number];
@@ -35,7 +35,7 @@ export type Entry = {
 	/** The same of the campaign, for `click_campaigns`; '\\N' and '' if it has none. */
 	campaignId: string;
 	campaign: string;
-	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
+	/** A row of COPY for the open match, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
 	part: MatchPart;
 };
@@ -166,7 +166,7 @@ export function* cutRows(rows: string) {
 	}
 }
 
-/** The values of a row of `match_clicks` by their columns, as texts of COPY. A row without a query has none for it. */
+/** The values of a row of an open match by their columns, as texts of COPY. A row without a query has none for it. */
 export const matchTexts = (row: string): Partial<Record<(typeof queriedColumns)[number], string>> => {
 	const texts = row.split('\t');
 	return Object.fromEntries(queriedColumns.slice(0, texts.length).map((column, index) => [column, texts[index]]));

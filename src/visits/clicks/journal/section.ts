@@ -14,7 +14,7 @@ type Summary = {
 	links: string[];
 };
 
-/** Bytes of the rows of `clicks`, and of those of `match_clicks` by their part. */
+/** Bytes of the rows of `clicks`, and of those of open matches by their part. */
 type Lengths = {clicks: number; opened: number; queried?: number; returning: number};
 
 /** The rows of COPY and their summary. */

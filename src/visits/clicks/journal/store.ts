@@ -2,12 +2,12 @@ import {hash} from 'node:crypto';
 import {copyIn, readCopyText} from '../../../platform/db/copy-in.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../../platform/db/db.ts';
 import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../../platform/db/sql.ts';
+import {copyMatches, reopenMatches} from '../../matches/match-clicks.ts';
 import {campaigns, contexts} from '../click-context.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {tally} from '../counted-clicks.ts';
-import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
+import {clickColumns, type Entry} from './entry.ts';
 import type {Position} from './files.ts';
-import {reopenMatches} from '../../matches/reopen-matches.ts';
 import {entriesOf, linksOf, ownersOf, type Section, sectionOf, wordsOf} from './section.ts';
 
 /** A destination of a journal, with a position of its own: ClickHouse may be unavailable while PostgreSQL is not. */
@@ -154,19 +154,21 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 	);
 };
 
+const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
+
 /** The state that all clicks of a transaction share. */
 type Work = {present: Present; inClickHouse: boolean};
 
 export const write = async (trx: Db, sections: readonly Section[], {present, inClickHouse}: Work): Promise<void> => {
-	const copy = async (table: string, columns: readonly string[], part: 'clicks' | 'opened' | 'queried') => {
+	const copy = async (statement: string, part: 'clicks' | 'opened' | 'queried') => {
 		const rows = Buffer.concat(sections.map((section) => section[part]));
 		if (rows.length > 0) {
-			await copyIn(trx, `COPY ${table} (${columns.join(', ')}) FROM STDIN`, rows);
+			await copyIn(trx, statement, rows);
 		}
 	};
-	await (inClickHouse ? tally(trx, sections) : copy('clicks', clickColumns, 'clicks'));
-	await copy('match_clicks', matchColumns, 'opened');
-	await copy('match_clicks', queriedColumns, 'queried');
+	await (inClickHouse ? tally(trx, sections) : copy(copyClicks, 'clicks'));
+	await copy(copyMatches.opened, 'opened');
+	await copy(copyMatches.queried, 'queried');
 
 	// After the others, because a returning visit may reopen a match of the same batch.
 	const returning = Buffer.concat(sections.map((section) => section.returning));
