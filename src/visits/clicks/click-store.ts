@@ -59,10 +59,7 @@ export type ClickStore = {
 	 */
 	inFull(db: Db, own: Rows): Promise<Rows>;
 	statements: {
-		/**
-		 * Adds a page's signals to its click. Follows a WITH whose `updated` has `click_id`, `organization_id`, `link_id`,
-		 * `created_at`, `platform` and `had_platform`, whether it was known before. Binds `timezone`.
-		 */
+		/** Adds a page's signals to its open match and to its click (`addSignalsSql`). */
 		addSignals: string;
 		/**
 		 * Removes what describes the person, and keeps what reports count. Follows `own`, open matches in full, in a WITH.

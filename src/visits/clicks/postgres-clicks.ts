@@ -1,3 +1,4 @@
+import {addSignalsSql} from '../matches/match-clicks.ts';
 import {postgresReader} from '../reports/rollups/rows-beside-rollups.ts';
 import {type RecentClicks, readRecent, sinceThen} from '../reports/stream/click-stream-recent.ts';
 import {readBetween, readLatest} from '../reports/stream/click-stream-store.ts';
@@ -25,12 +26,13 @@ export const postgresClicks: ClickStore = {
 	exported: null,
 	inFull: async () => ({sql: clicksInFull, bindings: {}}),
 	statements: {
-		addSignals: `UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, updated.platform), os,
+		addSignals:
+			addSignalsSql(`UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, updated.platform), os,
 				os_version, browser, device_model, language, coalesce(:timezone, timezone), country, bot_class)
 			FROM updated, click_contexts AS known
 			WHERE clicks.id = updated.click_id AND clicks.occurred_at = updated.created_at AND known.id = context_id
 				AND (coalesce(:timezone, timezone), coalesce(known.platform, updated.platform))
-					IS DISTINCT FROM (timezone, known.platform)`,
+					IS DISTINCT FROM (timezone, known.platform)`),
 		forget: `UPDATE clicks SET context_id =
 				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, context.country, context.bot_class)
 			FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at

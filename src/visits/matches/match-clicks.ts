@@ -93,6 +93,26 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 	}
 };
 
+/**
+ * SQL that adds a page's signals to its open match, once. Binds `id`, `now`, `since` and the signals.
+ * @param noted what changes the click itself: follows `updated`, which has `click_id`, `organization_id`, `link_id`,
+ * `created_at`, `platform` and `had_platform`, whether the platform was known before.
+ */
+export const addSignalsSql = (noted: string): string => `WITH before AS MATERIALIZED (
+		SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = :id FOR UPDATE
+	), updated AS (
+		UPDATE match_clicks SET signals_at = :now,
+			timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
+			platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
+			os_major = CASE WHEN CAST(:major AS integer) IS NULL THEN os_major ELSE :major END,
+			os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
+			os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
+			os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
+		FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= :since
+		RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
+	)
+	${noted}`;
+
 /** One batch of rows, without those that another process has locked. */
 const batchOf = (condition: string): string =>
 	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;

@@ -1,6 +1,7 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
+import {addSignalsSql} from '../../matches/match-clicks.ts';
 import {countDimensions} from '../../reports/rollups/count-dimensions.ts';
 import type {CoverName} from '../../reports/rollups/rows-beside-rollups.ts';
 import type {Range, Scope} from '../../reports/stats/stats-bounds.ts';
@@ -108,7 +109,7 @@ export const createReader = (
 /** Changes of clicks are noted in the transaction of the caller, and reach ClickHouse before the next reader does. */
 const statements: ClickStore['statements'] = {
 	// The tallies move the click from the platform that it was counted with, which is none, to the one it has now.
-	addSignals: `, noted AS (
+	addSignals: addSignalsSql(`, noted AS (
 			INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at, timezone, platform)
 			SELECT 'signals', organization_id, link_id, click_id, created_at, :timezone, platform FROM updated
 			WHERE CAST(:timezone AS text) IS NOT NULL OR NOT had_platform AND platform IS NOT NULL
@@ -116,7 +117,7 @@ const statements: ClickStore['statements'] = {
 		INSERT INTO click_tallies (organization_id, link_id, start, is_person, platform, clicks)
 		SELECT organization_id, link_id, date_bin('15 minutes', created_at, '2000-01-01Z'), true, counted.platform, counted.clicks
 		FROM updated, LATERAL (VALUES (NULL, -1), (platform, 1)) AS counted (platform, clicks)
-		WHERE NOT had_platform AND updated.platform IS NOT NULL`,
+		WHERE NOT had_platform AND updated.platform IS NOT NULL`),
 	forget: `INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at)
 		SELECT 'forget', organization_id, link_id, click_id, created_at FROM own`,
 	removeOrganization: "INSERT INTO click_changes (kind, organization_id) VALUES ('organization', :id)",

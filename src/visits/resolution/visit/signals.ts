@@ -47,35 +47,19 @@ const store = async (
 ): Promise<void> => {
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
-	await db.raw(
-		`WITH before AS MATERIALIZED (
-			SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = :id FOR UPDATE
-		), updated AS (
-			UPDATE match_clicks SET signals_at = :now,
-				timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
-				platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
-				os_major = CASE WHEN CAST(:major AS integer) IS NULL THEN os_major ELSE :major END,
-				os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
-				os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
-				os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
-			FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= :since
-			RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
-		)
-		${clicks.statements.addSignals}`,
-		{
-			id: clickIdOfToken(token),
-			now,
-			since: new Date(now.getTime() - ACCEPTED_MS),
-			timezone,
-			language,
-			platform,
-			deviceModel,
-			major: osVersion?.major ?? null,
-			minor: osVersion?.minor ?? null,
-			patch: osVersion?.patch ?? null,
-			precision: osVersion?.precision ?? null,
-		},
-	);
+	await db.raw(clicks.statements.addSignals, {
+		id: clickIdOfToken(token),
+		now,
+		since: new Date(now.getTime() - ACCEPTED_MS),
+		timezone,
+		language,
+		platform,
+		deviceModel,
+		major: osVersion?.major ?? null,
+		minor: osVersion?.minor ?? null,
+		patch: osVersion?.patch ?? null,
+		precision: osVersion?.precision ?? null,
+	});
 };
 
 /**
