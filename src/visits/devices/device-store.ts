@@ -57,7 +57,7 @@ export const deviceRow = ({
 	sessionId,
 	matchedLinkId,
 	opened,
-}: DeviceRegistration) => ({
+}: Omit<DeviceRegistration, 'organizationId'> & {organizationId?: string}) => ({
 	id: randomUUID(),
 	organization_id: organizationId,
 	device_id: deviceId,
@@ -88,11 +88,12 @@ export const insertDeviceSql = (row: string, where = '', values: ReadonlyMap<str
 		by_visit = devices.by_visit AND excluded.by_visit,
 		${optionalColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
 
-/** The same for the device that matched the click of `claimed`, with its organization and its link. Null: no device. */
+/** The same for the device that matched the click of `claimed`, with its organization, its link and the time. Null: no device. */
 export const insertMatchedDeviceSql = (row: string): string => {
 	const ofClaim = new Map([
 		['organization_id', 'claimed.organization_id'],
 		['matched_link_id', 'claimed.link_id'],
+		['matched_at', 'made.last_seen_at'],
 	]);
 	return insertDeviceSql(row, `CROSS JOIN claimed WHERE CAST(${row} AS json) IS NOT NULL`, ofClaim);
 };

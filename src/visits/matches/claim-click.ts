@@ -7,8 +7,11 @@ import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-
 import type {GivenAnswer} from './match-click-store.ts';
 import {clicksOfVisitor} from './match-clicks.ts';
 
+/** A device without its organization and link, which are the attempt's. */
+export type AttemptDevice = Pick<DeviceRegistration, 'deviceId' | 'facts' | 'now'>;
+
 /** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
-export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
+export type MatchNotes = {attempt: RecordedAttempt; device: AttemptDevice | null};
 
 /** The link of a claimed click, with what its app receives. */
 export type ClaimedLink = {id: string; organizationId: string; data: AppData};
@@ -55,7 +58,7 @@ export const claimStatements = {
 } satisfies Record<string, Prepared>;
 
 /**
- * @param id of the click. @param notes null: nothing is noted; organization and link are the click's, whatever they say.
+ * @param id of the click. @param notes null: nothing is noted; organization and link are the click's.
  * @returns the link; null where the click is not the device's.
  */
 export const claimClick = async (

@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {isIPv6} from 'node:net';
 import type {Services} from '../../services.ts';
-import {type DeviceRegistration, registerDevice} from '../devices/device-store.ts';
+import {registerDevice} from '../devices/device-store.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
-import type {MatchNotes} from './claim-click.ts';
+import type {AttemptDevice, MatchNotes} from './claim-click.ts';
 import type {AddressClicks} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import {type MissReason, scoreOf} from './guess.ts';
@@ -14,9 +14,6 @@ import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
 import type {Nearness} from './open-at.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
-
-/** Stands for an id that the statement takes from the click. */
-const OF_CLICK = '00000000-0000-0000-0000-000000000000';
 
 /** Most candidates that a trace keeps. */
 const TRACED = 20;
@@ -117,16 +114,8 @@ const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Prom
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
 
-const registrationOf = (
-	{now}: FirstOpen,
-	{fields}: MatchRequest,
-	organizationId: string,
-	matchedLinkId?: string,
-): DeviceRegistration | null => {
-	const {deviceId} = fields;
-	const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
-	return deviceId == null ? null : {organizationId, deviceId, now, facts: fields, ...matched};
-};
+const deviceOf = ({now}: FirstOpen, {fields}: MatchRequest): AttemptDevice | null =>
+	fields.deviceId == null ? null : {deviceId: fields.deviceId, now, facts: fields};
 
 /**
  * What is kept of a match: what matched and why, and the device. By token nothing was weighed yet, and the statement that
@@ -143,7 +132,7 @@ export const notesOfMatch = (
 		weighing,
 	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
 ): MatchNotes => {
-	const {organizationId = OF_CLICK, id: linkId = OF_CLICK} = link ?? {};
+	const {organizationId = null, id: linkId = null} = link ?? {};
 	return {
 		attempt: {
 			id: request.attemptId ?? randomUUID(),
@@ -160,7 +149,7 @@ export const notesOfMatch = (
 			nobody: weighing && nobodyOf(firstOpen, weighing),
 			silentGuess: null,
 		},
-		device: registrationOf(firstOpen, request, organizationId, linkId),
+		device: deviceOf(firstOpen, request),
 	};
 };
 
@@ -170,8 +159,10 @@ export const noteAlone = async (
 	{attempt, device}: MatchNotes,
 ): Promise<void> => {
 	await bestEffort(services, 'record an attempt', recordAttempt(services.db, attempt));
-	if (device !== null) {
-		await bestEffort(services, 'register a device', registerDevice(services.db, device));
+	const {organizationId, linkId} = attempt;
+	if (device !== null && organizationId !== null) {
+		const registration = {...device, organizationId, ...(linkId !== null && {matchedLinkId: linkId})};
+		await bestEffort(services, 'register a device', registerDevice(services.db, registration));
 	}
 };
 
@@ -219,7 +210,6 @@ export const noteMiss = async (
 		nobody: nobodyOf(firstOpen, weighing),
 		silentGuess: null,
 	};
-	const device =
-		firstOpen.organizationId === null ? null : registrationOf(firstOpen, request, firstOpen.organizationId);
+	const device = firstOpen.organizationId === null ? null : deviceOf(firstOpen, request);
 	await noteAlone(services, {attempt, device});
 };
