@@ -1,14 +1,11 @@
-import type {Db} from '../../../../src/platform/db/db.ts';
+import type pg from 'pg';
+import {connectionsOf, type Db} from '../../../../src/platform/db/db.ts';
 
 /** The connections of a world to its database. */
 export type Connections = ReturnType<typeof watchConnections>;
 
 type Query = {text: string; values?: unknown[]; name?: string};
-type Connection = {
-	connection: {stream: {destroy(): void}};
-	__knex__disposed?: Error;
-	query(query: Query | string, done: unknown): unknown;
-};
+type Connection = Omit<pg.Client, 'query'> & {query(query: Query | string, done: unknown): unknown};
 type Inner = {
 	acquireConnection(): Promise<Connection>;
 	releaseConnection(connection: Connection): Promise<void>;
@@ -29,6 +26,7 @@ export const watchConnections = (db: Db) => {
 	const {acquireConnection: acquire, releaseConnection: release} = client;
 	const borrowed = new Set<Connection>();
 	let changes = 0;
+	let refuse = (): Error | null => null;
 
 	const watched = new WeakSet<Connection>();
 	const watch = (connection: Connection): void => {
@@ -37,6 +35,11 @@ export const watchConnections = (db: Db) => {
 		connection.query = (query, done) => {
 			if (typeof query === 'string') {
 				return send.call(connection, query, done);
+			}
+
+			const refusal = refuse();
+			if (refusal !== null) {
+				return typeof done === 'function' ? done(refusal) : Promise.reject(refusal);
 			}
 
 			changes += CHANGES_NOTHING.test(query.text) ? 0 : 1;
@@ -59,13 +62,16 @@ export const watchConnections = (db: Db) => {
 	};
 
 	return {
+		/** Asks before each statement whether it is refused. */
+		before: (ask: () => Error | null): void => {
+			refuse = ask;
+		},
 		/** How many statements may have changed something so far, leases aside. */
 		changes: () => changes,
 		/** Breaks those on which something is under way, and with them their transactions. */
 		break: () => {
 			for (const connection of borrowed) {
-				connection.__knex__disposed = new Error('The service was killed.');
-				connection.connection.stream.destroy();
+				connectionsOf(db).breakOff(connection as pg.Client);
 			}
 		},
 	};

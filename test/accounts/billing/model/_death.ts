@@ -6,14 +6,11 @@ import type {Connections} from './_connections.ts';
 /** Makes the service die in the middle of something, as a killed process does: whatever it would do next is not done. */
 export type Death = ReturnType<typeof prepareDeath>;
 
-type Inner = {
-	_query(connection: unknown, query: unknown): Promise<unknown>;
-	acquireConnection(): Promise<unknown>;
-};
+type Inner = {acquireConnection(): Promise<unknown>};
 
 export const prepareDeath = (db: Db, connections: Connections, gateways: ReadonlyArray<FakeStripe | FakePaymob>) => {
 	const client = db.client as Inner;
-	const {_query: query, acquireConnection: acquire} = client;
+	const {acquireConnection: acquire} = client;
 	let left = Number.POSITIVE_INFINITY;
 	let dead = false;
 
@@ -29,7 +26,7 @@ export const prepareDeath = (db: Db, connections: Connections, gateways: Readonl
 
 		return dead;
 	};
-	client._query = (connection, text) => (isDeadNow() ? Promise.reject(gone()) : query.call(client, connection, text));
+	connections.before(() => (isDeadNow() ? gone() : null));
 	client.acquireConnection = () => (dead ? Promise.reject(gone()) : acquire.call(client));
 	/** No call to a gateway fails any more but those of a dead service. */
 	const clearFaults = (): void => {
