@@ -1,3 +1,4 @@
+import type {Knex} from 'knex';
 import pg from 'pg';
 import {type Db, sharesSessions} from './db.ts';
 
@@ -108,7 +109,18 @@ const queryOf = (db: Db, statement: Sql): {name?: string; text: string; values: 
 	return sharesSessions(db) ? {text, values} : {name, text, values};
 };
 
+/**
+ * A transaction that has ended keeps its client, whose connection the pool may have lent to others since: their
+ * transaction would take the statement. knex's own statements are refused by knex.
+ */
+const requireOpen = (db: Db | Knex.Transaction): void => {
+	if ('isCompleted' in db && db.isCompleted()) {
+		throw new Error('a statement came after the end of its transaction');
+	}
+};
+
 const send = async <Row>(db: Db, statement: Sql): Promise<Result<Row>> => {
+	requireOpen(db);
 	const query = queryOf(db, statement);
 	const connection = (await db.client.acquireConnection()) as Connection;
 	try {

@@ -1,5 +1,9 @@
 import test from 'ava';
-import {compile, identifier, joined, literal, prepared, sql} from '../../../src/platform/db/sql.ts';
+import {type Db, inTransaction} from '../../../src/platform/db/db.ts';
+import {compile, execute, identifier, joined, literal, prepared, run, sql} from '../../../src/platform/db/sql.ts';
+import {serviceOf} from '../../helpers/service.ts';
+
+const service = serviceOf(test);
 
 test('values of nested parts are numbered in the order of the text', (t) => {
 	const isLive = (now: string) => sql`expires_at > ${now}`;
@@ -30,4 +34,23 @@ test('a prepared statement has its name and the same text', (t) => {
 	const statement = prepared('find one', sql`SELECT ${1}`);
 	t.is(statement.name, 'find one');
 	t.is(compile(statement).text, 'SELECT $1');
+});
+
+test('a statement after the end of its transaction is refused, whether it was committed or rolled back', async (t) => {
+	const {db} = service.services;
+	const ended: Db[] = [];
+	await inTransaction(db, async (trx) => {
+		ended.push(trx);
+		t.deepEqual(await run(trx, sql`SELECT ${1}::integer AS one`), [{one: 1}]);
+	});
+	await t.throwsAsync(
+		inTransaction(db, async (trx) => {
+			ended.push(trx);
+			throw new Error('back');
+		}),
+		{message: 'back'},
+	);
+	for (const trx of ended) {
+		await t.throwsAsync(execute(trx, sql`SELECT 1`), {message: /after the end of its transaction/});
+	}
 });
