@@ -1,5 +1,6 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {withLease} from '../../platform/db/lease.ts';
+import {execute} from '../../platform/db/sql.ts';
 import {organizationHasSubscription, organizationNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
@@ -152,7 +153,7 @@ const removeOrganization = async (
 	// Locked late, because visitors of its links wait for this lock and must not wait for the provider.
 	await trx('organizations').where({id}).forUpdate().select('id');
 	await trx('links').where({organization_id: id}).delete();
-	await trx.raw(services.clicks.statements.removeOrganization, {id});
+	await execute(trx, services.clicks.statements.removeOrganization(id));
 	if (!(await store.remove(id))) {
 		throw organizationNotFound();
 	}

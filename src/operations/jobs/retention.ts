@@ -1,6 +1,6 @@
 import {daysBefore, retention, storageLimits} from '../../platform/config/policies.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {repeatBatches} from '../../platform/db/in-batches.ts';
+import {repeatBatches} from '../../platform/db/repeat-batches.ts';
 import {execute, identifier, joined, run, type Sql, script, sql} from '../../platform/db/sql.ts';
 import {clearedAttempt} from '../../visits/matches/match-attempt-store.ts';
 import {deleteEvents} from '../../visits/sdk/delete-events.ts';

@@ -107,7 +107,7 @@ const checkListening = async (db: Db): Promise<DatabaseFault | null> => {
 			? null
 			: {
 					variable: 'DATABASE_LISTEN_URL',
-					fault: 'what is announced through DATABASE_URL is not heard there',
+					fault: 'notifications sent through DATABASE_URL do not arrive there',
 					remedy: 'Name the same database on the same server, without a pooler in transaction mode',
 				};
 	} catch (error) {

@@ -1,6 +1,3 @@
-import type {Db} from './db.ts';
-import {execute, type Sql} from './sql.ts';
-
 const MAX_ROWS = 1000;
 
 /** Repeats a write of at most `limit` rows until it finds fewer. @returns the number of rows. */
@@ -14,15 +11,3 @@ export const repeatBatches = async (write: (limit: number) => Promise<number>): 
 		}
 	}
 };
-
-/** Repeats a statement of a time and a number of rows. @returns the number of rows that it wrote. */
-export const inBatches = (
-	db: Db,
-	statement: ((before: Date, maxRows: number) => Sql) | string,
-	before: Date,
-): Promise<number> =>
-	repeatBatches(async (limit) =>
-		typeof statement === 'string'
-			? (await db.raw<{rowCount: number}>(statement, [before, limit])).rowCount
-			: execute(db, statement(before, limit)),
-	);

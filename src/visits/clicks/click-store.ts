@@ -1,4 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
+import type {Sql} from '../../platform/db/sql.ts';
 import type {Turns} from '../../platform/semaphore.ts';
 import type {Range, Scope} from '../reports/stats/stats-bounds.ts';
 import type {Recent} from '../reports/stream/click-stream-recent.ts';
@@ -66,7 +67,7 @@ export type ClickStore = {
 		 */
 		forget: string;
 		/** Removes the clicks of a deleted organization. Binds `id`. */
-		removeOrganization: string;
+		removeOrganization: (organizationId: string) => Sql;
 	};
 	/** Applies what statements have changed to a store outside PostgreSQL. Reports do so by themselves before they read. */
 	applyChanges(): Promise<void>;

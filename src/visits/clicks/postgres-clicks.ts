@@ -1,3 +1,4 @@
+import {sql} from '../../platform/db/sql.ts';
 import {addSignalsSql} from '../matches/match-clicks.ts';
 import {postgresReader} from '../reports/rollups/rows-beside-rollups.ts';
 import {type RecentClicks, readRecent, sinceThen} from '../reports/stream/click-stream-recent.ts';
@@ -37,7 +38,7 @@ export const postgresClicks: ClickStore = {
 				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, context.country, context.bot_class)
 			FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
 				AND context.id = context_id`,
-		removeOrganization: 'DELETE FROM clicks WHERE organization_id = :id',
+		removeOrganization: (id) => sql`DELETE FROM clicks WHERE organization_id = ${id}`,
 	},
 	applyChanges: async () => {},
 	dropOld: dropOldClicks,

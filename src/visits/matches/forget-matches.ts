@@ -1,6 +1,7 @@
 import {HOUR_MS} from '../../platform/clock.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {inBatches} from '../../platform/db/in-batches.ts';
+import {repeatBatches} from '../../platform/db/repeat-batches.ts';
+import {execute, type Sql, sql} from '../../platform/db/sql.ts';
 import {clearBatch, deleteBatch} from './match-clicks.ts';
 import {deleteOldPeppers} from './match-peppers.ts';
 
@@ -15,9 +16,11 @@ const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
  */
 export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {
 	const ago = (ms: number): Date => new Date(now.getTime() - ms);
-	const expired = await inBatches(db, clearBatch('NOT forgotten AND expires_at <= ?'), now);
-	const matched = await inBatches(db, clearBatch('NOT forgotten AND consumed_at <= ?'), ago(MATCHED_MS));
-	const deleted = await inBatches(db, deleteBatch, ago(FORGOTTEN_MS));
+	const clear = (condition: Sql): Promise<number> =>
+		repeatBatches((limit) => execute(db, clearBatch(condition, limit)));
+	const expired = await clear(sql`NOT forgotten AND expires_at <= ${now}`);
+	const matched = await clear(sql`NOT forgotten AND consumed_at <= ${ago(MATCHED_MS)}`);
+	const deleted = await repeatBatches((limit) => execute(db, deleteBatch(ago(FORGOTTEN_MS), limit)));
 	await deleteOldPeppers(db, now);
 	return {forgotten: expired + matched, deleted};
 };

@@ -1,5 +1,6 @@
 import {readCopyText} from '../../platform/db/copy-in.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {type Sql, sql} from '../../platform/db/sql.ts';
 import {matchColumns, queriedColumns, signalColumns} from '../clicks/journal/entry.ts';
 import {SAME_VISIT_MS} from '../clicks/open-match.ts';
 import {attributionSql} from '../devices/attribution.ts';
@@ -114,17 +115,18 @@ export const addSignalsSql = (noted: string): string => `WITH before AS MATERIAL
 	${noted}`;
 
 /** One batch of rows, without those that another process has locked. */
-const batchOf = (condition: string): string =>
-	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
+const batchOf = (condition: Sql, limit: number): Sql =>
+	sql`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ${limit} FOR UPDATE SKIP LOCKED)`;
 
-/** SQL that clears personal data from a batch of rows. Binds the condition's values and the number of rows. */
-export const clearBatch = (condition: string): string =>
-	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
+/** Clears personal data from a batch of rows. */
+export const clearBatch = (condition: Sql, limit: number): Sql =>
+	sql`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
 		visitor = NULL, query = NULL, consumed_by = NULL
-	WHERE ${batchOf(condition)}`;
+	WHERE ${batchOf(condition, limit)}`;
 
-/** SQL that deletes a batch of rows that were cleared. Binds the time at which they expired and the number of rows. */
-export const deleteBatch = `DELETE FROM match_clicks WHERE ${batchOf('forgotten AND expires_at <= ?')}`;
+/** Deletes a batch of cleared rows whose window ended before. */
+export const deleteBatch = (before: Date, limit: number): Sql =>
+	sql`DELETE FROM match_clicks WHERE ${batchOf(sql`forgotten AND expires_at <= ${before}`, limit)}`;
 
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the

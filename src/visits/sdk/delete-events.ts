@@ -1,5 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
-import {repeatBatches} from '../../platform/db/in-batches.ts';
+import {repeatBatches} from '../../platform/db/repeat-batches.ts';
 import {execute, script, sql} from '../../platform/db/sql.ts';
 import {keepLinkCounts, quarterOf} from '../reports/rollups/keep-link-visits.ts';
 import {readState} from '../reports/rollups/rollup-store.ts';

@@ -1,5 +1,6 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
+import {sql} from '../../../platform/db/sql.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
 import {addSignalsSql} from '../../matches/match-clicks.ts';
 import {countDimensions} from '../../reports/rollups/count-dimensions.ts';
@@ -120,7 +121,7 @@ const statements: ClickStore['statements'] = {
 		WHERE NOT had_platform AND updated.platform IS NOT NULL`),
 	forget: `INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at)
 		SELECT 'forget', organization_id, link_id, click_id, created_at FROM own`,
-	removeOrganization: "INSERT INTO click_changes (kind, organization_id) VALUES ('organization', :id)",
+	removeOrganization: (id) => sql`INSERT INTO click_changes (kind, organization_id) VALUES ('organization', ${id})`,
 };
 
 /** Raw clicks in ClickHouse (docs/operating/scaling.md). */
