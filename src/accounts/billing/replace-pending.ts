@@ -13,8 +13,8 @@ const restore = async (gateway: Gateway, subscription: Subscription): Promise<vo
 };
 
 /**
- * Runs calls to a gateway that first undo a scheduled downgrade or a cancellation. If they fail it is restored, best
- * effort: a customer who has canceled must not keep paying because an upgrade failed.
+ * Runs calls to a gateway that first undo a scheduled downgrade or a cancellation. If they fail, it restores that,
+ * best effort: after a failed upgrade a canceled customer must not keep paying.
  * @throws the calls' error, 502.
  */
 export const replacePending = async <T>(

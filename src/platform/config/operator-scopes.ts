@@ -61,11 +61,11 @@ export const includesScope = (scopes: readonly string[], wanted: Scope): boolean
 export type OperatorGrant = {
 	/** Null: all. */
 	scopes: readonly Scope[] | null;
-	/** The only one; null: every one. */
+	/** The only organization that it reaches; null: all. */
 	organization: {id: string; orgKey: string} | null;
 	/** Null: never. */
 	expiresAt: Date | null;
-	/** Null for a credential that is no operator token. */
+	/** Null for other credentials, such as ADMIN_TOKEN. */
 	tokenId: string | null;
 };
 

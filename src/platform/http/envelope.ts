@@ -26,7 +26,7 @@ export const refusalOf = (error: unknown): HttpError => {
 	return isConnectionFault(error) ? databaseUnavailable() : serverFailure();
 };
 
-/** The headers of every error response that is no page. */
+/** The headers of every error in JSON. */
 export const errorHeaders = ({code, retryAfter}: HttpError): Record<string, string> => ({
 	'Cache-Control': 'no-store',
 	'X-Error-Code': code,
