@@ -1,4 +1,5 @@
 import {type Db, sharesSessions} from './db.ts';
+import {requireOpen} from './sql.ts';
 
 /**
  * A statement that each connection parses and plans once: a third of knex's time, and no planning of joins. In a session
@@ -17,6 +18,7 @@ type Connection = {
 
 /** Runs a statement on a pooled connection, or the transaction's. `$1` is the first value. */
 export const runPrepared = async <R>(db: Db, {name, text}: Prepared, values: readonly unknown[]): Promise<R[]> => {
+	requireOpen(db);
 	const connection = (await db.client.acquireConnection()) as Connection;
 	try {
 		const {rows} = await connection.query<R>(sharesSessions(db) ? {text, values} : {name, text, values});

@@ -113,7 +113,7 @@ const queryOf = (db: Db, statement: Sql): {name?: string; text: string; values: 
  * A transaction that has ended keeps its client, whose connection the pool may have lent to others since: their
  * transaction would take the statement. knex's own statements are refused by knex.
  */
-const requireOpen = (db: Db | Knex.Transaction): void => {
+export const requireOpen = (db: Db | Knex.Transaction): void => {
 	if ('isCompleted' in db && db.isCompleted()) {
 		throw new Error('a statement came after the end of its transaction');
 	}

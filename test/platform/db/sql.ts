@@ -1,5 +1,6 @@
 import test from 'ava';
 import {type Db, inTransaction} from '../../../src/platform/db/db.ts';
+import {runPrepared} from '../../../src/platform/db/prepared.ts';
 import {compile, execute, identifier, joined, literal, prepared, run, sql} from '../../../src/platform/db/sql.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
@@ -51,6 +52,11 @@ test('a statement after the end of its transaction is refused, whether it was co
 		{message: 'back'},
 	);
 	for (const trx of ended) {
-		await t.throwsAsync(execute(trx, sql`SELECT 1`), {message: /after the end of its transaction/});
+		for (const late of [
+			() => execute(trx, sql`SELECT 1`),
+			() => runPrepared(trx, {name: 'late', text: 'SELECT 1'}, []),
+		]) {
+			await t.throwsAsync(late, {message: /after the end of its transaction/});
+		}
 	}
 });
