@@ -1,4 +1,4 @@
-/** How a QR code is drawn: `margin` in modules, colours as RRGGBB. `size` in pixels; the SVG of a page has none. */
+/** How a QR code is drawn: `margin` in modules, colours as RRGGBB. `size` in pixels. */
 export type QrOptions = {
 	size?: number;
 	margin: number;

@@ -79,8 +79,8 @@ const answerPage = async (
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
 	const tapQuery = tapQueryOf(row, query);
-	const pageWith = async (token: string | null): Promise<VisitAnswer> => {
-		const page = await services.pages.of(row, {
+	const pageWith = (token: string | null): VisitAnswer => {
+		const page = services.pages.of(row, {
 			token,
 			visitor: {
 				class: visitor.class,

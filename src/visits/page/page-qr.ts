@@ -1,0 +1,25 @@
+import encodeQR from 'qr';
+
+/** Modules of light ground around a symbol (ISO/IEC 18004 5.3.8). */
+const QUIET_ZONE = 4;
+
+/**
+ * The QR code of `url` as an SVG element: error correction M, black on white, as the API's (`qrcode`). Desktop visitors
+ * with a query wait for it, so the encoder is the one that takes a tenth of the time.
+ */
+export const pageQr = (url: string): string => {
+	const modules = encodeQR(url, 'raw', {ecc: 'medium', border: QUIET_ZONE});
+	let path = '';
+	for (const [y, row] of modules.entries()) {
+		let end = -1;
+		for (let start = row.indexOf(true); start !== -1; start = row.indexOf(true, end)) {
+			path += end === -1 ? `M${start} ${y}.5` : `m${start - end} 0`;
+			// A line ends within its quiet zone at the latest.
+			end = row.indexOf(false, start);
+			path += `h${end - start}`;
+		}
+	}
+
+	const size = modules.length;
+	return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path fill="#ffffff" d="M0 0h${size}v${size}H0z"/><path stroke="#000000" d="${path}"/></svg>\n`;
+};
