@@ -22,7 +22,7 @@ export const missingCredential = (message: string, nextStep: string) =>
 export const notFoundError = (message: string, nextStep: string) =>
 	new OperatorError(message, exitCodes.notFound, nextStep);
 /** The operator's file or answer is invalid. */
-export const inputError = (message: string) => new OperatorError(message, exitCodes.failed);
+export const inputError = (message: string, next?: string) => new OperatorError(message, exitCodes.failed, next);
 
 /** Ctrl-C. `note` says what is done so far and how to continue. */
 export class InterruptedError extends Error {

@@ -4,9 +4,9 @@ import test from 'ava';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {csvRows} from '../../src/cli/import/formats/csv.ts';
-import {decoded} from '../../src/cli/import/formats/decoded.ts';
 import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
 import {jsonRows, ndjsonRows} from '../../src/cli/import/formats/json.ts';
+import {decoded} from '../../src/cli/import/formats/lines.ts';
 import {guarded} from '../../src/platform/formula-guard.ts';
 import {collect, inPieces} from './_pieces.ts';
 

@@ -5,8 +5,8 @@ import {InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {type Fitting, fittedRows, type OwnApps, type PrefixNeeds} from '../import/formats/fit-row.ts';
-import {createSeenCodes} from '../import/formats/seen-codes.ts';
+import {createSeenCodes, type Fitting, fittedRows, type OwnApps, type PrefixNeeds} from '../import/formats/fit-row.ts';
+
 import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
 import {startProgress} from '../import/import-progress.ts';
 import {

@@ -1,27 +1,28 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {bitlyLink} from '../../../src/cli/import/formats/bitly.ts';
-import {branchLink} from '../../../src/cli/import/formats/branch.ts';
-import {dubLink} from '../../../src/cli/import/formats/dub.ts';
-import {firebaseLink} from '../../../src/cli/import/formats/firebase.ts';
-import type {ForeignLink} from '../../../src/cli/import/formats/foreign-fields.ts';
+import {bitly} from '../../../src/cli/import/formats/bitly.ts';
+import {branch} from '../../../src/cli/import/formats/branch.ts';
+import {dub} from '../../../src/cli/import/formats/dub.ts';
+import {firebase} from '../../../src/cli/import/formats/firebase.ts';
+import {type ForeignLink, foreignLink} from '../../../src/cli/import/formats/mapping.ts';
 import {customSchemeUrl} from '../../../src/links/links/link-targets.ts';
 import {type AppContent, contentOf, openedBy} from '../../helpers/app-content.ts';
 import {isDeep} from '../../helpers/deep.ts';
 
 /** The same destination as each service has it. */
 const services: Record<string, (destination: string) => ForeignLink> = {
-	firebase: (link) => firebaseLink({short_link: 'https://acme.page.link/x', link: `https://acme.example/${link}`}),
+	firebase: (link) =>
+		foreignLink(firebase, {short_link: 'https://acme.page.link/x', link: `https://acme.example/${link}`}),
 	dub: (link) =>
-		dubLink({shortLink: 'https://dub.sh/x', key: 'x', domain: 'dub.sh', url: `https://acme.example/${link}`}),
-	bitly: (link) => bitlyLink({link: 'https://bit.ly/x', long_url: `https://acme.example/${link}`}),
+		foreignLink(dub, {shortLink: 'https://dub.sh/x', key: 'x', domain: 'dub.sh', url: `https://acme.example/${link}`}),
+	bitly: (link) => foreignLink(bitly, {link: 'https://bit.ly/x', long_url: `https://acme.example/${link}`}),
 	'bitly deeplinks': (link) =>
-		bitlyLink({
+		foreignLink(bitly, {
 			link: 'https://bit.ly/x',
 			long_url: 'https://acme.example/',
 			deeplinks: [{app_uri_path: `acme://${link}`}],
 		}),
-	branch: (link) => branchLink({url: 'https://acme.app.link/x', data: {$deeplink_path: link}}),
+	branch: (link) => foreignLink(branch, {url: 'https://acme.app.link/x', data: {$deeplink_path: link}}),
 };
 
 /** In any order, because numbers come first among the names of `params`. */

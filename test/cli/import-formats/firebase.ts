@@ -1,9 +1,10 @@
 import test from 'ava';
-import {firebaseLink} from '../../../src/cli/import/formats/firebase.ts';
-import {type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
+import {firebase} from '../../../src/cli/import/formats/firebase.ts';
+import {createSeenCodes, type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
 import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import/formats/import-row.ts';
+import {foreignLink} from '../../../src/cli/import/formats/mapping.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
-import {createSeenCodes} from '../../../src/cli/import/formats/seen-codes.ts';
+
 import {excerpt, rowsOf} from './_rows.ts';
 
 const shortLink = 'https://acme.page.link/Xt2Z';
@@ -88,7 +89,7 @@ test('percent codes of the deep link are decoded, and a query that params cannot
 		['/a#top', '/a#top'],
 		['', '/'],
 	] as const) {
-		const {link: made} = firebaseLink({short_link: shortLink, link: `https://www.acme.test${deepLink}`});
+		const {link: made} = foreignLink(firebase, {short_link: shortLink, link: `https://www.acme.test${deepLink}`});
 		t.is(made['path'], path, deepLink);
 	}
 });
@@ -105,10 +106,10 @@ test('an archived link is inactive in the words of any spreadsheet, and a word t
 		[undefined, undefined],
 	] as const) {
 		const row = {short_link: shortLink, link, ...(archived === undefined ? {} : {archived})};
-		t.is(firebaseLink(row).link['isActive'], expected, archived);
+		t.is(foreignLink(firebase, row).link['isActive'], expected, archived);
 	}
 
-	t.throws(() => firebaseLink({short_link: shortLink, link, archived: 'joo'}), {
+	t.throws(() => foreignLink(firebase, {short_link: shortLink, link, archived: 'joo'}), {
 		message: "Archived? 'joo' is neither true nor false",
 		name: 'UnusableRow',
 	});
@@ -116,7 +117,7 @@ test('an archived link is inactive in the words of any spreadsheet, and a word t
 
 test('campaign values of the deep link fill empty columns', (t) => {
 	const deepLink = `${link}?utm_source=mail&utm_medium=post&ref=1`;
-	t.like(firebaseLink({short_link: shortLink, link: deepLink, utm_source: 'insta'}).link, {
+	t.like(foreignLink(firebase, {short_link: shortLink, link: deepLink, utm_source: 'insta'}).link, {
 		utmSource: 'insta',
 		utmMedium: 'post',
 		params: {ref: '1'},
@@ -125,17 +126,17 @@ test('campaign values of the deep link fill empty columns', (t) => {
 
 test('the fallback is the desktop fallback, else the deep link; each fallback is a destination of its platform', (t) => {
 	const [desktop, ios, ipad] = ['https://x.test/d', 'https://x.test/i', 'https://x.test/p'];
-	const own = firebaseLink({short_link: shortLink, link, ofl: desktop, afl: desktop, ifl: ios, ipfl: ipad});
+	const own = foreignLink(firebase, {short_link: shortLink, link, ofl: desktop, afl: desktop, ifl: ios, ipfl: ipad});
 	t.is(own.link['fallbackUrl'], desktop);
 	t.deepEqual(own.link['destinations'], {ios, ipad, android: desktop, desktop});
 	t.deepEqual(own.facts.left, []);
-	const plain = firebaseLink({short_link: shortLink, link}).link;
+	const plain = foreignLink(firebase, {short_link: shortLink, link}).link;
 	t.is(plain['fallbackUrl'], link);
 	t.false('destinations' in plain || 'minimumVersion' in plain);
 });
 
 test('a store page in a fallback is a claim, and values that are not a web page or a version are reported as not carried over', (t) => {
-	const {link: made, facts} = firebaseLink({
+	const {link: made, facts} = foreignLink(firebase, {
 		short_link: shortLink,
 		link,
 		isi: '1111111',
@@ -151,7 +152,7 @@ test('a store page in a fallback is a claim, and values that are not a web page 
 		'Android minimum package version code (amv)',
 		'iOS minimum version (imv)',
 	]);
-	const every = firebaseLink({short_link: shortLink, link, amv: '0', imv: '2.10.0'});
+	const every = foreignLink(firebase, {short_link: shortLink, link, amv: '0', imv: '2.10.0'});
 	t.deepEqual(every.link['minimumVersion'], {ios: '2.10.0'});
 	t.deepEqual(every.facts.left, []);
 });
@@ -163,7 +164,7 @@ test('a short link without a short code that a link can have is refused', (t) =>
 		['https:acme.page.link', /is not an http or https URL/],
 		['', /has no short link/],
 	] as const) {
-		t.throws(() => firebaseLink({short_link: shown, link}), {message, name: 'UnusableRow'}, shown);
+		t.throws(() => foreignLink(firebase, {short_link: shown, link}), {message, name: 'UnusableRow'}, shown);
 	}
 });
 

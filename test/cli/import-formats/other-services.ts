@@ -1,7 +1,8 @@
 import test from 'ava';
-import {bitlyLink} from '../../../src/cli/import/formats/bitly.ts';
-import {branchLink} from '../../../src/cli/import/formats/branch.ts';
-import {dubLink} from '../../../src/cli/import/formats/dub.ts';
+import {bitly} from '../../../src/cli/import/formats/bitly.ts';
+import {branch} from '../../../src/cli/import/formats/branch.ts';
+import {dub} from '../../../src/cli/import/formats/dub.ts';
+import {foreignLink} from '../../../src/cli/import/formats/mapping.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
 import {excerpt, rowsOf} from './_rows.ts';
 
@@ -30,7 +31,7 @@ test('an app link gives the path, its store the app', (t) => {
 		{os: 'ios', app_uri_path: 'acmeshop://item/3', install_url: 'https://apps.apple.com/us/app/acme/id123456789'},
 		{os: 'android', app_uri_path: '/other', install_url: 'market://details?id=com.acme.shop'},
 	];
-	const {link, facts} = bitlyLink({...row, deeplinks});
+	const {link, facts} = foreignLink(bitly, {...row, deeplinks});
 	t.is(link['path'], '/item/3');
 	t.deepEqual(facts.apps, {
 		bundleIds: [],
@@ -42,14 +43,14 @@ test('an app link gives the path, its store the app', (t) => {
 });
 
 test('a bare id is an address, an expiration’s offset gets a colon, further back-halves are reported', (t) => {
-	const {link, facts} = bitlyLink({
+	const {link, facts} = foreignLink(bitly, {
 		id: 'bit.ly/abc',
 		long_url: row.long_url,
 		expiration_at: '2031-01-01T10:00:00+0000',
 	});
 	t.like(link, {shortCode: 'abc', expiry: '2031-01-01T10:00:00+00:00'});
 	t.is(facts.host, 'bit.ly');
-	t.deepEqual(bitlyLink({...row, custom_bitlinks: ['go.acme.test/a', 'go.acme.test/b']}).facts.left, [
+	t.deepEqual(foreignLink(bitly, {...row, custom_bitlinks: ['go.acme.test/a', 'go.acme.test/b']}).facts.left, [
 		'the code of link beside the custom one',
 		'further custom_bitlinks',
 	]);
@@ -86,7 +87,7 @@ test('an object becomes a link: alias, path, nested data as JSON, labels, tags, 
 test('objects read from the API have labels and URL within their data, or data as text', (t) => {
 	const data = {'+url': url, url, '~channel': 'email', '~feature': 'f', '~tags': ['x'], '+click': true, a: 1, b: null};
 	for (const row of [{data}, {data: JSON.stringify(data)}]) {
-		t.deepEqual(branchLink(row).link, {
+		t.deepEqual(foreignLink(branch, row).link, {
 			path: '/',
 			params: {a: '1'},
 			shortCode: '37juivIGsy4',
@@ -106,7 +107,7 @@ test('a deep link path leads to a path with one slash, and its scheme is a claim
 		['acmeshop://item/3', {path: '/item/3'}, ['acmeshop']],
 		['https://www.acme.test/item/3', {path: '/item/3'}, []],
 	] as const) {
-		const {link, facts} = branchLink({url, data: {$deeplink_path: path}});
+		const {link, facts} = foreignLink(branch, {url, data: {$deeplink_path: path}});
 		t.like(link, expected, path);
 		t.deepEqual(facts.apps.schemes, [...schemes], path);
 	}
@@ -119,13 +120,13 @@ test('a match duration becomes whole hours that a link can have', (t) => {
 		[{duration: 99_999_999}, 720],
 		[{duration: 0}, undefined],
 	] as const) {
-		t.is(branchLink({url, ...row}).link['matchWindowHours'], hours);
+		t.is(foreignLink(branch, {url, ...row}).link['matchWindowHours'], hours);
 	}
 });
 
 test('a web address for one platform is its destination, a store page a claim', (t) => {
 	const of = (data: object) => {
-		const {link, facts} = branchLink({url, data});
+		const {link, facts} = foreignLink(branch, {url, data});
 		return [link['fallbackUrl'], link['destinations'], facts.apps.packageNames, facts.left];
 	};
 	const [ios, ipad, desktop, website] = ['ios', 'ipad', 'desktop', 'web'].map((name) => `https://x.test/${name}`);
@@ -141,7 +142,7 @@ test('a web address for one platform is its destination, a store page a claim', 
 });
 
 test('values that are not a web address and unknown control parameters are reported as not carried over', (t) => {
-	const {link, facts} = branchLink({url, data: {$ios_url: 'acme://ios', $web_only: true, $custom: 'x'}});
+	const {link, facts} = foreignLink(branch, {url, data: {$ios_url: 'acme://ios', $web_only: true, $custom: 'x'}});
 	t.false('destinations' in link);
 	t.deepEqual(facts.left, ['$ios_url', '$web_only', '$custom']);
 });
@@ -216,12 +217,12 @@ test('an archived or disabled link is inactive', (t) => {
 		[{archived: 'true'}, false],
 		[{archived: false, disabledAt: null}, undefined],
 	] as const) {
-		t.is(dubLink({...dubRow, ...fields}).link['isActive'], isActive);
+		t.is(foreignLink(dub, {...dubRow, ...fields}).link['isActive'], isActive);
 	}
 });
 
 test('external id, card, a place for one system and Android store are carried over; other fields are reported', (t) => {
-	const {link, facts} = dubLink({
+	const {link, facts} = foreignLink(dub, {
 		...dubRow,
 		externalId: 'ext-1',
 		description: 'D',
@@ -239,20 +240,28 @@ test('external id, card, a place for one system and Android store are carried ov
 });
 
 for (const [what, read, message] of [
-	['of Bitly without an address', () => bitlyLink({long_url: row.long_url}), /^has no link$/],
+	['of Bitly without an address', () => foreignLink(bitly, {long_url: row.long_url}), /^has no link$/],
 	[
 		'of Bitly without a web destination',
-		() => bitlyLink({...row, long_url: 'mailto:x@y.z'}),
+		() => foreignLink(bitly, {...row, long_url: 'mailto:x@y.z'}),
 		/^long_url 'mailto:x@y\.z' is not an http or https URL/,
 	],
-	['of Branch without a URL', () => branchLink({data: {}}), /^has no url$/],
-	['of Branch with other data', () => branchLink({url, data: '[1]'}), /^data is not a JSON object$/],
-	['of Branch with a faulty alias', () => branchLink({url, alias: 'a/b.c'}), /^short code 'a\/b.c' must be/],
-	['of Dub that a password protects', () => dubLink({...dubRow, password: 'secret'}), /^is protected by a password/],
-	['of a domain itself at Dub', () => dubLink({...dubRow, key: '_root'}), /^key '_root' is the page/],
-	['of Dub without a key', () => dubLink({url: dubRow.url}), /^has no key$/],
-	['of Dub with another domain', () => dubLink({...dubRow, domain: 'not a domain'}), /is not an http or https URL$/],
-	['of Dub without a destination', () => dubLink({...dubRow, url: null}), /^has no url$/],
+	['of Branch without a URL', () => foreignLink(branch, {data: {}}), /^has no url$/],
+	['of Branch with other data', () => foreignLink(branch, {url, data: '[1]'}), /^data is not a JSON object$/],
+	['of Branch with a faulty alias', () => foreignLink(branch, {url, alias: 'a/b.c'}), /^short code 'a\/b.c' must be/],
+	[
+		'of Dub that a password protects',
+		() => foreignLink(dub, {...dubRow, password: 'secret'}),
+		/^is protected by a password/,
+	],
+	['of a domain itself at Dub', () => foreignLink(dub, {...dubRow, key: '_root'}), /^key '_root' is the page/],
+	['of Dub without a key', () => foreignLink(dub, {url: dubRow.url}), /^has no key$/],
+	[
+		'of Dub with another domain',
+		() => foreignLink(dub, {...dubRow, domain: 'not a domain'}),
+		/is not an http or https URL$/,
+	],
+	['of Dub without a destination', () => foreignLink(dub, {...dubRow, url: null}), /^has no url$/],
 ] as const) {
 	test(`a link ${what} is refused`, (t) => {
 		t.throws(read, {message, name: 'UnusableRow'});

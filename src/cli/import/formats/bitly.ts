@@ -1,26 +1,16 @@
-import {type DashboardColumns, namesIn, withScheme} from './dashboard-csv.ts';
 import {
 	deepLinkOf,
 	destinationOf,
-	type ForeignLink,
-	foreignLink,
+	type ForeignRow,
 	isoTime,
-	shortAddress,
 	storeClaims,
 	textIn,
 	textsIn,
 	webUrl,
 } from './foreign-fields.ts';
+import {type DashboardColumns, namesIn, withScheme} from './foreign-rows.ts';
 import {isObject} from './import-row.ts';
-import {inactiveIf} from './inactive-if.ts';
-
-/** The source of each link field. */
-export const bitlyNames: Record<string, string> = {
-	path: 'long_url',
-	params: 'long_url',
-	fallbackUrl: 'long_url',
-	expiry: 'expiration_at',
-};
+import type {Mapping} from './mapping.ts';
 
 /** Of the export of its dashboard. */
 export const bitlyColumns: DashboardColumns = {
@@ -35,43 +25,52 @@ export const bitlyColumns: DashboardColumns = {
 	archived: ['archived'],
 };
 
-/** Converts an object of Bitly's API v4 to a link. @throws UnusableRow. */
-export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
-	const [custom, ...furtherCustom] = textsIn(row['custom_bitlinks']);
+/** A custom back-half is the address in print; its domain is also the one that can move here. */
+const addressesOf = (row: ForeignRow): [first: string | undefined, ...others: string[]] => {
 	const id = textIn(row['id']);
-	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
-	// A custom back-half is the one in print; its domain is also the one that can move here.
-	const address = custom ?? ownUrl;
-	const {shortCode, ...old} = shortAddress(
-		webUrl(address === undefined || address.includes('://') ? address : `https://${address}`, 'link'),
-	);
-	const longUrl = webUrl(textIn(row['long_url']), 'long_url');
-	const deepLinks = Array.isArray(row['deeplinks']) ? row['deeplinks'].filter(isObject) : [];
-	const [appPath, ...furtherPaths] = new Set(deepLinks.flatMap((one) => textIn(one['app_uri_path']) ?? []));
-	const app = appPath === undefined ? null : deepLinkOf(appPath);
-	const stores = deepLinks.flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []);
-	return foreignLink({
-		link: {
-			...destinationOf(longUrl),
-			...app?.fields,
-			shortCode,
-			title: textIn(row['title']),
-			tags: textsIn(row['tags']),
-			fallbackUrl: longUrl.href,
-			expiry: isoTime(textIn(row['expiration_at'])),
-			...inactiveIf({archived: row['archived'], is_deleted: row['is_deleted']}),
+	const own = textIn(row['link']) ?? (id === undefined ? [] : `https://${id}`);
+	const [first, ...others] = textsIn(row['custom_bitlinks']).concat(own);
+	return [first === undefined || first.includes('://') ? first : `https://${first}`, ...others];
+};
+
+const longUrl = (row: ForeignRow): URL => webUrl(textIn(row['long_url']), 'long_url');
+const deepLinksOf = ({deeplinks}: ForeignRow) => (Array.isArray(deeplinks) ? deeplinks.filter(isObject) : []);
+const appPathsOf = (row: ForeignRow): string[] => [
+	...new Set(deepLinksOf(row).flatMap((one) => textIn(one['app_uri_path']) ?? [])),
+];
+
+/** An object of Bitly's API v4. */
+export const bitly: Mapping = {
+	address: (row) => webUrl(addressesOf(row)[0], 'link'),
+	path: [
+		'long_url',
+		(row) => {
+			const [appPath] = appPathsOf(row);
+			const app = appPath === undefined ? {fields: {}} : deepLinkOf(appPath);
+			return {...app, fields: {...destinationOf(longUrl(row)), ...app.fields}};
 		},
-		address: old,
-		apps: {
+	],
+	fields: {
+		title: 'title',
+		tags: ['tags', (row) => textsIn(row['tags'])],
+		fallbackUrl: ['long_url', (row) => longUrl(row).href],
+		expiry: ['expiration_at', (row) => isoTime(row['expiration_at'])],
+	},
+	inactive: ({archived, is_deleted}) => ({archived, is_deleted}),
+	apps: (row) => {
+		const stores = deepLinksOf(row).flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []);
+		return {
 			appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
 			packageNames: stores.flatMap(({packageNames = []}) => packageNames),
-			schemes: app?.schemes ?? [],
-		},
-		left: {
-			'the code of link beside the custom one': custom !== undefined && ownUrl !== undefined,
-			'further custom_bitlinks': furtherCustom,
-			'further app_uri_path': furtherPaths,
+		};
+	},
+	left: (row) => {
+		const customs = textsIn(row['custom_bitlinks']).length;
+		return {
+			'the code of link beside the custom one': customs > 0 && addressesOf(row).length > customs,
+			'further custom_bitlinks': customs > 1,
+			'further app_uri_path': appPathsOf(row).slice(1),
 			campaign_ids: row['campaign_ids'],
-		},
-	});
+		};
+	},
 };

@@ -10,15 +10,15 @@ import {type ImportRow, isObject, lengthFault, putField, type Wrapping} from './
 import type {Source} from './lines.ts';
 import {truthOf} from './truth.ts';
 
-/** Failed rows below their heading, with the byte order mark and line ends of the file's `head`. */
-export const csvWrapping = (head: string, heading: string | null): Wrapping => {
-	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
-	const mark = head.startsWith('\uFEFF') ? '\uFEFF' : '';
-	return {open: mark + (heading === null ? '' : heading + end), between: end, close: end};
+/** How the records of a CSV file become rows; `isHeading` says whether the first record is one. */
+export type Table = {
+	isHeading: boolean;
+	width: number;
+	rowOf: (cells: string[]) => Pick<ImportRow, 'row' | 'foreign' | 'error'>;
 };
 
 /** Why a record does not fit the table; null if it does. */
-export const recordFault = ({cells: {length: has}, raw, openQuote}: CsvRecord, columns: number): string | null =>
+const recordFault = ({cells: {length: has}, raw, openQuote}: CsvRecord, columns: number): string | null =>
 	lengthFault(raw) ??
 	(openQuote === null ? null : `has a quote that opens in line ${openQuote} and is not closed there`) ??
 	(has === columns ? null : `has ${counted(has, 'cell')} where ${columns} are expected`);
@@ -91,28 +91,44 @@ const checkColumns = (columns: string[]): void => {
 };
 
 /**
- * The rows of a CSV file with our own columns, named by the first record. `head` is the known start of the file.
- * @throws OperatorError for an unknown column or invalid CSV.
+ * The rows of a CSV file; `begin` makes the table of its first record, `head` is the known start of the file. Failed rows
+ * are written below their heading, with the byte order mark and line ends of the file.
+ * @throws OperatorError for invalid CSV.
  */
-export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
-	let columns: string[] | null = null;
-	let wrapping = csvWrapping(head, null);
+export async function* tableRows(
+	source: Source,
+	head: string,
+	begin: (first: string[]) => Table,
+): AsyncGenerator<ImportRow> {
+	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
+	const wrapping: Wrapping = {open: head.startsWith('\uFEFF') ? '\uFEFF' : '', between: end, close: end};
+	let table: Table | null = null;
 	for await (const record of csvRecords(source, head)) {
 		const {cells, raw, line} = record;
-		if (columns === null) {
-			columns = cells.map((cell) => cell.trim());
-			wrapping = csvWrapping(head, raw);
-			checkColumns(columns);
-			continue;
+		if (table === null) {
+			table = begin(cells);
+			if (table.isHeading) {
+				wrapping.open += raw + end;
+				continue;
+			}
 		}
 
-		const error = recordFault(record, columns.length);
-		if (error !== null) {
-			yield {line, raw, wrapping, error};
-			continue;
-		}
-
-		const row = bodyOf(columns, cells);
-		yield row === null ? {line, raw, wrapping, error: 'params is not a JSON object'} : {line, raw, wrapping, row};
+		const error = recordFault(record, table.width);
+		yield {line, raw, wrapping, ...(error === null ? table.rowOf(cells) : {error})} as ImportRow;
 	}
 }
+
+/** The rows of a CSV file with our own columns, named by the first record. @throws OperatorError for an unknown column. */
+export const csvRows = (source: Source, head = ''): AsyncGenerator<ImportRow> =>
+	tableRows(source, head, (heading) => {
+		const columns = heading.map((cell) => cell.trim());
+		checkColumns(columns);
+		return {
+			isHeading: true,
+			width: columns.length,
+			rowOf: (cells) => {
+				const row = bodyOf(columns, cells);
+				return row === null ? {error: 'params is not a JSON object'} : {row};
+			},
+		};
+	});

@@ -1,21 +1,8 @@
 import {usageError} from '../../cli-errors.ts';
-import {csvWrapping, recordFault} from './csv.ts';
-import {csvRecords} from './csv-records.ts';
-import {
-	copiedFields,
-	destinationOf,
-	type ForeignLink,
-	foreignLink,
-	mapped,
-	placesOf,
-	shortAddress,
-	textIn,
-	utmNames,
-	webUrl,
-} from './foreign-fields.ts';
-import type {ImportRow} from './import-row.ts';
-import {inactiveIf} from './inactive-if.ts';
+import {tableRows} from './csv.ts';
+import {destinationOf, type ForeignRow, textIn, utmNames, webUrl} from './foreign-fields.ts';
 import type {Source} from './lines.ts';
+import {type Mapping, mapped} from './mapping.ts';
 import {truthOf} from './truth.ts';
 
 /** The 29 columns of the export in their documented order: our name and the heading. */
@@ -51,94 +38,61 @@ const columns = [
 	['created', 'Creation timestamp'],
 ] as const;
 
-type ColumnName = (typeof columns)[number][0];
-type FirebaseRow = Partial<Record<ColumnName, string>>;
-
-const headingOf = new Map<string, string>(columns);
-
-const copied: Record<string, string> = {...utmNames, 'og.title': 'st', 'og.description': 'sd', 'og.imageUrl': 'si'};
-
-/** Columns that link fields are read from. */
-export const firebaseNames: Record<string, string> = {
-	...copied,
-	path: 'link',
-	params: 'link',
-	fallbackUrl: 'ofl, else link',
-	title: 'Link name, else st',
-	'destinations.ios': 'ifl',
-	'destinations.ipad': 'ipfl',
-	'destinations.android': 'afl',
-	'destinations.desktop': 'ofl',
-	'minimumVersion.ios': 'imv',
-	'minimumVersion.android': 'amv',
-};
+const titles = new Map<string, string>(columns);
 
 const isDotted = (text: string): boolean => /^\d+(?:\.\d+)*$/.test(text);
 const isWhole = (text: string): boolean => /^\d+$/.test(text);
 
-const listOf = (...texts: Array<string | undefined>): string[] => texts.flatMap((text) => textIn(text) ?? []);
+/** The texts under these names. */
+const textsOf = (row: ForeignRow, ...names: string[]): string[] => names.flatMap((name) => textIn(row[name]) ?? []);
+const firstOf = (row: ForeignRow, ...names: string[]): string | undefined => textsOf(row, ...names)[0];
+const deepLinkUrl = (row: ForeignRow): URL => webUrl(textIn(row['link']), 'deep link');
 
-/** Converts a row to a link. @throws UnusableRow. */
-export const firebaseLink = (row: FirebaseRow): ForeignLink => {
-	const {shortCode, ...old} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
-	const deepLink = webUrl(textIn(row.link), 'deep link');
-	const ofl = textIn(row.ofl);
-	const places = placesOf(
-		[
-			['ios', 'ifl', row.ifl],
-			['ipad', 'ipfl', row.ipfl],
-			['android', 'afl', row.afl],
-		],
-		ofl,
-	);
-	const [imv, amv] = [textIn(row.imv), textIn(row.amv)];
-	const left: Partial<Record<ColumnName, unknown>> = {
-		...places.left,
-		amv: amv !== undefined && !isWhole(amv),
-		imv: imv !== undefined && !isDotted(imv),
-		efr: truthOf(row.efr) !== false,
-		at: row.at,
-		ct: row.ct,
-		mt: row.mt,
-		pt: row.pt,
-	};
-	return foreignLink({
-		link: {
-			...destinationOf(deepLink),
-			...copiedFields(row, copied),
-			shortCode,
-			title: textIn(row.name) ?? textIn(row.st),
-			fallbackUrl: ofl ?? deepLink.href,
-			destinations: places.destinations,
-			'minimumVersion.ios': imv !== undefined && isDotted(imv) ? imv : undefined,
-			// 0 is every version.
-			'minimumVersion.android': (amv !== undefined && isWhole(amv) && Number(amv)) || undefined,
-			...inactiveIf({'Archived?': row.archived}),
-		},
-		address: old,
-		apps: {
-			bundleIds: listOf(row.ibi, row.ipbi),
-			appStoreIds: [...listOf(row.isi), ...places.claims.appStoreIds],
-			packageNames: [...listOf(row.apn), ...places.claims.packageNames],
-			schemes: listOf(row.ius),
-		},
-		left: Object.fromEntries(Object.entries(left).map(([name, value]) => [headingOf.get(name) ?? name, value])),
-	});
+/** A row of the export, by our names of its columns. */
+export const firebase: Mapping = {
+	address: (row) => webUrl(textIn(row['short_link']), 'short link'),
+	path: ['link', (row) => ({fields: destinationOf(deepLinkUrl(row))})],
+	fields: {
+		...utmNames,
+		'og.title': 'st',
+		'og.description': 'sd',
+		'og.imageUrl': 'si',
+		title: ['Link name, else st', (row) => firstOf(row, 'name', 'st')],
+		fallbackUrl: ['ofl, else link', (row) => firstOf(row, 'ofl') ?? deepLinkUrl(row).href],
+		'minimumVersion.ios': ['imv', (row) => textsOf(row, 'imv').find(isDotted)],
+		// 0 is every version.
+		'minimumVersion.android': ['amv', (row) => Number(textsOf(row, 'amv').find(isWhole)) || undefined],
+	},
+	destinations: {ios: 'ifl', ipad: 'ipfl', android: 'afl', desktop: 'ofl'},
+	inactive: (row) => ({'Archived?': row['archived']}),
+	apps: (row) => ({
+		bundleIds: textsOf(row, 'ibi', 'ipbi'),
+		appStoreIds: textsOf(row, 'isi'),
+		packageNames: textsOf(row, 'apn'),
+		schemes: textsOf(row, 'ius'),
+	}),
+	left: (row) => ({
+		amv: !textsOf(row, 'amv').every(isWhole),
+		imv: !textsOf(row, 'imv').every(isDotted),
+		efr: truthOf(row['efr']) !== false,
+		...Object.fromEntries(['at', 'ct', 'mt', 'pt'].map((name) => [name, row[name]])),
+	}),
+	nameOf: (name) => titles.get(name) ?? name,
 };
 
 /** The column of a heading, which may be the bare parameter, with or without brackets. */
-const columnNamed = (heading: string): ColumnName | undefined => {
+const columnNamed = (heading: string): string | undefined => {
 	const text = heading.trim().toLowerCase();
 	const inBrackets = /\((\w+)\)$/.exec(text)?.[1] ?? text;
 	return columns.find(([name, title]) => name === inBrackets || title.toLowerCase() === text)?.[0];
 };
 
 /** The columns of a heading; unknown names are resolved by position if all positions are present. */
-const columnsOf = (headings: string[]): ColumnName[] =>
+const columnsOf = (headings: string[]): string[] =>
 	headings.map((heading, index) => {
 		const column = columnNamed(heading) ?? (headings.length === columns.length ? columns[index]?.[0] : undefined);
 		if (column === undefined) {
-			throw usageError(`Unknown column '${heading}' in line 1`, `Columns are ${[...headingOf.values()].join(', ')}`);
+			throw usageError(`Unknown column '${heading}' in line 1`, `Columns are ${[...titles.values()].join(', ')}`);
 		}
 
 		return column;
@@ -154,22 +108,13 @@ export const isFirebaseHeading = (cells: string[]): boolean =>
 		: ['short_link', 'link'].every((name) => cells.some((cell) => columnNamed(cell) === name));
 
 /** The rows of the export as CSV, with or without a heading. @throws OperatorError for invalid CSV. */
-export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
-	let names: ColumnName[] | null = null;
-	let wrapping = csvWrapping(head, null);
-	for await (const record of csvRecords(source, head)) {
-		const {cells, raw, line} = record;
-		if (names === null && !isRow(cells)) {
-			names = columnsOf(cells);
-			wrapping = csvWrapping(head, raw);
-			continue;
-		}
-
-		names ??= columns.map(([name]) => name);
-		const place = {line, raw, wrapping};
-		const error = recordFault(record, names.length);
-		yield error === null
-			? mapped(place, Object.fromEntries(names.map((name, index) => [name, cells[index]])), firebaseLink)
-			: {...place, error};
-	}
-}
+export const firebaseRows = (source: Source, head = '') =>
+	tableRows(source, head, (first) => {
+		const isHeading = !isRow(first);
+		const names = isHeading ? columnsOf(first) : columns.map(([name]) => name);
+		return {
+			isHeading,
+			width: names.length,
+			rowOf: (cells) => mapped(firebase, Object.fromEntries(names.map((name, index) => [name, cells[index]]))),
+		};
+	});

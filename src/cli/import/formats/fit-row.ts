@@ -1,6 +1,6 @@
+import {createHash} from 'node:crypto';
 import type {AndroidConfig, IosConfig} from '../../../links/app-config/app-config.ts';
 import type {AppClaims, ForeignFacts, ImportRow} from './import-row.ts';
-import type {SeenCodes} from './seen-codes.ts';
 
 /** The apps of an organization's configuration that rows can name. */
 export type OwnApps = {
@@ -29,6 +29,35 @@ const foreignApps = (claims: AppClaims, own: OwnApps): Array<{what: string; valu
 	);
 };
 
+/** The first bits of a hash as a number. */
+const hashOf = (text: string, bits: number): number =>
+	Math.floor(createHash('sha1').update(text).digest().readUIntBE(0, 6) / 2 ** (48 - bits));
+
+const LINE_NUMBERS = 2 ** 32;
+
+/**
+ * Detects repeated short codes in about 64 bytes per row, because a million rows must not be held in memory. Two rows of
+ * an export with one code are two links, one of which would be lost silently. The chance that two of a million codes
+ * have one hash is 1 in 500.
+ */
+export const createSeenCodes = () => {
+	/** By the hash of a code: its first line, and above it 20 bits of a hash of the row. */
+	const seen = new Map<number, number>();
+	return {
+		/** The line of an earlier, different row with the same code; null if there is none. */
+		conflict: (shortCode: string, content: string, line: number): number | null => {
+			const code = hashOf(shortCode, 48);
+			const own = hashOf(content, 20);
+			const first = seen.get(code);
+			if (first === undefined) {
+				seen.set(code, own * LINE_NUMBERS + line);
+			}
+
+			return first === undefined || Math.floor(first / LINE_NUMBERS) === own ? null : first % LINE_NUMBERS;
+		},
+	};
+};
+
 /** The data that foreign rows are checked against. */
 export type Fitting = {
 	/** The organization's apps; null disables the check. */
@@ -43,7 +72,7 @@ export type Fitting = {
 	channelNames: ReadonlyMap<string, string>;
 	anyApp: boolean;
 	/** The codes of previous rows; null if a later row may replace an earlier one. */
-	seen: SeenCodes | null;
+	seen: ReturnType<typeof createSeenCodes> | null;
 };
 
 /** The prefixes that a domain has, and those that rows need besides. */
@@ -77,10 +106,7 @@ const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | 
 
 	const spelled = [...channels].find((name) => name.toLowerCase() === channel.toLowerCase());
 	return spelled === undefined
-		? {
-				error: `Unknown channel '${channel}'`,
-				hint: channelHint,
-			}
+		? {error: `Unknown channel '${channel}'`, hint: channelHint}
 		: {...link, channel: spelled};
 };
 

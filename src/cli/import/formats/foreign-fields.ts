@@ -2,15 +2,16 @@ import {type LinkFieldValue, urlColumns} from '../../../links/links/link-fields.
 import {isShortCode} from '../../../links/links/short-code.ts';
 import {cutText} from '../../../platform/cut-text.ts';
 import {safeLine} from '../../terminal/printable.ts';
-import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
+import type {AppClaims} from './import-row.ts';
+import {truthOf} from './truth.ts';
 
 /** A row that cannot become a link; the message continues «line 7: ». */
 export class UnusableRow extends Error {
 	override name = 'UnusableRow';
 }
 
-/** The result of a foreign row: a create body, and fields not carried over. */
-export type ForeignLink = {link: Record<string, unknown>; facts: ForeignFacts};
+/** An object of a service's API, or what a record of its CSV file has in common with one. */
+export type ForeignRow = Record<string, unknown>;
 
 /** A non-empty text, or a number as text. */
 export const textIn = (value: unknown): string | undefined => {
@@ -21,7 +22,7 @@ export const textIn = (value: unknown): string | undefined => {
 export const textsIn = (value: unknown): string[] =>
 	Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : [];
 
-const isPresent = (value: unknown): boolean =>
+export const isPresent = (value: unknown): boolean =>
 	value !== undefined &&
 	value !== null &&
 	value !== '' &&
@@ -29,40 +30,12 @@ const isPresent = (value: unknown): boolean =>
 	!(typeof value === 'object' && Object.keys(value).length === 0);
 
 /** The fields with a value; `isActive: false` is one. */
-const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
+export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
 
-/** The fields that a link takes over from a row as they are, by their names in both. */
-export const copiedFields = (row: Record<string, unknown>, names: Record<string, string>): Record<string, unknown> =>
+/** The fields that a row has as they are, by their names here and there. */
+const copiedFields = (row: ForeignRow, names: Record<string, string>): Record<string, unknown> =>
 	presentFields(Object.fromEntries(Object.entries(names).map(([field, name]) => [field, textIn(row[name])])));
-
-/** The link of a row, and what stays behind, by its name in the row. What is empty or absent there is left out. */
-export const foreignLink = ({
-	link,
-	address: {host, prefix},
-	apps,
-	left,
-}: {
-	link: Record<string, unknown>;
-	address: Pick<ForeignFacts, 'host' | 'prefix'>;
-	apps: Partial<AppClaims>;
-	left: Record<string, unknown>;
-}): ForeignLink => {
-	const body: Record<string, unknown> = {};
-	for (const [field, value] of Object.entries(presentFields(link))) {
-		putField(body, field, value);
-	}
-
-	return {
-		link: body,
-		facts: {
-			host,
-			prefix: prefix ?? null,
-			apps: {bundleIds: [], appStoreIds: [], packageNames: [], schemes: [], ...apps},
-			left: Object.keys(left).filter((name) => isPresent(left[name])),
-		},
-	};
-};
 
 /** A text of the file for messages: short and without control characters. */
 export const shortened = (text: string): string => {
@@ -101,10 +74,13 @@ const decoded = (text: string): string => {
 /** A code here, and the segments before it that a domain may have as a prefix (contract/hosts 8). */
 const ADDRESS = /^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/)?([^/]+)$/;
 
+/** Stands for the host of a row that has none: a code is not rejected because of a missing domain. */
+export const NO_HOST = 'domain.invalid';
+
 /**
  * The host, the final code and what stands before it in a short URL. @throws UnusableRow for a code that is invalid here.
  */
-export const shortAddress = (url: URL): {shortCode: string; host: string; prefix: string | null} => {
+export const shortAddress = (url: URL): {shortCode: string; host: string | null; prefix: string | null} => {
 	const path = decoded(url.pathname.replace(/^\/|\/$/g, ''));
 	const [, prefix = null, shortCode] = ADDRESS.exec(path) ?? [];
 	if (shortCode === undefined || !isShortCode(shortCode) || (prefix?.length ?? 0) > 255) {
@@ -115,7 +91,7 @@ export const shortAddress = (url: URL): {shortCode: string; host: string; prefix
 		);
 	}
 
-	return {shortCode, host: url.host, prefix};
+	return {shortCode, host: url.host === NO_HOST ? null : url.host, prefix};
 };
 
 /** The campaign values, as URLs and most services name them. */
@@ -142,20 +118,19 @@ export const destinationOf = ({pathname, searchParams, search, hash}: URL): Reco
 	};
 };
 
+/** The link fields of a destination, and the custom schemes that it names. */
+export type DeepLink = {fields: Record<string, unknown>; schemes?: string[]};
+
 /** The same for a service's deep link: a path, a custom-scheme URL or a web address. */
-export const deepLinkOf = (text: string): {fields: Record<string, unknown>; schemes: string[]} => {
+export const deepLinkOf = (text: string): DeepLink => {
 	const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text) ?? [];
-	if (scheme === undefined) {
-		// Two slashes of either kind would begin a host, even with characters between them that the parser drops.
-		const url = `https://app.invalid/${text.replace(/^[/\\\s]+/, '')}`;
-		return {fields: destinationOf(webUrl(url, 'deep link')), schemes: []};
+	if (scheme !== undefined && !/^https?$/i.test(scheme)) {
+		return {fields: deepLinkOf(rest).fields, schemes: [scheme]};
 	}
 
-	if (/^https?$/i.test(scheme)) {
-		return {fields: destinationOf(webUrl(text, 'deep link')), schemes: []};
-	}
-
-	return {fields: deepLinkOf(rest).fields, schemes: [scheme]};
+	// Two slashes of either kind would begin a host, even with characters between them that the parser drops.
+	const url = scheme === undefined ? `https://app.invalid/${text.replace(/^[/\\\s]+/, '')}` : text;
+	return {fields: destinationOf(webUrl(url, 'deep link'))};
 };
 
 /** The app of a store URL; null for any other address. */
@@ -173,27 +148,26 @@ export const storeClaims = (text: string | undefined): Partial<AppClaims> | null
 	return packageName == null ? null : {packageNames: [packageName]};
 };
 
+export type Platform = 'ios' | 'ipad' | 'android' | 'desktop';
+
 /**
- * The addresses of a row for single platforms, by platform and column: a web page is a destination, a store's page a
- * claim about the app, and any other is left. `desktop` is also the row's fallback, which has its rules.
+ * The addresses of a row for single platforms, by their names there: a web page is a destination, a store's page a claim
+ * about the app, and any other is left. `desktop` is also the row's fallback, which has its rules.
  */
-export const placesOf = (
-	given: ReadonlyArray<readonly [platform: 'ios' | 'ipad' | 'android', column: string, value: unknown]>,
-	desktop?: string,
-) => {
-	const destinations: LinkFieldValue<'destinations'> = desktop !== undefined && isWeb(desktop) ? {desktop} : {};
+export const placesOf = (row: ForeignRow, names: Partial<Record<Platform, string>>) => {
+	const destinations: LinkFieldValue<'destinations'> = {};
 	const claims = {appStoreIds: [] as string[], packageNames: [] as string[]};
-	const left: Record<string, string> = {};
-	for (const [platform, column, value] of given) {
-		const text = textIn(value);
-		const store = storeClaims(text);
+	const left: string[] = [];
+	for (const [platform, name] of Object.entries(names) as Array<[Platform, string]>) {
+		const text = textIn(row[name]);
+		const store = platform === 'desktop' ? null : storeClaims(text);
 		claims.appStoreIds.push(...(store?.appStoreIds ?? []));
 		claims.packageNames.push(...(store?.packageNames ?? []));
 		if (text !== undefined && store === null) {
 			if (isWeb(text)) {
 				destinations[platform] = text;
-			} else {
-				left[column] = text;
+			} else if (platform !== 'desktop') {
+				left.push(name);
 			}
 		}
 	}
@@ -202,41 +176,18 @@ export const placesOf = (
 };
 
 /** Normalizes an offset such as `+0000` to the colon form of ISO 8601. */
-export const isoTime = (text: string | undefined): string | undefined => text?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+export const isoTime = (value: unknown): string | undefined => textIn(value)?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
 
-/** Converts a foreign row to a link. @throws UnusableRow if that is impossible. */
-export type LinkMapper<Row> = (row: Row) => ForeignLink;
-
-/** The converted row, or the reason for its rejection. */
-export const mapped = <Row>(
-	given: Place & {raw: string; wrapping: Wrapping},
-	row: Row,
-	mapper: LinkMapper<Row>,
-): ImportRow => {
-	try {
-		const {link, facts} = mapper(row);
-		return {...given, row: link, foreign: facts};
-	} catch (error) {
-		if (error instanceof UnusableRow) {
-			return {...given, error: error.message};
+/**
+ * `isActive` of a row, by its fields that say that it is archived.
+ * @throws UnusableRow for a value that is not understood: a link of the past must not come alive.
+ */
+export const inactiveIf = (fields: ForeignRow): {isActive?: false} => {
+	for (const [name, value] of Object.entries(fields)) {
+		if (truthOf(value) === null) {
+			throw new UnusableRow(`${name} '${shortened(String(value))}' is neither true nor false`);
 		}
-
-		throw error;
 	}
+
+	return Object.values(fields).some((value) => truthOf(value)) ? {isActive: false} : {};
 };
-
-/** Rows of another service's objects. */
-export async function* mappedRows(
-	rows: AsyncIterable<ImportRow>,
-	mapper: LinkMapper<Record<string, unknown>>,
-): AsyncGenerator<ImportRow> {
-	for await (const given of rows) {
-		if (given.row === undefined) {
-			yield given;
-			continue;
-		}
-
-		const {row, ...place} = given;
-		yield mapped(place, row, mapper);
-	}
-}

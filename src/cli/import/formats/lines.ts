@@ -1,4 +1,6 @@
+import {isUtf8} from 'node:buffer';
 import type {Readable} from 'node:stream';
+import {inputError} from '../../cli-errors.ts';
 
 /** A source of lines or of a file's text. */
 export type Source = Readable | AsyncIterable<Uint8Array | string>;
@@ -44,5 +46,63 @@ export async function* linesOf(source: Source, bound: Bound | null = null): Asyn
 
 	if (rest !== '') {
 		yield rest;
+	}
+}
+
+const NEWLINE = 0x0a;
+/** Most bytes of a character that the previous chunk may end with. */
+const CHARACTER_BYTES = 3;
+
+const newlinesIn = (text: string): number => text.split('\n').length - 1;
+
+const undecodable = (encoding: string, line: number) =>
+	inputError(
+		`Line ${line} is not ${encoding === 'utf-8' ? 'UTF-8' : encoding}`,
+		'Name the encoding of the file, such as --encoding latin1, windows-1252 or utf-16le',
+	);
+
+/** Number of valid UTF-8 lines before the first invalid one. */
+const wholeLines = (bytes: Buffer): number => {
+	let lines = 0;
+	for (let from = 0; ; lines += 1) {
+		const end = bytes.indexOf(NEWLINE, from);
+		if (end === -1 || !isUtf8(bytes.subarray(from, end))) {
+			return lines;
+		}
+
+		from = end + 1;
+	}
+};
+
+/**
+ * Decodes a source in chunks, without a byte order mark.
+ * @throws OperatorError with the line of the first invalid byte, so that no garbled text is imported.
+ */
+export async function* decoded(source: Source, encoding: string): AsyncGenerator<string> {
+	const decoder = new TextDecoder(encoding, {fatal: true});
+	let line = 1;
+	let last: Buffer = Buffer.alloc(0);
+	for await (const chunk of source) {
+		const bytes = Buffer.from(chunk as Uint8Array);
+		let text: string;
+		try {
+			text = decoder.decode(bytes, {stream: true});
+		} catch {
+			// The end of the last chunk may start a character.
+			const begun = last.subarray(last.lastIndexOf(NEWLINE) + 1).subarray(-CHARACTER_BYTES);
+			const start = begun.findIndex((byte) => byte >= 0xc0);
+			const unfinished = start === -1 || isUtf8(begun.subarray(start)) ? Buffer.alloc(0) : begun.subarray(start);
+			throw undecodable(encoding, line + (encoding === 'utf-8' ? wholeLines(Buffer.concat([unfinished, bytes])) : 0));
+		}
+
+		line += newlinesIn(text);
+		last = bytes;
+		yield text;
+	}
+
+	try {
+		yield decoder.decode();
+	} catch {
+		throw undecodable(encoding, line);
 	}
 }

@@ -1,16 +1,16 @@
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {csvColumns} from '../../link-fields.ts';
-import {bitlyColumns, bitlyLink, bitlyNames} from './bitly.ts';
-import {branchLink, branchNames} from './branch.ts';
+import {bitly, bitlyColumns} from './bitly.ts';
+import {branch} from './branch.ts';
 import {csvRows} from './csv.ts';
 import {firstCsvRecord} from './csv-records.ts';
-import {type DashboardColumns, dashboardRows, hasColumns} from './dashboard-csv.ts';
-import {dubColumns, dubLink, dubNames} from './dub.ts';
-import {firebaseNames, firebaseRows, isFirebaseHeading} from './firebase.ts';
-import {type LinkMapper, mappedRows} from './foreign-fields.ts';
+import {dub, dubColumns} from './dub.ts';
+import {firebase, firebaseRows, isFirebaseHeading} from './firebase.ts';
+import {type DashboardColumns, dashboardRows, hasColumns, objectRows} from './foreign-rows.ts';
 import {type ImportRow, isObject} from './import-row.ts';
 import {createElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
 import type {Source} from './lines.ts';
+import {type Mapping, namesOf} from './mapping.ts';
 
 export type ImportFormat = {
 	/** `head` is the known start of the file. */
@@ -22,26 +22,22 @@ export type ImportFormat = {
 const isJson = (head: string): boolean => /^\uFEFF?\s*[[{]/.test(head);
 
 /** A service's objects as JSON, or the CSV that its dashboard exports. */
-const foreign = (
-	mapper: LinkMapper<Record<string, unknown>>,
-	names: Record<string, string>,
-	columns?: DashboardColumns,
-): ImportFormat => ({
+const foreign = (mapping: Mapping, columns?: DashboardColumns): ImportFormat => ({
 	rows: (source, head = '') =>
 		columns === undefined || isJson(head)
-			? mappedRows(isLineJson(head) ? ndjsonRows(source) : jsonRows(source), mapper)
-			: dashboardRows(source, head, columns, mapper),
-	names,
+			? objectRows(source, head, mapping)
+			: dashboardRows(source, head, columns, mapping),
+	names: namesOf(mapping),
 });
 
 export const importFormats = {
 	csv: {rows: csvRows, names: null},
 	json: {rows: jsonRows, names: null},
 	ndjson: {rows: ndjsonRows, names: null},
-	firebase: {rows: firebaseRows, names: firebaseNames},
-	branch: foreign(branchLink, branchNames),
-	bitly: foreign(bitlyLink, bitlyNames, bitlyColumns),
-	dub: foreign(dubLink, dubNames, dubColumns),
+	firebase: {rows: firebaseRows, names: namesOf(firebase)},
+	branch: foreign(branch),
+	bitly: foreign(bitly, bitlyColumns),
+	dub: foreign(dub, dubColumns),
 } as const satisfies Record<string, ImportFormat>;
 
 export type ImportFormatName = keyof typeof importFormats;
@@ -60,33 +56,18 @@ const firstElement = (head: string): Record<string, unknown> => {
 const guessJson = (head: string): ImportFormatName => {
 	const element = firstElement(head);
 	const has = (...names: string[]) => names.every((name) => Object.hasOwn(element, name));
-	if (has('long_url')) {
-		return 'bitly';
-	}
-
-	if (has('url', 'key') || has('shortLink', 'key')) {
-		return 'dub';
-	}
-
-	const isBranch = has('data') && !has('path') && (has('url') || has('feature') || has('campaign') || has('channel'));
-	return isBranch ? 'branch' : isLineJson(head) ? 'ndjson' : 'json';
+	const isBranch = has('data') && !has('path') && ['url', 'feature', 'campaign', 'channel'].some((name) => has(name));
+	const own = isLineJson(head) ? 'ndjson' : 'json';
+	return has('long_url') ? 'bitly' : has('url', 'key') || has('shortLink', 'key') ? 'dub' : isBranch ? 'branch' : own;
 };
 
 const guessCsv = (head: string): ImportFormatName | null => {
 	const cells = firstCsvRecord(head);
-	if (isFirebaseHeading(cells)) {
-		return 'firebase';
-	}
-
-	if (hasColumns(cells, 'short link', 'destination url')) {
-		return 'dub';
-	}
-
-	if (hasColumns(cells, 'link', 'destination url') || hasColumns(cells, 'link', 'long url')) {
-		return 'bitly';
-	}
-
-	return cells.some((cell) => csvColumns.has(cell.trim())) ? 'csv' : null;
+	const has = (...names: string[]) => hasColumns(cells, ...names);
+	const isOwn = cells.some((cell) => csvColumns.has(cell.trim()));
+	const isBitly = has('link', 'destination url') || has('link', 'long url');
+	const other = has('short link', 'destination url') ? 'dub' : isBitly ? 'bitly' : isOwn ? 'csv' : null;
+	return isFirebaseHeading(cells) ? 'firebase' : other;
 };
 
 const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
