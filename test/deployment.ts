@@ -45,7 +45,7 @@ test('Caddy asks a route that there is, and so does the health check of the imag
 
 test('nginx replaces each header of a caller that Oplink believes a proxy', (t) => {
 	const set = found(read('docs/operating/nginx.conf'), /proxy_set_header (X-Forwarded-\w+) \$\w+;/g);
-	const believed = found(read('src/platform/http/client-ip.ts'), /'(x-forwarded-\w+)'/g);
+	const believed = found(read('src/platform/client-ip.ts'), /'(x-forwarded-\w+)'/g);
 	t.deepEqual(new Set(set.map((name) => name.toLowerCase())), new Set(believed));
 	t.is(new Set(believed).size, 3);
 });

@@ -3,7 +3,7 @@ import {readFile} from 'node:fs/promises';
 import {LRUCache} from 'lru-cache';
 import {type CountryResponse, Reader} from 'mmdb-lib';
 import type {Logger} from 'pino';
-import {plainIp} from './http/client-ip.ts';
+import {plainIp} from './client-ip.ts';
 import {fieldsOf} from './http/untrusted-json.ts';
 import {createRereadFile, stampOf} from './reread-file.ts';
 

@@ -2,7 +2,7 @@ import {createReadStream, readFileSync} from 'node:fs';
 import {isIP} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {plainIp} from './http/client-ip.ts';
+import {plainIp} from './client-ip.ts';
 import {createRereadFile} from './reread-file.ts';
 
 /** How many of the ascending numbers are less than `value`; at most that if `orEqual`. */

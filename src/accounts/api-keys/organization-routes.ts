@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import {
 	answerOf,
 	deletedAnswer,
@@ -10,7 +11,6 @@ import {
 	uuid,
 } from '../../platform/http/answer.ts';
 import {idParams} from '../../platform/http/validate.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {adminRoute, portalRoute} from '../auth/route.ts';
 import type {Organization} from '../organizations/organization-store.ts';

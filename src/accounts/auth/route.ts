@@ -1,10 +1,10 @@
 import type Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import type {OperatorGrant} from '../../platform/config/operator-scopes.ts';
 import type {Role} from '../../platform/config/roles.ts';
 import {type FieldFault, HttpError, refusal} from '../../platform/errors.ts';
 import type {Declared} from '../../platform/http/answer.ts';
 import {type Access, type RequestFacts, type RouteOf, routeFor} from '../../platform/http/route.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';

@@ -1,9 +1,9 @@
 import Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {invalidWebhookSignature} from '../../platform/errors.ts';
 import {pageOf, receivedAnswer} from '../../platform/http/answer.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {route} from '../auth/route.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {limits} from '../../platform/limits/limits.ts';
+import {limits} from '../../platform/config/limits.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {route} from '../auth/route.ts';
 import {organizationJson} from '../organizations/organization-store.ts';

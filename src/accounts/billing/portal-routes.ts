@@ -1,9 +1,9 @@
 import Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import type {Currency} from '../../platform/config/plans.ts';
 import {invoiceNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import {portalRoute, route} from '../auth/route.ts';
 import {planField} from '../plans/plan-field.ts';
 import {

@@ -1,8 +1,8 @@
 import Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {answerOf, count, instant, pageOf, receivedAnswer, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import {route} from '../auth/route.ts';
 import {createProviderEventStore, type ProviderEventOutcome} from './provider-event-store.ts';
 import {receiveProviderEvent, replayProviderEvent, requireProviderEvent} from './receive-provider-event.ts';

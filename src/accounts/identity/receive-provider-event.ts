@@ -1,5 +1,5 @@
 import {type Role, storedRole} from '../../platform/config/roles.ts';
-import {isConnectionFault} from '../../platform/db/db.ts';
+import {isConnectionFault} from '../../platform/connection-fault.ts';
 import {HttpError, identityEventNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';

@@ -1,9 +1,9 @@
 import Joi from 'joi';
+import {limits} from '../../platform/config/limits.ts';
 import {FREE_PLAN} from '../../platform/config/plans.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import {billingFlowRequired, organizationNotFound, planAlreadySelected, required} from '../../platform/errors.ts';
 import {answerOf, flag} from '../../platform/http/answer.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {portalRoute, route} from '../auth/route.ts';

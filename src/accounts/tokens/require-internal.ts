@@ -1,6 +1,6 @@
 import {isIPv4} from 'node:net';
+import {isLoopback} from '../../platform/client-ip.ts';
 import {unknownPath} from '../../platform/errors.ts';
-import {isLoopback} from '../../platform/http/client-ip.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';

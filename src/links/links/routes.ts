@@ -6,9 +6,9 @@ import {
 	type Route,
 	route,
 } from '../../accounts/auth/route.ts';
+import {limits} from '../../platform/config/limits.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams} from '../../platform/http/validate.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import {deleteLink, updateLink} from './change-link.ts';
 import {createLink} from './create-link.ts';
 import {findLinks} from './find-links.ts';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type {FieldFault} from '../../platform/errors.ts';
 import {partOf, text} from '../../platform/http/answer.ts';
-import {decodedText} from '../../platform/http/query.ts';
+import {decodedText} from '../../platform/query.ts';
 
 /** The fields of a link that a template may open to apps. */
 const FIELDS = ['params', 'title', 'path'] as const;

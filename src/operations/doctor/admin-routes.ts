@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {route} from '../../accounts/auth/route.ts';
 import {requireOrganization} from '../../accounts/organizations/require-organization.ts';
 import type {Config} from '../../platform/config/config.ts';
-import {isConnectionFault} from '../../platform/db/db.ts';
+import {isConnectionFault} from '../../platform/connection-fault.ts';
 import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answer.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';

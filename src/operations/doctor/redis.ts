@@ -1,4 +1,4 @@
-import {connectRedis} from '../../platform/limits/connect-redis.ts';
+import {connectRedis} from '../../platform/connect-redis.ts';
 import {checkWrites} from '../../platform/limits/redis-limiter.ts';
 import {type Finding, findingsOf} from './finding.ts';
 

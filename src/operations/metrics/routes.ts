@@ -1,7 +1,7 @@
 import {AggregatorRegistry} from 'prom-client';
 import {route} from '../../accounts/auth/route.ts';
 import {requireInternal} from '../../accounts/tokens/require-internal.ts';
-import {isConnectionFault} from '../../platform/db/db.ts';
+import {isConnectionFault} from '../../platform/connection-fault.ts';
 import {reply} from '../../platform/http/route.ts';
 import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
 import {createSnapshot, type Figures} from '../../platform/metrics/snapshot.ts';

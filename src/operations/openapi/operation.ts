@@ -1,9 +1,9 @@
 import {STATUS_CODES} from 'node:http';
 import Joi from 'joi';
+import type {Limit} from '../../platform/config/limits.ts';
 import type {Credential} from '../../platform/http/admission.ts';
 import type {Answer} from '../../platform/http/answer.ts';
 import type {DeclaredRoute} from '../../platform/http/route.ts';
-import type {Limit} from '../../platform/limits/limits.ts';
 import {fieldsOf, type JsonSchema, type Target, toJsonSchema} from './json-schema.ts';
 import {sampleOf} from './sample.ts';
 import {tagOf} from './tags.ts';

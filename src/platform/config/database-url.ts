@@ -1,6 +1,6 @@
 import {X509Certificate} from 'node:crypto';
 import {readFileSync} from 'node:fs';
-import {decodedText} from '../http/query.ts';
+import {decodedText} from '../query.ts';
 
 /** Values of `sslmode`. All but the first and the last verify certificate and name. */
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];

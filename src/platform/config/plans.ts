@@ -1,7 +1,7 @@
 import {createRequire} from 'node:module';
 import type {Logger} from 'pino';
-import {type PlanLimits, planLimitNames} from '../limits/limits.ts';
 import {readConfigFile} from '../package-root.ts';
+import {type PlanLimits, planLimitNames} from './limits.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';

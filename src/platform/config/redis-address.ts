@@ -1,4 +1,4 @@
-import {decodedText} from '../http/query.ts';
+import {decodedText} from '../query.ts';
 
 /** One Redis, one found through Sentinels, or a Cluster. */
 export type RedisAddress = {

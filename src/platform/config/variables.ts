@@ -1,5 +1,5 @@
 import {isIP} from 'node:net';
-import {isProxyRange} from '../http/client-ip.ts';
+import {isProxyRange} from '../client-ip.ts';
 import {
 	choice,
 	type Environment,

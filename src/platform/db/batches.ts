@@ -1,5 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {isConnectionFault} from './db.ts';
+import {isConnectionFault} from '../connection-fault.ts';
 
 type Options<Item, Result> = {
 	/** Maximum items of a batch. */

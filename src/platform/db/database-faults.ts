@@ -1,10 +1,7 @@
+import {isForeignCall} from '../connection-fault.ts';
+
 /** A database problem and its remedy: two parts of a sentence. `variable` is its cause (default: DATABASE_URL). */
 export type DatabaseFault = {fault: string; remedy: string; variable?: 'DATABASE_URL' | 'DATABASE_LISTEN_URL'};
-
-const SOCKET_CALLS: readonly unknown[] = ['getaddrinfo', 'connect', 'read', 'write', 'shutdown'];
-
-/** Whether an error is of a file or another name server; sockets have the same codes. */
-export const isForeignCall = (error: Error): boolean => 'syscall' in error && !SOCKET_CALLS.includes(error.syscall);
 
 /**
  * A known problem. `of` matches the SQLSTATE or system code, a space and the message: errors of poolers and of the driver

@@ -1,8 +1,8 @@
 import knex, {type Knex} from 'knex';
 import type pg from 'pg';
 import {driverUrl} from '../config/database-url.ts';
+import {isConnectionFault} from '../connection-fault.ts';
 import {Connections} from './connections.ts';
-import {isForeignCall} from './database-faults.ts';
 
 /** A pool or a transaction. Stores accept either, so the same statements run inside and outside of transactions. */
 export type Db = Knex;
@@ -124,38 +124,6 @@ export const translateViolation = (error: unknown, faults: Record<string, () => 
 export const isRefusedValue = (error: unknown): boolean => {
 	const {code} = (error ?? {}) as {code?: unknown};
 	return typeof code === 'string' && /^2[23]/.test(code);
-};
-
-const CONNECTION_CODES = new Set([
-	'ECONNREFUSED',
-	'ECONNRESET',
-	'ENOENT',
-	'EPIPE',
-	'ETIMEDOUT',
-	'EHOSTUNREACH',
-	'ENETUNREACH',
-	'ENOTFOUND',
-	'EAI_AGAIN',
-]);
-// Class 08 is 'connection exception', 57P0x 'the server is going down or coming up', 53 'insufficient resources' such
-// as a full disk, 57014 a statement canceled by an operator, 58030 'input/output error', 25006 a read-only database,
-// such as a standby after a failover (PostgreSQL, appendix A).
-const UNAVAILABLE_STATES = /^(?:08|53|57P0|57014|58030|25006)/;
-const CONNECTION_MESSAGES =
-	/connection terminated|timeout expired|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
-
-/** Whether the database was unreachable, lost, full or read-only: the caller gets 503 and may retry. */
-export const isConnectionFault = (error: unknown): boolean => {
-	if (!(error instanceof Error)) {
-		return false;
-	}
-
-	const {code} = error as {code?: unknown};
-	if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || CONNECTION_CODES.has(code))) {
-		return !isForeignCall(error);
-	}
-
-	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';
 };
 
 /** Escapes `%` and `_` in a search pattern (contract/links 6). */

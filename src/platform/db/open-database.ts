@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {type Config, ConfigError} from '../config/config.ts';
+import {isConnectionFault} from '../connection-fault.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {within} from '../within.ts';
 import {needed, neededToWrite, readServerFacts} from './check-server.ts';
@@ -11,7 +12,7 @@ import {
 	faultSentence,
 	isMistake,
 } from './database-faults.ts';
-import {closeDb, createDb, type Db, isConnectionFault} from './db.ts';
+import {closeDb, createDb, type Db} from './db.ts';
 import {checkPooler} from './pooler.ts';
 import {execute, sql} from './sql.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {isConnectionFault} from '../db/db.ts';
+import {isConnectionFault} from '../connection-fault.ts';
 import {prepareBinaries} from './binaries.ts';
 import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
 import {EmbeddedPostgresError, errorCode} from './embedded-errors.ts';

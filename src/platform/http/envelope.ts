@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {isConnectionFault} from '../db/db.ts';
+import {isConnectionFault} from '../connection-fault.ts';
 import {databaseUnavailable, HttpError, serverFailure} from '../errors.ts';
 import type {Metrics} from '../metrics/metrics.ts';
 import type {Exchange} from './exchange.ts';

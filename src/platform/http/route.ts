@@ -3,17 +3,17 @@ import {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Logger} from 'pino';
 import type {Services} from '../../services.ts';
+import {type Limit, limitSubjectOf} from '../config/limits.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
 import {type FieldFault, validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
-import {type Limit, limitSubjectOf} from '../limits/limits.ts';
+import {type Query, readQuery} from '../query.ts';
 import type {Admission, CallerData, Credential, Grants} from './admission.ts';
 import type {Declared} from './answer.ts';
 import {mayExceed, readJsonBody, readRawBody} from './body.ts';
 import type {Exchange} from './exchange.ts';
 import {watchLongAnswer} from './long-answer.ts';
-import {type Query, readQuery} from './query.ts';
 import {type Checked, checkBody, checkUrlPart} from './validate.ts';
 
 /** The parts of the request that a handler may read besides the validated ones. */

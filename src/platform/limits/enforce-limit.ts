@@ -1,7 +1,7 @@
 import type {Services} from '../../services.ts';
+import {type Limit, limitOfPlan} from '../config/limits.ts';
 import type {Plan} from '../config/plans.ts';
 import {rateLimited} from '../errors.ts';
-import {type Limit, limitOfPlan} from './limits.ts';
 
 export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
 

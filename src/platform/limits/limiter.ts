@@ -1,4 +1,4 @@
-import type {Limit} from './limits.ts';
+import type {Limit} from '../config/limits.ts';
 
 /**
  * Counts requests in sliding windows: never more than `max` of a subject are admitted in any `windowSeconds`. A refused

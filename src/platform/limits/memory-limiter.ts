@@ -1,5 +1,5 @@
 import type {Clock} from '../clock.ts';
-import type {Limit} from './limits.ts';
+import type {Limit} from '../config/limits.ts';
 
 type Generations<V> = {current: Map<string, V>; previous: Map<string, V>; began: number};
 

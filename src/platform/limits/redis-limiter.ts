@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {Clock} from '../clock.ts';
-import type {RedisConnection} from './connect-redis.ts';
+import type {RedisConnection} from '../connect-redis.ts';
 import type {Check} from './limiter.ts';
 import {oncePerTurn} from './once-per-turn.ts';
 

@@ -1,8 +1,8 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
+import {connectRedis, keepConnected} from '../connect-redis.ts';
 import {Loop} from '../loop.ts';
 import {Outage} from '../outage.ts';
-import {connectRedis, keepConnected} from './connect-redis.ts';
 import type {Limiter} from './limiter.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
 import {checkWrites, createRedisLimiter, type TimeSource} from './redis-limiter.ts';

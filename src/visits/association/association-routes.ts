@@ -1,8 +1,8 @@
 import {route} from '../../accounts/auth/route.ts';
 import {findOwnDomain, type HostDeps} from '../../links/domains/locate.ts';
+import {limits} from '../../platform/config/limits.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../../platform/errors.ts';
 import {reply} from '../../platform/http/route.ts';
-import {limits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import {androidFileAnswer, appleFileAnswer} from '../resolution/resolution-answers.ts';
 import type {AssociationFiles} from './association-cache.ts';

@@ -1,6 +1,6 @@
+import {allowances, limitSubjectOf} from '../../platform/config/limits.ts';
 import {storageLimits} from '../../platform/config/policies.ts';
 import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {allowances, limitSubjectOf} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import type {Attribution} from './attribution.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
-import {isConnectionFault} from '../../platform/db/db.ts';
+import {isConnectionFault} from '../../platform/connection-fault.ts';
 import type {Services} from '../../services.ts';
 import {findLiveLink} from '../resolution/visit/link-rows.ts';
 import {type AppData, appDataOf} from '../resolution/visit/tap-query.ts';

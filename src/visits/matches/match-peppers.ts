@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
-import {type Db, isConnectionFault} from '../../platform/db/db.ts';
+import {isConnectionFault} from '../../platform/connection-fault.ts';
+import type {Db} from '../../platform/db/db.ts';
 
 /** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
 type Peppers = [current: Buffer, ...previous: Buffer[]];

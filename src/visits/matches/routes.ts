@@ -1,5 +1,5 @@
 import {route} from '../../accounts/auth/route.ts';
-import {limits} from '../../platform/limits/limits.ts';
+import {limits} from '../../platform/config/limits.ts';
 import {findMatch} from './find-match.ts';
 import {matchAnswer} from './match-answer.ts';
 import {matchBody} from './match-request.ts';

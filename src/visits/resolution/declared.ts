@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import type {Query} from '../../platform/http/query.ts';
+import {limits} from '../../platform/config/limits.ts';
 import {declareRoute} from '../../platform/http/route.ts';
-import {limits} from '../../platform/limits/limits.ts';
+import type {Query} from '../../platform/query.ts';
 import {linkRoutes} from './link-request.ts';
 import {
 	absentAnswers,

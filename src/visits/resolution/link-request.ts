@@ -1,4 +1,4 @@
-import {decodedText} from '../../platform/http/query.ts';
+import {decodedText} from '../../platform/query.ts';
 
 /** The routes of links (contract/hosts 4), as metrics and the API document name them. */
 export const linkRoutes = {

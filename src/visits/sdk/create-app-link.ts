@@ -7,10 +7,10 @@ import {canonicalJson} from '../../links/links/import/canonical-json.ts';
 import {readCreator, requireCreationTerms, requireRoom} from '../../links/links/link-terms.ts';
 import {getLink} from '../../links/links/read-links.ts';
 import {type ClientCreate, type ClientFields, closedFields} from '../../links/templates/client-create.ts';
+import {bodyLimits} from '../../platform/config/limits.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {templateNotOpen, validationFailed} from '../../platform/errors.ts';
 import {enforceLimit, type LimitDeps} from '../../platform/limits/enforce-limit.ts';
-import {bodyLimits} from '../../platform/limits/limits.ts';
 import type {Services} from '../../services.ts';
 import type {AppLinkFields} from './sdk-fields.ts';
 

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {route} from '../../accounts/auth/route.ts';
+import {bodyLimits, limits} from '../../platform/config/limits.ts';
 import {daysBefore, retention} from '../../platform/config/policies.ts';
 import {reply} from '../../platform/http/route.ts';
-import {bodyLimits, limits} from '../../platform/limits/limits.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {createAppLink} from './create-app-link.ts';
 import {

@@ -2,9 +2,9 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, request} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test from 'ava';
-import {createClientIp, isLoopback, isProxyRange} from '../../../src/platform/http/client-ip.ts';
-import {readQuery} from '../../../src/platform/http/query.ts';
+import {createClientIp, isLoopback, isProxyRange} from '../../../src/platform/client-ip.ts';
 import {createHostRoles, hostnameOf, isLoopbackName} from '../../../src/platform/http/request-host.ts';
+import {readQuery} from '../../../src/platform/query.ts';
 
 const requestFrom = (remoteAddress: string | undefined, headers: IncomingMessage['headers'] = {}): IncomingMessage =>
 	({socket: {remoteAddress}, headers}) as unknown as IncomingMessage;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {checkReadiness} from '../../../src/operations/health/routes.ts';
-import {limits} from '../../../src/platform/limits/limits.ts';
+import {limits} from '../../../src/platform/config/limits.ts';
 import {organization} from '../../helpers/builders.ts';
 import {anonymous, send} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {ExecutionContext} from 'ava';
 import {createClock} from '../../../src/platform/clock.ts';
-import {limits} from '../../../src/platform/limits/limits.ts';
+import {limits} from '../../../src/platform/config/limits.ts';
 import {createWindows} from '../../../src/platform/limits/windows.ts';
 import {until} from '../../helpers/redis-server.ts';
 

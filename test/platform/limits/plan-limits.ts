@@ -2,7 +2,7 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {bodyLimits, limitOfPlan, limits} from '../../../src/platform/limits/limits.ts';
+import {bodyLimits, limitOfPlan, limits} from '../../../src/platform/config/limits.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, send} from '../../helpers/callers.ts';

@@ -4,7 +4,7 @@ import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import {Redis} from 'ioredis';
-import {type Limit, limits} from '../../../src/platform/limits/limits.ts';
+import {type Limit, limits} from '../../../src/platform/config/limits.ts';
 import {createMemoryLimiter} from '../../../src/platform/limits/memory-limiter.ts';
 import {createRedisLimiter} from '../../../src/platform/limits/redis-limiter.ts';
 import {createWorkerLimiter, decideForWorker, type LimitChecks} from '../../../src/platform/limits/worker-limiter.ts';

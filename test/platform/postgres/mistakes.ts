@@ -1,9 +1,10 @@
 import {mkdir, readFile, stat} from 'node:fs/promises';
 import test from 'ava';
 import {reportError} from '../../../src/cli/report-error.ts';
+import {isConnectionFault} from '../../../src/platform/connection-fault.ts';
 import {needed} from '../../../src/platform/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../../src/platform/db/database-faults.ts';
-import {closeDb, createDb, isConnectionFault} from '../../../src/platform/db/db.ts';
+import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {asOperatorError} from '../../../src/platform/db/open-database.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {oplink} from '../../helpers/process.ts';

@@ -5,7 +5,7 @@ import {isDeepStrictEqual} from 'node:util';
 import test from 'ava';
 import {Redis} from 'ioredis';
 import {createClock} from '../../../src/platform/clock.ts';
-import {limits} from '../../../src/platform/limits/limits.ts';
+import {limits} from '../../../src/platform/config/limits.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';

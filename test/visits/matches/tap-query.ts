@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import QRCode from 'qrcode';
-import {readQuery} from '../../../src/platform/http/query.ts';
+import {readQuery} from '../../../src/platform/query.ts';
 import {encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeSection, entriesOf, sectionOf} from '../../../src/visits/clicks/journal/section.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {applyRetention} from '../../../src/operations/jobs/retention.ts';
+import {allowances} from '../../../src/platform/config/limits.ts';
 import {retention, storageLimits} from '../../../src/platform/config/policies.ts';
-import {allowances} from '../../../src/platform/limits/limits.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../../helpers/callers.ts';

@@ -1,4 +1,4 @@
-import {connectRedis, keepConnected} from '../../limits/connect-redis.ts';
+import {connectRedis, keepConnected} from '../../connect-redis.ts';
 import type {PeerLine} from './write-promises.ts';
 
 const CHANNEL = 'oplink:processes';

@@ -1,5 +1,5 @@
 import {setTimeout as pause} from 'node:timers/promises';
-import {isConnectionFault} from '../db.ts';
+import {isConnectionFault} from '../../connection-fault.ts';
 import type {ChangeFeed} from './change-feed.ts';
 import {keepUnlessChanged} from './keep-unless-changed.ts';
 

@@ -1,6 +1,6 @@
 import {route} from '../../../accounts/auth/route.ts';
+import {limits} from '../../../platform/config/limits.ts';
 import {idParams} from '../../../platform/http/validate.ts';
-import {limits} from '../../../platform/limits/limits.ts';
 import {readFunnel} from './funnel.ts';
 import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';

@@ -1,5 +1,5 @@
-import {isConnectionFault} from '../../../platform/db/db.ts';
-import type {Query} from '../../../platform/http/query.ts';
+import {isConnectionFault} from '../../../platform/connection-fault.ts';
+import type {Query} from '../../../platform/query.ts';
 import type {Services} from '../../../services.ts';
 import {networkKeyTextsOf} from '../../clicks/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../../clicks/open-match.ts';

@@ -1,7 +1,7 @@
 import {linkFields} from '../../../links/links/link-fields.ts';
 import {cutText} from '../../../platform/cut-text.ts';
-import type {Query} from '../../../platform/http/query.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
+import type {Query} from '../../../platform/query.ts';
 import type {Services} from '../../../services.ts';
 import {type ClickCampaign, type ClickContext, campaigns} from '../../clicks/click-context.ts';
 import type {OpenMatch} from '../../clicks/open-match.ts';

@@ -5,8 +5,8 @@ import {
 	type LinkFieldValue,
 	linkFields,
 } from '../../../links/links/link-fields.ts';
-import type {Query} from '../../../platform/http/query.ts';
 import {isStorable} from '../../../platform/http/storable.ts';
+import type {Query} from '../../../platform/query.ts';
 import {ownParams, type ResolvedRow} from './resolved-row.ts';
 
 const {max: MAX_PARAMS, maxBytes: MAX_PARAMS_BYTES} = linkFields.params;

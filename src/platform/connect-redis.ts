@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import type {Cluster, Redis, RedisOptions} from 'ioredis';
-import {type RedisAddress, readRedisAddress} from '../config/redis-address.ts';
+import {type RedisAddress, readRedisAddress} from './config/redis-address.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,8 +1,8 @@
 import type {IncomingMessage} from 'node:http';
 import {isIP, isIPv4} from 'node:net';
 import ipaddr from 'ipaddr.js';
-import {memoize} from '../memoize.ts';
-import {hostnameOf} from './request-host.ts';
+import {hostnameOf} from './http/request-host.ts';
+import {memoize} from './memoize.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
