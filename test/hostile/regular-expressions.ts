@@ -44,7 +44,7 @@ test('regular expressions built at run time are few, and contain only our own wo
 	const built = files.filter((file) => read(file).includes('new RegExp('));
 	t.deepEqual(built.toSorted(), [
 		'src/cli/terminal/printable.ts',
-		'src/links/app-config/denied-schemes.ts',
+		'src/links/links/denied-schemes.ts',
 		'src/platform/formula-guard.ts',
 		'src/visits/resolution/visit/visitor-cookie.ts',
 	]);

@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import {sizeFirst} from '../../platform/http/size-first.ts';
+import {isAppStoreId, isPackageName} from '../links/app-ids.ts';
+import {deniedSchemes} from '../links/denied-schemes.ts';
 import {platformColumns, platformFieldsOf} from '../links/link-columns.ts';
 import {httpUrl, linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
 import type {AppName, InputFields, ShownFields} from '../links/link-fields.ts';
 import {isCustomScheme} from '../links/link-targets.ts';
-import {isAppStoreId, isPackageName} from './app-ids.ts';
-import {deniedSchemes} from './denied-schemes.ts';
 
 export type IosConfig = {
 	bundleId: string | null;

@@ -1,8 +1,8 @@
 import {appPathOf, appUrl} from '../../client/app-path.ts';
 import {memoize} from '../../platform/memoize.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
-import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
-import {isDeniedScheme} from '../app-config/denied-schemes.ts';
+import {isAppStoreId, isPackageName} from './app-ids.ts';
+import {isDeniedScheme} from './denied-schemes.ts';
 
 type Pairs = Array<[name: string, value: string]>;
 
