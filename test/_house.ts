@@ -112,8 +112,42 @@ export const filesNaming = (field: string): string[] => {
 	return [...readHouse().keys()].filter((name) => names.test(readFileSync(path.join(src, name), 'utf8')));
 };
 
+/** Maximum lines of a function; biome's formatting makes the indentation of its end that of its beginning. */
+const MAX_FUNCTION_LINES = 80;
+
+/** The functions of a file that are longer, each as `file:line, its length`. */
+export const longFunctions = (name: string, text: string): string[] => {
+	const lines = text.split('\n');
+	return [...lines.entries()].flatMap(([at, line]) => {
+		if (!/(?:=>|\)(?:: [^=]*)?) \{$/.test(line) || /^\t*(?:\} )?(?:if|for|while|switch|else|catch|do)\b/.test(line)) {
+			return [];
+		}
+
+		const [indent = ''] = line.match(/^\t*/) ?? [];
+		const length = lines.slice(at + 1).findIndex((later) => later !== '' && !later.startsWith(`${indent}\t`)) + 2;
+		return length > MAX_FUNCTION_LINES ? [`${name}:${at + 1}, ${length} lines`] : [];
+	});
+};
+
+/** What a list of places says: how many, and which. */
+const printPlaces = (title: string, places: string[]): void => {
+	console.log([`${title}: ${places.length}`, ...places.map((place) => `  ${place}`)].join('\n'));
+};
+
+const filesBelow = (folder: string, pattern: RegExp): string[] =>
+	readdirSync(path.join(packageRoot, folder), {recursive: true, encoding: 'utf8'})
+		.filter((name) => pattern.test(name))
+		.map((name) => path.join(packageRoot, folder, name));
+
+const printSize = (title: string, files: string[]): void => {
+	console.log(`${title}: ${files.reduce((sum, file) => sum + linesOf(file), 0)} lines, ${files.length} files`);
+};
+
 const print = (): void => {
 	const house = readHouse();
+	printSize('src', filesBelow('src', /\.tsx?$/));
+	printSize('test', filesBelow('test', /\.tsx?$/));
+	printSize('documents', [...filesBelow('docs', /\.md$/), path.join(packageRoot, 'README.md')]);
 	for (const name of ROOMS) {
 		const files = [...house.keys()].filter((file) => roomOf(file) === name);
 		const lines = files.reduce((sum, file) => sum + linesOf(path.join(src, file)), 0);
@@ -122,24 +156,18 @@ const print = (): void => {
 		);
 	}
 
-	const up = arrowsUp(house);
+	const placesOf = (pattern: RegExp): string[] =>
+		[...house.keys()].filter((name) => pattern.test(readFileSync(path.join(src, name), 'utf8')));
 	console.log(`entries of src: ${readdirSync(src).length}`);
-	console.log(`imports that go up: ${up.length}`);
-	for (const arrow of up) {
-		console.log(`  ${arrow}`);
-	}
-
-	const cycles = folderCycles(house);
-	console.log(`folder cycles inside rooms: ${cycles.length}`);
-	for (const cycle of cycles) {
-		console.log(`  ${cycle}`);
-	}
-
-	const named = filesNaming('utmTerm');
-	console.log(`files that name the link field utmTerm: ${named.length}`);
-	for (const file of named) {
-		console.log(`  ${file}`);
-	}
+	printPlaces('imports that go up', arrowsUp(house));
+	printPlaces('folder cycles inside rooms', folderCycles(house));
+	printPlaces('files that name the link field utmTerm', filesNaming('utmTerm'));
+	printPlaces('files that name match_clicks', placesOf(/\bmatch_clicks\b/));
+	printPlaces('files with casts', placesOf(/\bas (?:never|unknown as)\b/));
+	printPlaces(
+		`functions over ${MAX_FUNCTION_LINES} lines`,
+		[...house.keys()].flatMap((name) => longFunctions(name, readFileSync(path.join(src, name), 'utf8'))),
+	);
 };
 
 if (process.argv[1]?.endsWith('house.ts')) {
