@@ -39,7 +39,6 @@ export const runCli = async (
 		cwd: '/nonexistent',
 		interruption: new AbortController().signal,
 		sleep: async () => {},
-		deadline: () => new AbortController().signal,
 		every: () => () => {},
 		...io,
 	});

@@ -7,7 +7,7 @@ const isShell = (name: string): name is Shell => Object.hasOwn(completionScripts
 
 export const completionCommand = command({
 	usage: 'completion <shell>',
-	summary: 'Print the completion script for bash, zsh or fish: commands, options and live ids',
+	summary: 'Print a completion script for bash, zsh or fish',
 	examples: ['completion bash', 'completion fish > ~/.config/fish/completions/oplink.fish'],
 	run: async ({io, show}, shell: string) => {
 		if (!isShell(shell)) {

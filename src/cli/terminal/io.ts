@@ -16,8 +16,6 @@ export type Io = {
 	interruption: AbortSignal;
 	/** Waits; rejects with the signal's reason where `interruption` comes first. */
 	sleep: (seconds: number) => Promise<void>;
-	/** A signal that aborts after a timeout. */
-	deadline: (seconds: number) => AbortSignal;
 	/** Calls `work` repeatedly until the returned function is called. */
 	every: (seconds: number, work: () => void) => () => void;
 };
@@ -33,7 +31,6 @@ export const processIo = (interruption: AbortSignal): Io => ({
 	cwd: process.cwd(),
 	interruption,
 	sleep: (seconds) => sleepMilliseconds(seconds * 1000, undefined, {signal: interruption}),
-	deadline: (seconds) => AbortSignal.timeout(seconds * 1000),
 	every: (seconds, work) => {
 		const timer = setInterval(work, seconds * 1000).unref();
 		return () => clearInterval(timer);
