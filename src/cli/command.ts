@@ -46,12 +46,15 @@ export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	options?: Option[];
 	/** Subcommands, which run instead if their name follows. */
 	subcommands?: AnyCommand[];
-	/** @returns the exit code unless it is 0; any value but a number counts as 0. */
-	run: (context: Context<Options>, ...args: Args) => Promise<unknown>;
+	/**
+	 * A method, because a command of any options and arguments is one of AnyCommand.
+	 * @returns the exit code unless it is 0; any value but a number counts as 0.
+	 */
+	run(context: Context<Options>, ...args: Args): Promise<unknown>;
 };
 
-/** A command with its types erased. */
-export type AnyCommand = CommandSpec<never, never[]>;
+/** A command with its types erased: the program calls it with what its options and usage declare. */
+export type AnyCommand = CommandSpec<object, unknown[]>;
 
 /** Commands in one group, such as `orgs`. */
 export type CommandGroup = {name: string; summary: string; commands: AnyCommand[]};
@@ -65,7 +68,7 @@ export const command = <Options extends object, Args extends unknown[]>(
 ): AnyCommand => {
 	const {usage, options = []} = spec;
 	const isByOption = / [[<]org[\]>]/.test(usage) && options.every(({long}) => long !== '--org');
-	return {...spec, options: isByOption ? [orgOption(), ...options] : options} as unknown as AnyCommand;
+	return {...spec, options: isByOption ? [orgOption(), ...options] : options};
 };
 
 const WIDTH_OFF_A_TERMINAL = 80;

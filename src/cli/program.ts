@@ -203,7 +203,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});
 		const exitCode = await prepared(context, command)
-			.then(() => spec.run(context as never, ...(args as never[])))
+			.then(() => spec.run(context, ...args))
 			.catch(async (error: unknown) => {
 				call.advice = await adviceFor(error, context.connection);
 				throw error;

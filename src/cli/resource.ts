@@ -10,6 +10,7 @@ import {type Kind, namedRow, pathOfNamed} from './server/named-row.ts';
 import type {Column} from './terminal/output.ts';
 import {requireConsent} from './terminal/require-consent.ts';
 
+/** The functions of options are methods, because each command has options of its own. */
 type Words = Pick<CommandSpec, 'summary' | 'examples' | 'options'>;
 
 /** What the admin API has many of, or one: where it is, and how people see it. */
@@ -28,7 +29,7 @@ type Resource<Row> = {
 type ListVerb<Row> = Words & {
 	usage?: string;
 	columns: Array<Column<Row>>;
-	query?: (options: never) => Query;
+	query?(options: object): Query;
 	/** Advice where the list is empty; as a function, with whether the query has any value. */
 	empty: string | ((isFiltered: boolean) => string | undefined);
 };
@@ -40,11 +41,11 @@ type RequestVerb<Row> = Words & {
 	usage: string;
 	route: Method | `${Method} :row${'' | `/${string}`}`;
 	/** @throws OperatorError for options that make no request. */
-	body?: (options: never, ...args: string[]) => object;
+	body?(options: object, ...args: string[]): object;
 	/** What the operator has to confirm; it makes `--yes` an option. */
 	question?: (name: string, place: () => Promise<Chosen>) => string | Promise<string>;
 	/** What standard error says before the answer. */
-	note?: (options: never) => string | null;
+	note?(options: object): string | null;
 	/** What people read instead of the fields. */
 	text?: (answer: Row, name: string) => string;
 };
@@ -71,7 +72,7 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 			options,
 			run: async (context) => {
 				const place = await placeIn(context);
-				const filters = query?.(context.options as never) ?? {};
+				const filters = query?.(context.options) ?? {};
 				const rows = await listPages(listAt<Row>(place.client, `${place.path}/${path}`), context.options, filters);
 				const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
 				await context.show.page(rows, columns, typeof empty === 'string' ? empty : empty(isFiltered));
@@ -98,7 +99,7 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 			options: allOptions,
 			run: async (context, ...args: string[]) => {
 				const [name = ''] = args;
-				const content = body?.(context.options as never, ...args);
+				const content = body?.(context.options, ...args);
 				let chosen: Promise<Chosen> | null = null;
 				const place = () => {
 					chosen ??= placeIn(context, target !== '' && isUnique(name) ? name : null);
@@ -114,7 +115,7 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 				}
 
 				const answer = await send(await place(), name, content);
-				const said = note?.(context.options as never) ?? null;
+				const said = note?.(context.options) ?? null;
 				if (said !== null) {
 					await context.show.note(said);
 				}
