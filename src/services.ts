@@ -43,7 +43,7 @@ import {createPhoneBook} from './visits/matches/phone-book.ts';
 import {createPages} from './visits/page/pages.ts';
 import {createClickStream} from './visits/reports/stream/click-stream.ts';
 import {createErrorPages} from './visits/resolution/error-pages.ts';
-import {createHostCache, createLinkCache} from './visits/resolution/visit/link-cache.ts';
+import {createHostCache, LinkCache} from './visits/resolution/visit/link-cache.ts';
 import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
 import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
 import {createEventWriter} from './visits/sdk/sdk-store.ts';
@@ -119,7 +119,7 @@ export const createServices = (options: ServiceOptions) => {
 		limiter,
 		/** Changes by other processes and this one. */
 		changes,
-		linkCache: createLinkCache<ResolvedRow>(changes, {
+		linkCache: new LinkCache<ResolvedRow>(changes, {
 			megabytes: config.linkCacheMegabytes,
 			bytesOf: rowBytes,
 			isCurrent: (row) => isCurrent(row, clock.now()),

@@ -4,7 +4,7 @@ import {connectionsWithin, watchConnections} from '../platform/http/connections.
 import {type Entrance, ownPort} from '../platform/http/entrance.ts';
 import {listenerUrl} from '../platform/http/port.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
-import {createDoor} from '../visits/resolution/door.ts';
+import {Door} from '../visits/resolution/door.ts';
 import {LazyApp} from './lazy-app.ts';
 
 /** A running service, until it is stopped. */
@@ -72,7 +72,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
 		const lazyApp = new LazyApp(services);
-		answerBy(createDoor(services, lazyApp.answer));
+		answerBy(new Door(services, lazyApp.answer).listener);
 		lazyApp.loadSoon();
 		return {
 			services,

@@ -57,38 +57,54 @@ const firstSegment = (path: string): string => {
  * the host is, and every refusal of them. Requests of other surfaces go to `next`. A link page needs none of Koa, joi
  * and the table of routes, which are loaded later (`start/lazy-app.ts`).
  */
-export const createDoor = (services: Services, next: RequestListener): RequestListener => {
-	const {clientIp, clock, hostRoles, limiter, log, metrics} = services;
+export class Door {
+	readonly #services: Services;
+	readonly #next: RequestListener;
+
+	constructor(services: Services, next: RequestListener) {
+		this.#services = services;
+		this.#next = next;
+	}
+
+	readonly listener: RequestListener = (request, response) => {
+		this.#read(request)
+			.then((asked) => (asked === null ? this.#next(request, response) : this.#serve(asked, response)))
+			.catch((error: unknown) => {
+				this.#services.log.error({err: error}, 'could not answer a request of a link host');
+				response.destroy();
+			});
+	};
 
 	/** Counts the request as a visit of its caller's address, once. */
-	const count = async (asked: Counted): Promise<number> => {
-		asked.wait ??= await limiter.take(limits.resolution, limitSubjectOf(asked.ip));
+	async #count(asked: Counted): Promise<number> {
+		asked.wait ??= await this.#services.limiter.take(limits.resolution, limitSubjectOf(asked.ip));
 		return asked.wait;
-	};
+	}
 
 	/**
 	 * An uncached host name costs a query before any limit of a route, so it counts as a visit. Beyond the limit it is
 	 * unknown, because a path without a limit has no 429. @throws 404.
 	 */
-	const admitUnknown = async (asked: Counted): Promise<void> => {
-		if ((await count(asked)) > 0) {
-			metrics.rateLimited(limits.resolution.name);
+	async #admitUnknown(asked: Counted): Promise<void> {
+		if ((await this.#count(asked)) > 0) {
+			this.#services.metrics.rateLimited(limits.resolution.name);
 			throw unknownPath();
 		}
-	};
+	}
 
 	/** The custom domain of the host. Null beyond the limit, too: the path decides what the caller gets. */
-	const domainOf = (hostname: string | null, counted: Counted): Promise<VerifiedDomain | null> =>
-		findOwnDomain(services, hostname, () => admitUnknown(counted)).catch((error: unknown) => {
+	#domainOf(hostname: string | null, counted: Counted): Promise<VerifiedDomain | null> {
+		return findOwnDomain(this.#services, hostname, () => this.#admitUnknown(counted)).catch((error: unknown) => {
 			if (error instanceof HttpError) {
 				return null;
 			}
 
 			throw error;
 		});
+	}
 
 	/** Answers what the path names. @throws 400, 404, 410, 429. */
-	const answer = async (asked: Asked): Promise<LinkAnswer> => {
+	async #answer(asked: Asked): Promise<LinkAnswer> {
 		const {request, hostname, named, ip, fault} = asked;
 		const {method} = request;
 		if (fault !== null) {
@@ -107,9 +123,9 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 			return answerRoot(asked, request.headers);
 		}
 
-		const wait = await count(asked);
+		const wait = await this.#count(asked);
 		if (wait > 0) {
-			metrics.rateLimited(limits.resolution.name);
+			this.#services.metrics.rateLimited(limits.resolution.name);
 			throw rateLimited(wait);
 		}
 
@@ -121,21 +137,26 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 		};
 		if (named.route === linkRoutes.signals) {
 			addressOn(asked, path);
-			await takeSignals(services, visit);
+			await takeSignals(this.#services, visit);
 			return {status: 204, headers: NONE, body: ''};
 		}
 
-		return visitLink(services, visit, {...asked, path}, request.url?.includes('?') ? readQuery(request.url) : null);
-	};
+		return visitLink(
+			this.#services,
+			visit,
+			{...asked, path},
+			request.url?.includes('?') ? readQuery(request.url) : null,
+		);
+	}
 
-	const refuse = async (asked: Asked, error: unknown, requestId: string): Promise<LinkAnswer> => {
+	async #refuse(asked: Asked, error: unknown, requestId: string): Promise<LinkAnswer> {
 		const {request} = asked;
 		const refusal = refusalOf(error);
 		if (refusal.status >= 500) {
-			log.child({requestId}).error({err: error}, 'request failed');
+			this.#services.log.child({requestId}).error({err: error}, 'request failed');
 		}
 
-		const page = await errorPageOf(services, {...asked, before: () => admitUnknown(asked)}, refusal);
+		const page = await errorPageOf(this.#services, {...asked, before: () => this.#admitUnknown(asked)}, refusal);
 		if (page !== null) {
 			return page;
 		}
@@ -145,7 +166,7 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 			await nextTurn();
 		}
 
-		const body = errorBody(refusal, {now: clock.now(), url: request.url, requestId});
+		const body = errorBody(refusal, {now: this.#services.clock.now(), url: request.url, requestId});
 		return {
 			status: refusal.status,
 			headers: [
@@ -157,14 +178,18 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 			],
 			body: Buffer.from(JSON.stringify(body)).toString('latin1'),
 		};
-	};
+	}
 
-	const serve = async (asked: Asked, response: ServerResponse): Promise<void> => {
+	async #serve(asked: Asked, response: ServerResponse): Promise<void> {
 		const started = performance.now();
 		const {request, named} = asked;
 		const {method = ''} = request;
 		const requestId = requestIdOf(request.headers['x-request-id']);
-		const {status = 200, headers, body} = await answer(asked).catch((error) => refuse(asked, error, requestId));
+		const {
+			status = 200,
+			headers,
+			body,
+		} = await this.#answer(asked).catch((error) => this.#refuse(asked, error, requestId));
 		const route = named !== null && hasMethod(named, method) ? named.route : null;
 		const isReadable = isData(asked) && (route !== null || method === 'OPTIONS');
 		response.writeHead(status, [
@@ -178,27 +203,29 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 		]);
 		response.end(method === 'HEAD' ? '' : body, 'latin1');
 		const milliseconds = performance.now() - started;
-		metrics.request(method, route, status, milliseconds / 1000);
-		if (log.isLevelEnabled('debug')) {
-			log.child({requestId}).debug({method, path: rawPath(request.url), status, milliseconds}, 'request');
+		this.#services.metrics.request(method, route, status, milliseconds / 1000);
+		if (this.#services.log.isLevelEnabled('debug')) {
+			this.#services.log
+				.child({requestId})
+				.debug({method, path: rawPath(request.url), status, milliseconds}, 'request');
 		}
-	};
+	}
 
 	/** @returns null for a request of another surface. */
-	const read = async (request: IncomingMessage): Promise<Asked | null> => {
+	async #read(request: IncomingMessage): Promise<Asked | null> {
 		const path = rawPath(request.url);
 		const first = firstSegment(path);
 		if (servedOnEveryHost.has(first)) {
 			return null;
 		}
 
-		const hostname = clientIp.hostname(request);
-		const role = hostRoles.roleOf(hostname);
+		const hostname = this.#services.clientIp.hostname(request);
+		const role = this.#services.hostRoles.roleOf(hostname);
 		const isReserved = reservedSegments.has(first);
 		const asked: Asked = {
 			request,
 			path,
-			ip: clientIp.ip(request),
+			ip: this.#services.clientIp.ip(request),
 			hostname,
 			role,
 			domain: null,
@@ -211,7 +238,7 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 		}
 
 		try {
-			asked.domain = await domainOf(hostname, asked);
+			asked.domain = await this.#domainOf(hostname, asked);
 		} catch (error) {
 			asked.fault = error;
 			return asked;
@@ -225,14 +252,5 @@ export const createDoor = (services: Services, next: RequestListener): RequestLi
 		const behind = asked.domain === null ? null : pathBehindPrefix(asked.domain.pathPrefixes, path);
 		asked.named = behind === null ? asked.named : readLinkPath(behind);
 		return asked;
-	};
-
-	return (request, response) => {
-		read(request)
-			.then((asked) => (asked === null ? next(request, response) : serve(asked, response)))
-			.catch((error: unknown) => {
-				log.error({err: error}, 'could not answer a request of a link host');
-				response.destroy();
-			});
-	};
-};
+	}
+}

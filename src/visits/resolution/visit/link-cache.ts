@@ -22,81 +22,99 @@ const FILLED_AT_ONCE = 100;
 const keyOf = ({orgKey, shortCode}: Address): string => `${orgKey}/${shortCode}`;
 
 /** Collects the changes during a read, which make some of its values stale. */
-const createChangesMeanwhile = () => {
-	const links = new Set<string>();
-	const organizations = new Set<string>();
-	let areAll = false;
-	return {
-		note: (change: Change): void => {
-			if (change.kind === 'link') {
-				links.add(keyOf(change));
-			} else if (change.kind === 'organization') {
-				organizations.add(change.orgKey);
-			} else {
-				areAll ||= change.kind !== 'files';
-			}
-		},
-		touched: (address: Address): boolean => areAll || links.has(keyOf(address)) || organizations.has(address.orgKey),
-	};
-};
+class ChangesMeanwhile {
+	readonly #links = new Set<string>();
+	readonly #organizations = new Set<string>();
+	#areAll = false;
+
+	note(change: Change): void {
+		if (change.kind === 'link') {
+			this.#links.add(keyOf(change));
+		} else if (change.kind === 'organization') {
+			this.#organizations.add(change.orgKey);
+		} else {
+			this.#areAll ||= change.kind !== 'files';
+		}
+	}
+
+	touched(address: Address): boolean {
+		return this.#areAll || this.#links.has(keyOf(address)) || this.#organizations.has(address.orgKey);
+	}
+}
 
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
 
-/**
- * An LRU cache of resolved addresses, valid as long as the change feed can be trusted.
- * @param bytesOf size of a value with everything derived from it and cached with it.
- * @param isCurrent whether a cached value is still valid at this time; if not, it is read again.
- */
-export const createLinkCache = <T>(
-	feed: ChangeFeed,
-	{megabytes, bytesOf, isCurrent}: {megabytes: number; bytesOf: (value: T) => number; isCurrent: (value: T) => boolean},
-) => {
-	type Entry = {value: T | null};
-	const sizeOf = ({value}: Entry, key: string): number =>
-		BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
-	const maxSize = megabytes * 1024 * 1024;
-	const entries = new LRUCache<string, Entry>({maxSize, sizeCalculation: sizeOf});
-	let hits = 0;
-	let misses = 0;
+type Entry<T> = {value: T | null};
 
-	/** The cached value of a key if it can be trusted, now marked as most recently used. */
-	const use = (key: string): Entry | undefined => {
-		const kept = feed.isTrusted() ? entries.get(key) : undefined;
-		if (kept === undefined || (kept.value !== null && !isCurrent(kept.value))) {
-			return undefined;
-		}
+type Options<T> = {
+	megabytes: number;
+	/** Size of a value with everything derived from it and cached with it. */
+	bytesOf: (value: T) => number;
+	/** Whether a cached value is still valid at this time; if not, it is read again. */
+	isCurrent: (value: T) => boolean;
+};
 
-		hits += 1;
-		return kept;
-	};
-
-	const reads = createSharedReads<T | null>(feed, {
-		use,
-		peek: (key) => entries.peek(key),
-		keep: (key, value) => entries.set(key, {value}),
-	});
+/** An LRU cache of resolved addresses, valid as long as the change feed can be trusted. */
+export class LinkCache<T> {
+	readonly #feed: ChangeFeed;
+	readonly #options: Options<T>;
+	readonly #entries: LRUCache<string, Entry<T>>;
+	readonly #reads: ReturnType<typeof createSharedReads<T | null>>;
 	/** Links that are missing in one turn of the event loop are read together. */
-	const readTogether = createBatches<{address: Address; read: ReadLinks<T>}, T | null>({
+	readonly #readTogether = createBatches<{address: Address; read: ReadLinks<T>}, T | null>({
 		max: MAX_READ,
 		atOnce: MAX_READS,
 		many: async (missing) => missing[0]?.read(missing.map(({address}) => address)) ?? [],
 		one: async ({address, read}) => (await read([address]))[0] ?? null,
 	});
-	let filling: ReturnType<typeof createChangesMeanwhile> | null = null;
+	#filling: ChangesMeanwhile | null = null;
+	#hits = 0;
+	#misses = 0;
 
-	feed.onChange((change) => {
-		reads.renew();
-		filling?.note(change);
+	constructor(feed: ChangeFeed, options: Options<T>) {
+		this.#feed = feed;
+		this.#options = options;
+		this.#entries = new LRUCache({maxSize: this.#maxSize, sizeCalculation: (entry, key) => this.#sizeOf(entry, key)});
+		this.#reads = createSharedReads<T | null>(feed, {
+			use: (key) => this.#use(key),
+			peek: (key) => this.#entries.peek(key),
+			keep: (key, value) => this.#entries.set(key, {value}),
+		});
+		feed.onChange((change) => this.#renew(change));
+	}
+
+	get #maxSize(): number {
+		return this.#options.megabytes * 1024 * 1024;
+	}
+
+	#sizeOf({value}: Entry<T>, key: string): number {
+		return BYTES_PER_ENTRY + key.length + (value === null ? 0 : this.#options.bytesOf(value));
+	}
+
+	/** The cached value of a key if it can be trusted, now marked as most recently used. */
+	#use(key: string): Entry<T> | undefined {
+		const kept = this.#feed.isTrusted() ? this.#entries.get(key) : undefined;
+		if (kept === undefined || (kept.value !== null && !this.#options.isCurrent(kept.value))) {
+			return undefined;
+		}
+
+		this.#hits += 1;
+		return kept;
+	}
+
+	#renew(change: Change): void {
+		this.#reads.renew();
+		this.#filling?.note(change);
 		switch (change.kind) {
 			case 'link':
-				entries.delete(keyOf(change));
+				this.#entries.delete(keyOf(change));
 				return;
 			case 'organization':
 				// A look at each is a millisecond of many thousands, and sets by organization would take memory from links.
-				for (const key of [...entries.keys()]) {
+				for (const key of [...this.#entries.keys()]) {
 					if (key.startsWith(`${change.orgKey}/`)) {
-						entries.delete(key);
+						this.#entries.delete(key);
 					}
 				}
 
@@ -104,74 +122,77 @@ export const createLinkCache = <T>(
 			case 'files':
 				return;
 			default:
-				entries.clear();
+				this.#entries.clear();
 		}
-	});
+	}
 
-	return {
-		/**
-		 * The value of an address; concurrent callers share one read, and reads of several addresses one statement. An unknown
-		 * address is cached as null.
-		 */
-		get: async (address: Address, read: ReadLinks<T>): Promise<T | null> => {
-			const key = keyOf(address);
-			const used = use(key);
-			if (used !== undefined) {
-				return used.value;
-			}
+	/**
+	 * The value of an address; concurrent callers share one read, and reads of several addresses one statement. An unknown
+	 * address is cached as null.
+	 */
+	async get(address: Address, read: ReadLinks<T>): Promise<T | null> {
+		const key = keyOf(address);
+		const used = this.#use(key);
+		if (used !== undefined) {
+			return used.value;
+		}
 
-			misses += 1;
-			return reads.get(key, () => readTogether({address, read}));
-		},
-		/**
-		 * Caches values that one statement reads, up to a share of the memory. Those that change meanwhile, or are cached
-		 * already, are left out.
-		 * @param read called with the most values that can fit.
-		 */
-		fill: async (
-			share: number,
-			read: (most: number) => Promise<ReadonlyArray<{address: Address; value: T}>>,
-		): Promise<void> => {
-			const changes = createChangesMeanwhile();
-			filling = changes;
-			const most = maxSize * share;
-			let filled = 0;
-			try {
-				const found = await read(Math.floor(most / BYTES_PER_ENTRY));
-				for (const [index, {address, value}] of found.entries()) {
-					const key = keyOf(address);
-					const own = sizeOf({value}, key);
-					if (filled + own > most) {
-						break;
-					}
+		this.#misses += 1;
+		return this.#reads.get(key, () => this.#readTogether({address, read}));
+	}
 
-					if (!changes.touched(address) && !entries.has(key)) {
-						entries.set(key, {value}, {size: own});
-						filled += own;
-					}
-
-					if (index % FILLED_AT_ONCE === FILLED_AT_ONCE - 1) {
-						await nextTurn();
-					}
+	/**
+	 * Caches values that one statement reads, up to a share of the memory. Those that change meanwhile, or are cached
+	 * already, are left out.
+	 * @param read called with the most values that can fit.
+	 */
+	async fill(
+		share: number,
+		read: (most: number) => Promise<ReadonlyArray<{address: Address; value: T}>>,
+	): Promise<void> {
+		const changes = new ChangesMeanwhile();
+		this.#filling = changes;
+		const most = this.#maxSize * share;
+		let filled = 0;
+		try {
+			const found = await read(Math.floor(most / BYTES_PER_ENTRY));
+			for (const [index, {address, value}] of found.entries()) {
+				const key = keyOf(address);
+				const own = this.#sizeOf({value}, key);
+				if (filled + own > most) {
+					break;
 				}
-			} finally {
-				filling = null;
-			}
-		},
-		/** The cached value of an address, or null for an unknown one; undefined if it is not cached or not trusted. */
-		peek: (address: Address): T | null | undefined => use(keyOf(address))?.value,
-		/** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
-		figures: () => ({
-			hits,
-			misses,
-			entries: entries.size,
-			bytes: entries.calculatedSize,
-			isTrusted: feed.isTrusted(),
-		}),
-	};
-};
 
-export type LinkCache<T> = ReturnType<typeof createLinkCache<T>>;
+				if (!changes.touched(address) && !this.#entries.has(key)) {
+					this.#entries.set(key, {value}, {size: own});
+					filled += own;
+				}
+
+				if (index % FILLED_AT_ONCE === FILLED_AT_ONCE - 1) {
+					await nextTurn();
+				}
+			}
+		} finally {
+			this.#filling = null;
+		}
+	}
+
+	/** The cached value of an address, or null for an unknown one; undefined if it is not cached or not trusted. */
+	peek(address: Address): T | null | undefined {
+		return this.#use(keyOf(address))?.value;
+	}
+
+	/** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
+	figures() {
+		return {
+			hits: this.#hits,
+			misses: this.#misses,
+			entries: this.#entries.size,
+			bytes: this.#entries.calculatedSize,
+			isTrusted: this.#feed.isTrusted(),
+		};
+	}
+}
 
 /** Most cached host names, because anybody may send any name. */
 const MAX_HOSTS = 10_000;
