@@ -1,6 +1,7 @@
 import {configTable} from '../src/platform/config/variables.ts';
 
 const NOTE = `# Every variable that Oplink reads, with its default. \`oplink config\`, in the same environment, shows what the server gets.
+# A secret may be in a file instead: NAME_FILE names it (docs/operating/production.md).
 # npm start reads the file .env; elsewhere: node --env-file=.env bin/oplink.js serve
 # Written by \`npm run docs:env\` from src/platform/config/variables.ts.
 `;

@@ -25,7 +25,7 @@ export const below = (folder: string): string[] =>
 export const found = (text: string, pattern: RegExp): string[] =>
 	[...text.matchAll(pattern)].map(([, group = '']) => group);
 
-const known = new Set(configTable.map(({name}) => name));
+const known = new Set(configTable.flatMap(({name, isSecret}) => (isSecret ? [name, `${name}_FILE`] : [name])));
 
 /** Which of these names are no variables of the server. */
 export const unread = (names: string[]): string[] => names.filter((name) => !known.has(name));

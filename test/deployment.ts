@@ -28,12 +28,33 @@ test('each service of docker-compose.yml uses existing files and volumes', (t) =
 test('docker-compose.yml sets variables that the server reads, and Caddy uses those that it is given', (t) => {
 	const {oplink, caddy} = compose.services;
 	const names = Object.keys(oplink?.environment ?? {});
-	t.true(names.includes('DATABASE_URL') && names.includes('TRUSTED_PROXIES'));
+	t.true(names.includes('DATABASE_URL_FILE') && names.includes('TRUSTED_PROXIES'));
 	t.deepEqual(unread(names), []);
 	const used = found(read('docs/operating/Caddyfile'), /\{\$(\w+)/g);
 	t.deepEqual(used.toSorted(), Object.keys(caddy?.environment ?? {}).toSorted());
 	const {subnet} = compose.networks.oplink.ipam.config[0];
 	t.is(oplink?.environment?.['TRUSTED_PROXIES'], subnet);
+});
+
+test('docker-compose.yml gives each secret to the services that read it, and its head makes the file', (t) => {
+	const files: Record<string, {file: string}> = compose.secrets;
+	const services: Parsed[] = Object.values(compose.services);
+	const used = services.flatMap(({secrets = []}) => secrets);
+	t.deepEqual(used.toSorted(), Object.keys(files).toSorted());
+	for (const {secrets = [], environment = {}} of services) {
+		const read = Object.entries(environment).filter(([name]) => name.endsWith('_FILE'));
+		t.deepEqual(
+			read,
+			secrets.map((name: string) => [`${name}_FILE`, `/run/secrets/${name}`]),
+		);
+	}
+
+	for (const {file} of Object.values(files)) {
+		t.true(
+			read('docker-compose.yml').includes(`> ${file}\n`) &&
+				read('docs/operating/production.md').includes(`> ${file}\n`),
+		);
+	}
 });
 
 test('Caddy asks a route that there is, and so does the health check of the image', (t) => {

@@ -62,15 +62,22 @@ test('names, ports and routes that one object takes from another exist', (t) => 
 	const given = found(read('docs/operating/kubernetes.yml'), /--from-literal=(\w+)=/g);
 	const names = [...given, ...container.env.map(({name}: Named) => name)];
 	t.deepEqual(unread(names), []);
+	const files = container.env.filter(({name}: Named) => name.endsWith('_FILE'));
+	const mount = container.volumeMounts.find(({name}: Named) => name === 'secrets');
+	t.deepEqual(
+		files.map(({value}: Named) => value),
+		given.map((name) => `${mount.mountPath}/${name}`),
+	);
 	const missing = Object.keys(oplink.environment).filter((name) => !names.includes(name));
 	t.deepEqual(missing, []);
 });
 
 test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
-	const mounts: Array<{mountPath: string; name: string}> = container.volumeMounts;
+	const mounts: Array<{mountPath: string; name: string; readOnly?: boolean}> = container.volumeMounts;
 	const volumes = new Map(mounts.map(({mountPath, name}) => [mountPath, name]));
 	const kept = oplink.volumes.map((volume: string) => volume.split(':')[1]);
-	t.deepEqual([...volumes.keys()].toSorted(), [...kept, ...oplink.tmpfs]);
+	const written = mounts.flatMap(({readOnly, mountPath}) => (readOnly ? [] : [mountPath]));
+	t.deepEqual(written.toSorted(), [...kept, ...oplink.tmpfs]);
 	// A disk for each journal, which outlives its pod.
 	t.like(set.volumeClaimTemplates, {length: 1, 0: {metadata: {name: volumes.get('/data')}}});
 	t.deepEqual(set.persistentVolumeClaimRetentionPolicy, {whenDeleted: 'Retain', whenScaled: 'Retain'});

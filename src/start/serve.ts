@@ -5,6 +5,8 @@ import {welcome} from '../operations/demo/welcome.ts';
 import {readFigures, scrapeFigures} from '../operations/metrics/read-figures.ts';
 import {createClock} from '../platform/clock.ts';
 import {type Config, loadConfig} from '../platform/config/config.ts';
+import {readSecrets, type Secrets} from '../platform/config/secrets.ts';
+import {secretNames} from '../platform/config/variables.ts';
 import {connectionsOf, type Db} from '../platform/db/db.ts';
 import {type OpenDatabase, openDatabase} from '../platform/db/open-database.ts';
 import {makeDataDir} from '../platform/embedded/location.ts';
@@ -87,7 +89,7 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 };
 
 /** A migrated database, and the signal that stops its server. */
-type Opened = {signal: Promise<Stop>; database: OpenDatabase};
+type Opened = {signal: Promise<Stop>; database: OpenDatabase; secrets: Secrets};
 
 /** Serves in a single process. */
 const serveAlone = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
@@ -104,13 +106,14 @@ const serveAlone = async (config: Config, log: Logger, {signal, database}: Opene
 };
 
 /** Keeps the database open for its workers, which serve. */
-const serveByWorkers = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
+const serveByWorkers = async (config: Config, log: Logger, {signal, database, secrets}: Opened): Promise<number> => {
 	const limiter = createWindows({redisUrl: config.redisUrl, clock: createClock(config.clockOffsetSeconds), log});
 	const supervisor = new Supervisor({
 		address: config,
 		count: config.workers,
 		maxWaiting: config.maxConnections,
 		log,
+		secrets,
 		limiter,
 		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => {
@@ -130,10 +133,13 @@ const serveByWorkers = async (config: Config, log: Logger, {signal, database}: O
 /**
  * One of several processes, stopped by its supervisor. Ctrl-C in a terminal reaches all; only the supervisor reacts.
  */
-const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
+const serveAsWorker = async (
+	config: Config,
+	log: Logger,
+	commands: ReturnType<typeof receiveCommands>,
+): Promise<number> => {
 	process.on('SIGINT', () => {});
 	process.once('SIGTERM', () => void sendToSupervisor({is: 'leaving'}));
-	const commands = receiveCommands();
 	let isReady = false;
 	void commands.stopped.then(() => {
 		// A worker that is not ready has no requests to finish, and its start may take long.
@@ -186,7 +192,9 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
  */
 export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
-	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
+	const commands = cluster.isWorker ? receiveCommands() : null;
+	const secrets = (await commands?.secrets) ?? readSecrets(env, secretNames);
+	const config = loadConfig(env, {isTerminal: process.stderr.isTTY, secrets});
 	const sampler = createFaultSampler(createClock(config.clockOffsetSeconds));
 	const log = createLog(config, sampler);
 	logProcessWarnings(log);
@@ -196,8 +204,8 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 		setTimeout(() => process.exit(), LINGER_MS).unref();
 		return exitCode;
 	};
-	if (cluster.isWorker) {
-		return ended(await serveAsWorker(config, log));
+	if (commands !== null) {
+		return ended(await serveAsWorker(config, log, commands));
 	}
 
 	for (const warning of config.warnings) {
@@ -210,5 +218,5 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	await makeDataDir(config.dataDir);
 	await readAdminToken(config);
 	const database = await openUnlessStopped(config, log, signal);
-	return ended(await (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database}));
+	return ended(await (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database, secrets}));
 };

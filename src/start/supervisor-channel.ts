@@ -1,4 +1,5 @@
 import type {Socket} from 'node:net';
+import type {Secret, Secrets} from '../platform/config/secrets.ts';
 import type {LimitChecks, LimitWaits} from '../platform/limits/worker-limiter.ts';
 import type {Figures} from '../platform/metrics/snapshot.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
@@ -7,16 +8,19 @@ import type {ClicksMessage} from './worker-clicks.ts';
 export type LineMessage = {is: 'line'; text: string};
 
 /**
- * A worker's messages to its supervisor: ready, connection received, stop requested, its counters (on request or at its
+ * A worker's messages to its supervisor: starting, ready, connection received, stop requested, its counters (on request or at its
  * end), scraped.
  */
 export type WorkerMessage =
-	| {is: 'ready' | 'taken' | 'leaving'}
+	| {is: 'starting' | 'ready' | 'taken' | 'leaving'}
 	| {is: 'figures'; round: number | null; figures: Figures}
 	| {is: 'scraped'; request: number}
 	| LineMessage
 	| ClicksMessage
 	| LimitChecks;
+
+/** The secrets of the environment, which a worker's own does not have: the answer to `starting`. */
+export type SecretsMessage = {is: 'secrets'; known: Array<[name: string, Secret]>};
 
 /**
  * A supervisor's messages to a worker: serve the attached connection, print the welcome, stop gracefully, report your
@@ -26,6 +30,7 @@ export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
 	| {is: 'figures_of_all'; request: number; figures: Figures}
+	| SecretsMessage
 	| LineMessage
 	| ClicksMessage
 	| LimitWaits;
@@ -43,10 +48,16 @@ export const releaseChannel = (): void => process.channel?.unref();
 export const receiveCommands = () => {
 	let onSocket: (socket: Socket) => void = (socket) => socket.destroy();
 	let onMessage: (message: SupervisorMessage) => void = () => {};
+	let onSecrets: (secrets: Secrets) => void = () => {};
+	const secrets = new Promise<Secrets>((resolve) => {
+		onSecrets = resolve;
+	});
 	const stopped = new Promise<void>((resolve) => {
 		process.on('message', (message: SupervisorMessage, socket?: Socket) => {
 			if (message.is === 'stop') {
 				resolve();
+			} else if (message.is === 'secrets') {
+				onSecrets({known: new Map(message.known), faults: []});
 			} else if (message.is === 'connection') {
 				// The socket is missing if the client has disconnected meanwhile.
 				if (socket !== undefined) {
@@ -59,7 +70,9 @@ export const receiveCommands = () => {
 			}
 		});
 	});
+	void sendToSupervisor({is: 'starting'});
 	return {
+		secrets,
 		stopped,
 		takeSockets: (take: typeof onSocket): void => {
 			onSocket = take;

@@ -2,6 +2,8 @@ import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {createGathering, type Gathering} from '../operations/metrics/gather-figures.ts';
+import {splitEnvFiles} from '../platform/config/describe-config.ts';
+import type {Secrets} from '../platform/config/secrets.ts';
 import {closeListener} from '../platform/http/entrance.ts';
 import {type ListenAddress, listenAt} from '../platform/http/port.ts';
 import type {Limiter} from '../platform/limits/limiter.ts';
@@ -36,8 +38,11 @@ const afterLastMessage = (resolve: () => void): void => void setImmediate(() => 
  * Starts a worker. `ready` resolves when it serves, `exited` when it is gone for any reason, `left` after its last
  * message: Node emits no `disconnect` for a worker that is killed while a connection is in transit to it.
  */
-const startWorker = (port: number) => {
-	const worker = cluster.fork({PORT: String(port)});
+const startWorker = (port: number, {known}: Secrets) => {
+	// No secret is in the environment of a process, which others may read; nor does a worker read a file again.
+	cluster.setupPrimary({execArgv: splitEnvFiles(process.execArgv).others});
+	const withoutSecrets = Object.fromEntries([...known.keys()].map((name) => [name, undefined]));
+	const worker = cluster.fork({...withoutSecrets, PORT: String(port)});
 	const exited = new Promise<Exit>((resolve) => {
 		worker.once('exit', (code, signal) => resolve({code, signal}));
 	});
@@ -69,6 +74,7 @@ type Options = {
 	/** Maximum connections that wait for a worker. */
 	maxWaiting: number;
 	log: Logger;
+	secrets: Secrets;
 	/** Keeps the windows of all workers, so limits hold across them, and when one is replaced. */
 	limiter: Limiter;
 	/** Called with the port when all workers answer. */
@@ -141,7 +147,7 @@ export class Supervisor {
 	}
 
 	#start(): Running {
-		const running: Running = startWorker(this.#port);
+		const running: Running = startWorker(this.#port, this.#options.secrets);
 		const {worker, left, exited} = running;
 		this.#workers.add(running);
 		worker.on('message', (message: WorkerMessage) => void this.#receive(running, message));
@@ -157,6 +163,9 @@ export class Supervisor {
 	async #receive(running: Running, message: WorkerMessage): Promise<void> {
 		const {worker} = running;
 		switch (message.is) {
+			case 'starting':
+				send(worker, {is: 'secrets', known: [...this.#options.secrets.known]});
+				return;
 			case 'ready':
 				running.figures = this.#gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
 				running.clicks = this.#clicks.join((request) => send(worker, request));

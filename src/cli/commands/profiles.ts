@@ -10,6 +10,7 @@ import {serverUrl, usableToken} from '../server/chosen-server.ts';
 import {endSignIn, signInByDevice} from '../server/device-login.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {findProfile, profileName, readProfiles, type SignIn, saveProfiles, withoutProfile} from '../server/profiles.ts';
+import {secretVariable} from '../server/secret-variable.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
 import {canAsk, openPrompts} from '../terminal/prompts.ts';
 
@@ -33,7 +34,7 @@ const tokenIn = async (io: Io, file: string): Promise<string> => {
 const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string | undefined> => {
 	const named =
 		options.token ||
-		(options.tokenFile ? await tokenIn(io, options.tokenFile) : io.env['OPLINK_ADMIN_TOKEN'] || undefined);
+		(options.tokenFile ? await tokenIn(io, options.tokenFile) : secretVariable(io.env, 'OPLINK_ADMIN_TOKEN'));
 	if (named !== undefined || io.stdin.isTTY) {
 		return named;
 	}

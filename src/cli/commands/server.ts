@@ -17,9 +17,14 @@ export const configCommand = command({
 	summary: 'List the environment variables with their values, secrets masked, and check them',
 	examples: ['config', 'config --json'],
 	run: async ({io, show}) => {
-		const {loadConfig} = await import('../../platform/config/config.ts');
-		const {describeConfig} = await import('../../platform/config/variables.ts');
-		await show.answer(describeConfig(io.env), (variables) =>
+		const [{loadConfig}, {describeConfig}, {readSecrets}, {secretNames}] = await Promise.all([
+			import('../../platform/config/config.ts'),
+			import('../../platform/config/describe-config.ts'),
+			import('../../platform/config/secrets.ts'),
+			import('../../platform/config/variables.ts'),
+		]);
+		const secrets = readSecrets(io.env, secretNames);
+		await show.answer(describeConfig(io.env, secrets, process.execArgv), (variables) =>
 			show.table(
 				[
 					{title: 'VARIABLE', value: ({name}) => name},
@@ -28,6 +33,7 @@ export const configCommand = command({
 						value: ({value, default: fallback}) => value ?? (fallback && `(${fallback})`),
 						flexible: true,
 					},
+					{title: 'FROM', value: ({source, from}) => from ?? source, flexible: true},
 					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true, wide: true},
 				],
 				variables,
@@ -37,7 +43,7 @@ export const configCommand = command({
 			await show.note('oplink help environment says what each means');
 		}
 
-		for (const warning of loadConfig(io.env).warnings) {
+		for (const warning of loadConfig(io.env, {secrets}).warnings) {
 			await show.note(`Warning: ${warning}`);
 		}
 	},

@@ -3,7 +3,7 @@ import {appleEntries} from '../../operations/doctor/association-entries.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
-import {type Environment, readVariables, type ValuesOf} from '../../platform/config/variable.ts';
+import {type Environment, readVariables, textOf, type ValuesOf} from '../../platform/config/variable.ts';
 import {variables} from '../../platform/config/variables.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 import {counted} from '../../platform/plural.ts';
@@ -24,7 +24,7 @@ const APP = /^(\S+) ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})$/i;
 /** @throws OperatorError for an invalid variable. */
 export const publicCachesOf = (env: Environment): PublicCaches => {
 	const faults: string[] = [];
-	const caches = readVariables(variables.publicCaches, env, faults);
+	const caches = readVariables(variables.publicCaches, (name) => textOf(env, name), faults);
 	const [fault] = faults;
 	if (fault !== undefined) {
 		throw usageError(fault, 'oplink config lists the variables');

@@ -1,5 +1,5 @@
 import {allScopes, presets} from '../../platform/config/operator-scopes.ts';
-import {describeConfig} from '../../platform/config/variables.ts';
+import {configTable, secretNames} from '../../platform/config/variables.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {keyValues} from '../terminal/output.ts';
 import {wrapped} from '../terminal/wrapped.ts';
@@ -17,6 +17,10 @@ const ownVariables: Array<[string, string]> = [
 	['XDG_CONFIG_HOME', 'folder of oplink/profiles.json, which login writes (default: ~/.config)'],
 	['NO_COLOR', 'any value: no colour or animation, even on a terminal'],
 ];
+
+/** A meaning, and the default if there is one. */
+const inWords = (meaning: string, fallback: unknown): string =>
+	String(fallback ?? '') === '' ? meaning : `${meaning} (${fallback})`;
 
 const listed = (pairs: Array<[string, string]>): string =>
 	keyValues(pairs, WIDTH - INDENT)
@@ -43,7 +47,15 @@ token of a profile is sent only to the URL of that profile.
 
 The server (serve, migrate, config; doctor where no server answers) reads:
 
-${listed(describeConfig({}).map(({name, meaning, default: fallback}) => [name, fallback ? `${meaning} (${fallback})` : meaning]))}
+${listed(configTable.map(({name, meaning, fallback, fallbackInWords}) => [name, inWords(meaning, fallbackInWords ?? fallback)]))}
+
+A secret may be in a file instead, whose name is in NAME_FILE, or in systemd's
+$CREDENTIALS_DIRECTORY/NAME. The secrets are OPLINK_ADMIN_TOKEN and
+OPLINK_API_KEY above, and here:
+
+${wrapped(secretNames.join(' '), WIDTH - INDENT)
+	.map((line) => ' '.repeat(INDENT) + line)
+	.join('\n')}
 
 'oplink config' shows the values that a server would read from this environment,
 and any errors. A running server keeps the values it started with.`;

@@ -4,6 +4,7 @@ import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
 import {dataDirOf, isLoopback, leftAddress, leftToken} from './left-in-data-dir.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
+import {secretVariable} from './secret-variable.ts';
 
 /** The server that a command line names. */
 export type ServerOptions = {url?: string; token?: string; profile?: string};
@@ -126,7 +127,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 		}
 	};
 	const unsent =
-		addressFile !== null && env['OPLINK_ADMIN_TOKEN']
+		addressFile !== null && secretVariable(env, 'OPLINK_ADMIN_TOKEN')
 			? `OPLINK_ADMIN_TOKEN is not sent to an address from a file, ${addressFile}: that gets the token beside it`
 			: null;
 	return {
@@ -141,7 +142,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 				return null;
 			}
 
-			const used = tokenOf(named) ? named : env['OPLINK_ADMIN_TOKEN'] ? null : impliedProfile();
+			const used = tokenOf(named) ? named : secretVariable(env, 'OPLINK_ADMIN_TOKEN') ? null : impliedProfile();
 			return tokenOf(used) ? (used?.name ?? null) : null;
 		},
 		token: () => {
@@ -153,9 +154,9 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 				addressFile === null
 					? options.token ||
 						tokenOf(named) ||
-						env['OPLINK_ADMIN_TOKEN'] ||
+						secretVariable(env, 'OPLINK_ADMIN_TOKEN') ||
 						tokenOf(impliedProfile()) ||
-						env['ADMIN_TOKEN'] ||
+						secretVariable(env, 'ADMIN_TOKEN') ||
 						(isOwn ? leftToken(io) : null)
 					: leftToken(io);
 			if (!token) {

@@ -3,6 +3,7 @@ import type {Io} from '../terminal/io.ts';
 import {type ApiClient, createClient, endedBy, TIMEOUT_SECONDS} from './admin-client.ts';
 import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-server.ts';
 import {readProfiles} from './profiles.ts';
+import {secretVariable} from './secret-variable.ts';
 
 /** The options of every command (contract/operations 14). */
 export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
@@ -35,7 +36,7 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 			return createClient({baseUrl, token: token(), signal});
 		},
 		key: () => {
-			const serverKey = options.apiKey || io.env['OPLINK_API_KEY'];
+			const serverKey = options.apiKey || secretVariable(io.env, 'OPLINK_API_KEY');
 			if (!serverKey) {
 				return null;
 			}

@@ -53,15 +53,20 @@ export const withDatabase = async <T>(
 
 /** The ClickHouse of CLICKS_URL. @throws OperatorError if it is not set. */
 export const clickHouseOf = async ({env}: Pick<Io, 'env'>): Promise<ClickHouse> => {
-	const [{readVariables}, {variables}, {clickHouseUrlFault, readClickHouseUrl}, {createClickHouse}] = await Promise.all(
-		[
-			import('../../platform/config/variable.ts'),
-			import('../../platform/config/variables.ts'),
-			import('../../platform/config/clickhouse-url.ts'),
-			import('../../visits/clicks/clickhouse/clickhouse.ts'),
-		],
-	);
-	const {clicksUrl} = readVariables(variables, env, []);
+	const [
+		{readVariables},
+		{readSecrets, textsOf},
+		{variables},
+		{clickHouseUrlFault, readClickHouseUrl},
+		{createClickHouse},
+	] = await Promise.all([
+		import('../../platform/config/variable.ts'),
+		import('../../platform/config/secrets.ts'),
+		import('../../platform/config/variables.ts'),
+		import('../../platform/config/clickhouse-url.ts'),
+		import('../../visits/clicks/clickhouse/clickhouse.ts'),
+	]);
+	const {clicksUrl} = readVariables(variables, textsOf(env, readSecrets(env, ['CLICKS_URL'])), []);
 	if (clicksUrl === null || clickHouseUrlFault(clicksUrl) !== null) {
 		throw inputError('CLICKS_URL must be set to the address of the ClickHouse that has the raw clicks');
 	}

@@ -8,8 +8,9 @@ import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
 import {type Plans, placeholderWarning, readPlans, shippedPlans} from './plans.ts';
+import {readSecrets, type Secrets, textsOf} from './secrets.ts';
 import {type Environment, readVariables, type ValuesOf} from './variable.ts';
-import {variables} from './variables.ts';
+import {secretNames, variables} from './variables.ts';
 
 /** All faults of the environment, one sentence each. */
 export class ConfigError extends Error {
@@ -132,14 +133,23 @@ const advice: readonly Rule[] = [
 const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is Having<T, K> =>
 	keys.every((key) => values[key] !== null);
 
+/** A sentence that begins with a variable, and the file that its value is from. */
+const withPlace = (sentence: string, {known}: Secrets): string => {
+	const from = known.get(sentence.split(' ', 1)[0] ?? '')?.from ?? null;
+	return from === null ? sentence : `${sentence} (in ${from})`;
+};
+
 /**
  * The validated configuration of `env`.
- * @param isTerminal whether logs go to a terminal, where the default format is `pretty`. @throws ConfigError with one
- * sentence per fault.
+ * @param isTerminal whether logs go to a terminal, where the default format is `pretty`. @param secrets read already.
+ * @throws ConfigError with one sentence per fault.
  */
-export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config => {
-	const faults: string[] = [];
-	const values = readVariables(variables, env, faults);
+export const loadConfig = (
+	env: Environment,
+	{isTerminal = false, secrets = readSecrets(env, secretNames)}: {isTerminal?: boolean; secrets?: Secrets} = {},
+): Config => {
+	const faults: string[] = [...secrets.faults];
+	const values = readVariables(variables, textsOf(env, secrets), faults);
 	let plans: Plans = {};
 	try {
 		plans = values.plansFile === null ? shippedPlans() : readPlans(readFileSync(values.plansFile, 'utf8'));
@@ -165,7 +175,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 	const isNew = (fault: string) => !faults.some((known) => known.split(' ')[0] === fault.split(' ')[0]);
 	faults.push(...broken(requirements).filter(isNew));
 	if (faults.length > 0) {
-		throw new ConfigError(faults);
+		throw new ConfigError(faults.map((fault) => withPlace(fault, secrets)));
 	}
 
 	const {stripe, paymob, linkDomain} = values;
@@ -179,6 +189,6 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		plans,
 		operatorProviders: operators?.providers ?? [],
 		logFormat: values.logFormat ?? (isTerminal ? 'pretty' : 'json'),
-		warnings: broken(advice),
+		warnings: broken(advice).map((warning) => withPlace(warning, secrets)),
 	});
 };

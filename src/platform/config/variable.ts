@@ -111,10 +111,17 @@ export const isVariable = (entry: Variable<unknown> | Variables): entry is Varia
 /** A variable's text; null if it is blank or unset. */
 export const textOf = (env: Environment, name: string): string | null => env[name]?.trim() || null;
 
-/** The values of `env`. Faults are added to `faults`, one sentence per variable, which then has its default. */
-export const readVariables = <V extends Variables>(variables: V, env: Environment, faults: string[]): ValuesOf<V> => {
+/**
+ * The values of variables. Faults are added to `faults`, one sentence per variable, which then has its default.
+ * @param textBy a variable's text; null if it is unset.
+ */
+export const readVariables = <V extends Variables>(
+	variables: V,
+	textBy: (name: string) => string | null,
+	faults: string[],
+): ValuesOf<V> => {
 	const readOne = ({name, read, fallback}: Variable<unknown>) => {
-		const given = textOf(env, name);
+		const given = textBy(name);
 		const fault = (expected: string) => {
 			faults.push(`${name} ${expected}`);
 			return null;
@@ -124,7 +131,7 @@ export const readVariables = <V extends Variables>(variables: V, env: Environmen
 	return Object.fromEntries(
 		Object.entries(variables).map(([key, entry]) => [
 			key,
-			isVariable(entry) ? readOne(entry) : readVariables(entry, env, faults),
+			isVariable(entry) ? readOne(entry) : readVariables(entry, textBy, faults),
 		]),
 	) as ValuesOf<V>;
 };

@@ -1,18 +1,6 @@
 import {isIP} from 'node:net';
 import {isProxyRange} from '../client-ip.ts';
-import {
-	choice,
-	type Environment,
-	integer,
-	isVariable,
-	list,
-	redis,
-	text,
-	textOf,
-	url,
-	type Variable,
-	type Variables,
-} from './variable.ts';
+import {choice, integer, isVariable, list, redis, text, url, type Variable, type Variables} from './variable.ts';
 
 /** An address, with a port unless it is 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node crashes on port 0. */
 const isResolver = (server: string): boolean => {
@@ -215,10 +203,5 @@ const everyOne = (group: Variables): Array<Variable<unknown>> =>
 /** The variables in order, without groups. */
 export const configTable: ReadonlyArray<Variable<unknown>> = everyOne(variables);
 
-/** One line per variable for `oplink config`: set values, masked secrets, named defaults. */
-export const describeConfig = (env: Environment) =>
-	configTable.map(({name, meaning, fallback, fallbackInWords, isSecret: secret}) => {
-		const set = textOf(env, name);
-		const value = set !== null && secret ? '********' : set;
-		return {name, value, default: fallbackInWords ?? String(fallback ?? ''), meaning, secret};
-	});
+/** The variables that a file or a credential of systemd may hold. */
+export const secretNames: readonly string[] = configTable.filter(({isSecret}) => isSecret).map(({name}) => name);

@@ -4,8 +4,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {EmbeddedPostgresError, elsewhere, errorCode, orWhereExists} from './embedded-errors.ts';
-import {type Identity, isRoot, makeSharedBase} from './identity.ts';
-import {plainEnvironment} from './tether.ts';
+import {type Identity, isRoot, makeSharedBase, plainEnvironment} from './identity.ts';
 
 export type Binaries = {
 	initdb: string;

@@ -6,6 +6,9 @@ import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts'
 /** The user of a process: ids to change to, or none to stay the current user. */
 export type Identity = {uid: number; gid: number} | Record<string, never>;
 
+/** The environment of our processes: no secrets, and no variables that could affect the database. */
+export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC'};
+
 /** Users dedicated to a database, best first. An administrator adds the first (docs/operating/production.md). */
 const USERS = ['oplink', 'postgres'];
 
@@ -42,7 +45,11 @@ export const clusterIdentity = async (directory: string): Promise<Identity> => {
 
 /** Whether `identity` can enter the directory, which depends on the modes of all its parents. */
 export const canEnter = (identity: Identity, directory: string): Promise<boolean> =>
-	promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {...identity, cwd: '/'}).then(
+	promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {
+		...identity,
+		cwd: '/',
+		env: plainEnvironment,
+	}).then(
 		() => true,
 		() => false,
 	);

@@ -3,6 +3,7 @@ import {constants} from 'node:fs';
 import {open, readFile} from 'node:fs/promises';
 import {promisify} from 'node:util';
 import {errorCode} from './embedded-errors.ts';
+import {plainEnvironment} from './identity.ts';
 
 /** A running PostgreSQL according to its lock file `postmaster.pid`. */
 export type Postmaster = {
@@ -18,7 +19,9 @@ const commandLine = async (pid: number): Promise<string> => {
 		return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
 	}
 
-	const {stdout} = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
+	const {stdout} = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
+		env: plainEnvironment,
+	});
 	return stdout;
 };
 

@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import type {Writable} from 'node:stream';
-import type {Identity} from './identity.ts';
+import {type Identity, plainEnvironment} from './identity.ts';
 
 export type Tethered = {
 	child: ChildProcess;
@@ -14,9 +14,6 @@ export type Tethered = {
  * is an orphan on purpose: PostgreSQL treats the death of an unknown child as a crash.
  */
 const SCRIPT = '( (read -r released <&3 || kill -s "$0" -- -$$) & ); exec "$@" 3<&-';
-
-/** The environment of our processes: no variables that could affect the database. */
-export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC'};
 
 /**
  * Starts a process whose group gets `signal` when this process dies without stopping it, even by SIGKILL, or when

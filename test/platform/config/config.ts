@@ -5,8 +5,10 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {envExample} from '../../../scripts/env-example.ts';
 import {addressesOf, ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
+import {describeConfig} from '../../../src/platform/config/describe-config.ts';
 import {appLinkLimit, readPlans, shippedPlans} from '../../../src/platform/config/plans.ts';
-import {configTable, describeConfig} from '../../../src/platform/config/variables.ts';
+import {readSecrets} from '../../../src/platform/config/secrets.ts';
+import {configTable, secretNames} from '../../../src/platform/config/variables.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 
 /** What is wrong with such an environment. */
@@ -168,7 +170,8 @@ test('a malformed webhook secret and a short one for keys warn and do not end th
 });
 
 test('a secret is never shown', (t) => {
-	const shown = JSON.stringify(describeConfig({ADMIN_TOKEN: 's3cret-s3cret-s3cret-s3cret-s3cret', PORT: '80'}));
+	const env = {ADMIN_TOKEN: 's3cret-s3cret-s3cret-s3cret-s3cret', PORT: '80'};
+	const shown = JSON.stringify(describeConfig(env, readSecrets(env, secretNames)));
 	t.false(shown.includes('s3cret'));
 	t.true(shown.includes('"value":"80"'));
 });
