@@ -19,7 +19,7 @@ export type IncomingEvent = {
 };
 
 /** The change that an event made; `reason` is one sentence, if it made none. */
-export type Verdict = {
+export type Decision = {
 	outcome: EventOutcome;
 	reason: string;
 	organizationId?: string | null;
@@ -27,7 +27,7 @@ export type Verdict = {
 };
 
 export type GatewayEvent = IncomingEvent &
-	Required<Verdict> & {id: string; deliveries: number; receivedAt: Date; processedAt: Date};
+	Required<Decision> & {id: string; deliveries: number; receivedAt: Date; processedAt: Date};
 
 const columns: Columns<GatewayEvent> = columnsOf(
 	'id, gateway, event_key, type, outcome, reason, organization_id, attempt_id, reference, payload, deliveries, received_at, processed_at',
@@ -73,7 +73,7 @@ export const createGatewayEventStore = (db: Db) => ({
 	/** Stores the outcome. */
 	settle: async (
 		id: string,
-		{outcome, reason, organizationId = null, attemptId = null}: Verdict,
+		{outcome, reason, organizationId = null, attemptId = null}: Decision,
 		now: Date,
 	): Promise<GatewayEvent> => {
 		const rows: GatewayEvent[] = await db('gateway_events')

@@ -1,13 +1,13 @@
 import type {Clock} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
-import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from './gateway-event-store.ts';
+import {createGatewayEventStore, type Decision, type GatewayEvent, type IncomingEvent} from './gateway-event-store.ts';
 
 /** Applies an event, in the transaction that records it: neither is ever there without the other. */
-export type Apply = (trx: Db) => Promise<Verdict>;
+export type Apply = (trx: Db) => Promise<Decision>;
 
 /** Applies nothing: the outcome is known already. */
-export const verdict =
-	(outcome: Verdict['outcome'], reason: string): Apply =>
+export const decision =
+	(outcome: Decision['outcome'], reason: string): Apply =>
 	async () => ({outcome, reason});
 
 /**

@@ -1,7 +1,7 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {endSubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
-import type {Verdict} from '../gateway-event-store.ts';
+import type {Decision} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {failCharge} from './fail-renewal.ts';
@@ -11,7 +11,7 @@ import type {Paymob} from './paymob.ts';
 import {isPayment, isReversed, type PaymobTransaction, transactionKey} from './paymob-payloads.ts';
 import {byPaymob, settlePayment} from './settle-payment.ts';
 
-type Outcome = Pick<Verdict, 'outcome' | 'reason'>;
+type Outcome = Pick<Decision, 'outcome' | 'reason'>;
 
 /** A transaction with its row and its attempt, both locked. */
 type Context = {
@@ -184,7 +184,7 @@ const applyTo = (context: Context): Promise<Outcome> | Outcome => {
  * Applies a verified or queried transaction, in the caller's database transaction. Only the order matches it to an
  * attempt (contract/billing 22); without one it is UNMATCHED, and tried again.
  */
-export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: PaymobTransaction): Promise<Verdict> => {
+export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: PaymobTransaction): Promise<Decision> => {
 	const attempts = createAttemptStore(trx);
 	const found = await attempts.findByRef('GATEWAY_B', transaction.orderId);
 	const row = found === null ? null : await createSubscriptionStore(trx).lockOf(found.organizationId);

@@ -4,7 +4,7 @@ import {applySubscription, endSubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {isLive} from '../subscription.ts';
 import {createSubscriptionStore, stateOf} from '../subscription-store.ts';
-import {isLastTry} from './renewal-schedule.ts';
+import {isLastRetry} from './renewal-schedule.ts';
 
 /**
  * Closes an open attempt that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the
@@ -29,7 +29,7 @@ export const failCharge = async (
 		return;
 	}
 
-	if (isLastTry(retry)) {
+	if (isLastRetry(retry)) {
 		await endSubscription(trx, row, {by, now});
 		return;
 	}

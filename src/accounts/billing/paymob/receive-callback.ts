@@ -6,8 +6,8 @@ import {fieldsOf, parseJson} from '../../../platform/http/untrusted-json.ts';
 import type {Metrics} from '../../../platform/metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {GatewayRequest} from '../gateway.ts';
-import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
-import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
+import {createGatewayEventStore, type Decision, type GatewayEvent, type IncomingEvent} from '../gateway-event-store.ts';
+import {type Apply, decision, type LedgerEntry, recordEvent} from '../ledger.ts';
 import {createPaymentMethodStore} from '../payment-method-store.ts';
 import {applyTransaction} from './apply-transaction.ts';
 import type {Paymob} from './paymob.ts';
@@ -72,7 +72,7 @@ const eventOf = ({cards}: Paymob, type: Kind, body: unknown, payload: string): I
 };
 
 /** Saves a card for the organization of its order (contract/billing 24); the e-mail address proves nothing. */
-const applyCard = async ({cards, clock, log}: Paymob, trx: Db, card: PaymobCard): Promise<Verdict> => {
+const applyCard = async ({cards, clock, log}: Paymob, trx: Db, card: PaymobCard): Promise<Decision> => {
 	const {orderId, brand, last4, token} = card;
 	const attempt = await createAttemptStore(trx).findByRef(GATEWAY, orderId);
 	if (attempt === null) {
@@ -120,7 +120,7 @@ const decideTransaction = async (paymob: Paymob, transaction: PaymobTransaction)
 
 	const state = await confirmed(paymob, transaction);
 	return state === null && transaction.hasParent
-		? verdict('REVIEW', 'A refund or a void could not be confirmed with the gateway.')
+		? decision('REVIEW', 'A refund or a void could not be confirmed with the gateway.')
 		: (trx: Db) => applyTransaction(paymob, trx, state ?? transaction);
 };
 
@@ -129,7 +129,7 @@ const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(parseJson(payload));
 		return transaction === null
-			? verdict('IGNORED', 'It is not a transaction.')
+			? decision('IGNORED', 'It is not a transaction.')
 			: decideTransaction(paymob, transaction);
 	}
 
@@ -137,11 +137,11 @@ const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type
 		const opened = paymob.cards.open(payload);
 		const card = opened === null ? null : readCard(parseJson(opened));
 		return card === null
-			? verdict('REVIEW', 'The saved card cannot be decrypted.')
+			? decision('REVIEW', 'The saved card cannot be decrypted.')
 			: (trx) => applyCard(paymob, trx, card);
 	}
 
-	return verdict('IGNORED', 'Subscriptions managed by the gateway are not used.');
+	return decision('IGNORED', 'Subscriptions managed by the gateway are not used.');
 };
 
 /** Decides the change that an event makes, and records it. */

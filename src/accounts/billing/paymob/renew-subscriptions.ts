@@ -91,7 +91,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
 	const step = nextStep(row, attempts, clock.now());
 	if (step.does === 'ASK') {
 		await resume(renewal, step.attempt);
-	} else if (step.does === 'TRY') {
+	} else if (step.does === 'CHARGE') {
 		const attempt = await newTry(renewal, step.number);
 		if (attempt !== null) {
 			await charge(renewal, attempt);

@@ -3,13 +3,13 @@ import {type BillingAttempt, FIRST_CHECKOUT} from '../attempt-store.ts';
 import type {Subscription} from '../subscription.ts';
 
 /**
- * Days after the row became PAST_DUE on which a renewal is retried (contract/billing 10). Try 0 is at the period's end.
+ * Days after the row became PAST_DUE on which a renewal is retried (contract/billing 10). Number 0 is the first charge, at the period's end.
  */
 const RETRY_DAYS = [1, 3, 5, 7] as const;
 
-const LAST_TRY = RETRY_DAYS.length;
+const LAST_RETRY = RETRY_DAYS.length;
 
-export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
+export const isLastRetry = (retry: number): boolean => retry >= LAST_RETRY && retry < FIRST_CHECKOUT;
 
 /** The time at which retry `number` is due: the first at the period's end, the others counted from the first failure. */
 const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription): number =>
@@ -17,8 +17,8 @@ const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription)
 	(RETRY_DAYS[number - 1] ?? 0) * DAY_MS;
 
 type NextStep =
-	| {does: 'TRY'; number: number}
-	/** The outcome of an open attempt is to be found out. */
+	| {does: 'CHARGE'; number: number}
+	/** The gateway is asked for the outcome of an open attempt. */
 	| {does: 'ASK'; attempt: BillingAttempt}
 	| {does: 'WAIT'}
 	| {does: 'END'};
@@ -28,7 +28,7 @@ type NextStep =
  * down charges once and not four times. @param attempts all of the period, the customer's checkouts included.
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
-	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
+	const charges = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
 	// An upgrade after the period's end also charges the saved card, and is numbered like a checkout.
 	const open = attempts.find(
 		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT || chargedAt !== null),
@@ -38,21 +38,21 @@ export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[],
 	}
 
 	const isDue = (number: number) => dueAt(number, row) <= now.getTime();
-	if (tries.some(({status}) => status === 'REVIEW')) {
+	if (charges.some(({status}) => status === 'REVIEW')) {
 		// A payment waits for review. Nothing is charged in addition; the subscription ends with the last retry's date.
-		return isDue(LAST_TRY) ? {does: 'END'} : {does: 'WAIT'};
+		return isDue(LAST_RETRY) ? {does: 'END'} : {does: 'WAIT'};
 	}
 
-	const last = tries.at(-1)?.retry;
+	const last = charges.at(-1)?.retry;
 	if (last === undefined) {
-		return isDue(0) ? {does: 'TRY', number: 0} : {does: 'WAIT'};
+		return isDue(0) ? {does: 'CHARGE', number: 0} : {does: 'WAIT'};
 	}
 
-	const left = Array.from({length: LAST_TRY - last}, (_, index) => last + 1 + index);
+	const left = Array.from({length: LAST_RETRY - last}, (_, index) => last + 1 + index);
 	const number = left.filter(isDue).at(-1);
 	if (number === undefined) {
 		return left.length === 0 ? {does: 'END'} : {does: 'WAIT'};
 	}
 
-	return {does: 'TRY', number};
+	return {does: 'CHARGE', number};
 };

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import {applySubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
-import type {Verdict} from '../gateway-event-store.ts';
+import type {Decision} from '../gateway-event-store.ts';
 import type {Subscription} from '../subscription.ts';
 import {recordStripeInvoices} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
@@ -17,7 +17,7 @@ const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttem
  * Settles a subscription that ended before it was activated. It grants nothing. A payment is recorded for review,
  * whichever invoice is reported first; a REVIEW attempt without a transaction was refunded.
  */
-export const settleEnded = async (context: Projection, {attempt, paid}: Payment): Promise<Verdict> => {
+export const settleEnded = async (context: Projection, {attempt, paid}: Payment): Promise<Decision> => {
 	const {services, trx, organizationId, now} = context;
 	const {id, status, transactionId, plan} = attempt;
 	const about = {organizationId, attemptId: id};
@@ -49,7 +49,7 @@ export const settleEnded = async (context: Projection, {attempt, paid}: Payment)
  * open one: its money was taken, and the organization has no other subscription.
  * @param row null if the process died before it was written.
  */
-export const activate = async (context: Projection, row: Subscription | null, payment: Payment): Promise<Verdict> => {
+export const activate = async (context: Projection, row: Subscription | null, payment: Payment): Promise<Decision> => {
 	const {services, trx, organizationId, now, superseded} = context;
 	const {remote, attempt, paid} = payment;
 	const about = {organizationId, attemptId: attempt.id};

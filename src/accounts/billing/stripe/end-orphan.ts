@@ -3,7 +3,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {BillingServices} from '../gateway.ts';
-import type {Verdict} from '../gateway-event-store.ts';
+import type {Decision} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {isPaid, type RemoteSubscription} from './read-subscription.ts';
@@ -121,7 +121,7 @@ export const endOrphan = async (
 };
 
 /** Stores the outcome of `endOrphan`, in the transaction that records the event. */
-export const settleOrphan = async (trx: Db, {why, organizationId, attemptId}: Orphan, now: Date): Promise<Verdict> => {
+export const settleOrphan = async (trx: Db, {why, organizationId, attemptId}: Orphan, now: Date): Promise<Decision> => {
 	if (organizationId !== null && attemptId !== null) {
 		await createAttemptStore(trx).update(organizationId, attemptId, {status: 'REVIEW', lastError: why}, now);
 	}

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import {applySubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
-import type {Verdict} from '../gateway-event-store.ts';
+import type {Decision} from '../gateway-event-store.ts';
 import {hasValues, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {activate, settleEnded} from './activate-subscription.ts';
@@ -16,7 +16,7 @@ const project = async (
 	row: Subscription,
 	remote: RemoteSubscription,
 	paid: Stripe.Invoice[],
-): Promise<Verdict> => {
+): Promise<Decision> => {
 	const {services, trx, organizationId, now} = context;
 	const plan = remote.plan ?? row.plan;
 	const about = {organizationId, attemptId: await settleUpgrades(context, remote, paid)};
@@ -52,7 +52,7 @@ export const projectSubscription = async (
 	context: Projection,
 	remote: RemoteSubscription,
 	paid: Stripe.Invoice[],
-): Promise<Verdict> => {
+): Promise<Decision> => {
 	const {trx, organizationId} = context;
 	const row = await createSubscriptionStore(trx).lockOf(organizationId);
 	if (row?.gatewaySubscriptionId === remote.id) {

@@ -6,8 +6,8 @@ import type {Metrics} from '../../../platform/metrics/metrics.ts';
 import {billingLease} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {BillingServices} from '../gateway.ts';
-import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
-import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
+import {createGatewayEventStore, type Decision, type GatewayEvent, type IncomingEvent} from '../gateway-event-store.ts';
+import {type Apply, decision, type LedgerEntry, recordEvent} from '../ledger.ts';
 import {closeSuperseded} from '../new-attempt.ts';
 import {hasValues, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
@@ -24,7 +24,7 @@ const closeExpired = async (
 	trx: Db,
 	{sessionId, attemptId: named}: Extract<Meaning, {kind: 'expired'}>,
 	now: Date,
-): Promise<Verdict> => {
+): Promise<Decision> => {
 	const attempts = createAttemptStore(trx);
 	const attempt =
 		(await attempts.lockByRef('GATEWAY_A', sessionId)) ??
@@ -87,7 +87,7 @@ const syncSubscription = async (
 	const found = (await fetchSubscription(stripe, id)) ?? deleted;
 	const remote = found === null ? null : readSubscription(config.plans, found);
 	if (remote === null) {
-		return verdict('IGNORED', 'The gateway does not know the subscription.');
+		return decision('IGNORED', 'The gateway does not know the subscription.');
 	}
 
 	const orphan = await endOrphan(deps, organizationId, remote);
@@ -108,7 +108,7 @@ const syncSubscription = async (
 export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: LedgerEntry): Promise<GatewayEvent> => {
 	const meaning = meaningOf(event);
 	if (meaning.kind === 'nothing') {
-		return recordEvent(deps, entry, verdict('IGNORED', meaning.reason));
+		return recordEvent(deps, entry, decision('IGNORED', meaning.reason));
 	}
 
 	if (meaning.kind === 'expired') {
@@ -118,7 +118,7 @@ export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: 
 	const row = await createSubscriptionStore(deps.db).findByGatewayId('GATEWAY_A', meaning.id);
 	const organizationId = row?.organizationId ?? meaning.organizationId;
 	if (organizationId === null) {
-		return recordEvent(deps, entry, verdict('IGNORED', 'Oplink did not create this subscription.'));
+		return recordEvent(deps, entry, decision('IGNORED', 'Oplink did not create this subscription.'));
 	}
 
 	const superseded: BillingAttempt[] = [];
