@@ -31,7 +31,7 @@ const receiveCards = async (paymob: Paymob, orderId: string): Promise<void> => {
 	}
 };
 
-const isTry = ({purpose, retry}: BillingAttempt): boolean => purpose === 'RENEWAL' && retry < FIRST_CHECKOUT;
+const isRenewalCharge = ({purpose, retry}: BillingAttempt): boolean => purpose === 'RENEWAL' && retry < FIRST_CHECKOUT;
 
 /** Closes an attempt for which Paymob has no transaction, once it cannot be paid any more. */
 const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<void> => {
@@ -43,7 +43,7 @@ const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<voi
 			const reason = 'The gateway has no charge.';
 			await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: byPaymob, now}));
 		}
-	} else if (isTry(attempt)) {
+	} else if (isRenewalCharge(attempt)) {
 		// No card was charged yet: the renewal job continues it.
 		return;
 	} else if (attempt.gatewayRef === null) {

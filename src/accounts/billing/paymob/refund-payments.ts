@@ -110,7 +110,7 @@ type Turn = {take: () => Promise<void>; isStopping: () => boolean};
 const turns = new WeakMap<Paymob, Turn>();
 
 /**
- * Makes the refunds that are due. A failure is tried again later. One run at a time in a process: two would share the
+ * Makes the refunds that are due. A failure is retried later. One run at a time in a process: two would share the
  * refunds, and each would end before those of the other are made.
  */
 export const refundPayments = (paymob: Paymob, isStopping?: () => boolean): Promise<void> => {
