@@ -41,7 +41,7 @@ import {createFollowUps} from './visits/matches/follow-ups.ts';
 import {createMatchPeppers} from './visits/matches/match-peppers.ts';
 import {createPhoneBook} from './visits/matches/phone-book.ts';
 import {createPages} from './visits/page/pages.ts';
-import {createClickStream} from './visits/reports/stream/click-stream.ts';
+import {ClickStream} from './visits/reports/stream/click-stream.ts';
 import {createErrorPages} from './visits/resolution/error-pages.ts';
 import {createHostCache, LinkCache} from './visits/resolution/visit/link-cache.ts';
 import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
@@ -151,7 +151,7 @@ export const createServices = (options: ServiceOptions) => {
 		clickJournal,
 		/** Raw clicks, wherever they are stored. */
 		clicks,
-		clickStream: createClickStream({db, clock, log, background, clicks}),
+		clickStream: new ClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
 		relayRanges: createRelayRanges(config.relayRangesFile, log),
 		countries: createCountries(config.geoipFile, log),

@@ -2,8 +2,9 @@ import {mkdtemp, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Client} from 'pg';
+import {compile} from '../../src/platform/db/sql.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {clicksInFull} from '../../src/visits/clicks/click-context.ts';
+import {clicksInFull} from '../../src/visits/clicks/click-sql.ts';
 import {send} from '../../test/helpers/callers.ts';
 import type {BenchPostgres} from './database.ts';
 import {type Load, load, type Measured} from './load.ts';
@@ -87,7 +88,7 @@ export const openInstallation = async (
 
 	const stored = async (): Promise<number> => {
 		const {rows} = await client.query(
-			`SELECT count(*) AS count FROM ${clicksInFull} AS clicks WHERE bot_class IS NULL`,
+			`SELECT count(*) AS count FROM ${compile(clicksInFull).text} AS clicks WHERE bot_class IS NULL`,
 		);
 		return Number(rows[0].count);
 	};

@@ -8,10 +8,11 @@ import {createApiKeyStore} from '../../src/accounts/api-keys/api-key-store.ts';
 import type {Clock} from '../../src/platform/clock.ts';
 import {loadConfig} from '../../src/platform/config/config.ts';
 import {closeDb, createDb} from '../../src/platform/db/db.ts';
+import {compile} from '../../src/platform/db/sql.ts';
 import {createFaultSampler} from '../../src/start/fault-sampler.ts';
 import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
-import {clicksInFull} from '../../src/visits/clicks/click-context.ts';
+import {clicksInFull} from '../../src/visits/clicks/click-sql.ts';
 import {requirePlace} from '../../src/visits/clicks/clickhouse/storage-location.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 import {startedFor} from './started.ts';
@@ -127,7 +128,9 @@ export const storedRows = async (
 	where: Record<string, unknown>,
 ) => {
 	await services.clickJournal.flushed();
-	return services.db.from(services.db.raw(table === 'clicks' ? `${clicksInFull} AS clicks` : table)).where(where);
+	return services.db
+		.from(services.db.raw(table === 'clicks' ? `${compile(clicksInFull).text} AS clicks` : table))
+		.where(where);
 };
 
 /** Whether keys of an organization are there; used to see what a first read provisions. */

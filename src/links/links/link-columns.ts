@@ -1,4 +1,5 @@
 import {columnOf, toColumns} from '../../platform/db/columns.ts';
+import {joined, type Sql, script} from '../../platform/db/sql.ts';
 import {
 	allLinkFields,
 	type Changes,
@@ -104,8 +105,5 @@ const effectiveSql = ({column, field: {is, levels, default: unset}}: (typeof lin
 };
 
 /** The selected columns of fields as they take effect, of `links`, `templates` and `app_configs`. */
-export const effectiveColumns = (isSelected: (field: (typeof allLinkFields)[number]) => boolean): string =>
-	linkColumns
-		.filter(({field}) => isSelected(field))
-		.map(effectiveSql)
-		.join(', ');
+export const effectiveColumns = (isSelected: (field: (typeof allLinkFields)[number]) => boolean): Sql =>
+	joined(linkColumns.filter(({field}) => isSelected(field)).map((column) => script(effectiveSql(column))));

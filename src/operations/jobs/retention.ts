@@ -1,7 +1,7 @@
 import {daysBefore, retention, storageLimits} from '../../platform/config/policies.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {repeatBatches} from '../../platform/db/repeat-batches.ts';
-import {execute, identifier, joined, run, type Sql, script, sql} from '../../platform/db/sql.ts';
+import {execute, identifier, joined, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {clearedAttempt} from '../../visits/matches/match-attempt-store.ts';
 import {deleteEvents} from '../../visits/sdk/delete-events.ts';
 
@@ -44,7 +44,7 @@ export const retentionRules: readonly RetentionRule[] = [
 	{...attempts, days: 'unownedAttemptDays', and: sql`NOT matched AND organization_id IS NULL`},
 	{...attempts, days: 'matchAttemptDays', and: sql`NOT matched`},
 	// Reports count matches, so their rows stay.
-	{...attempts, days: 'matchAttemptDays', and: sql`matched AND click_id IS NOT NULL`, clear: script(clearedAttempt)},
+	{...attempts, days: 'matchAttemptDays', and: sql`matched AND click_id IS NOT NULL`, clear: clearedAttempt},
 	{job: 'forget_attempts', table: 'counted_phones', column: 'day', days: 'countedPhoneDays'},
 	{job: 'forget_events', table: 'events', column: 'occurred_at', days: 'eventDays', deleteBefore: deleteEvents},
 	// A device is kept as long as its events. Those known only from `/data` go first, because it needs no key.

@@ -66,8 +66,9 @@ export const sql = (texts: TemplateStringsArray, ...parts: readonly unknown[]): 
 /** The name of a table or column, with its table before a dot. */
 export const identifier = (name: string): Sql => new Sql([name.split('.').map(pg.escapeIdentifier).join('.')], []);
 
-/** A text as a constant, for statements that take no values (`CREATE`, `COPY`). */
-export const literal = (text: string): Sql => new Sql([pg.escapeLiteral(text)], []);
+/** A constant, for statements that take no values (`CREATE`, `COPY`), and where plans depend on it (`LIMIT`). */
+export const literal = (value: string | number): Sql =>
+	new Sql([typeof value === 'number' ? String(value) : pg.escapeLiteral(value)], []);
 
 /** The text of a file with statements, such as a migration. */
 export const script = (text: string): Sql => new Sql([text], []);

@@ -82,19 +82,3 @@ export type ClickCampaign = Parameters<typeof campaigns.rowOf>[1] | null;
 
 /** Whether a context row belongs to people's clicks, which count, and not to a crawler's: its last column is null. */
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
-
-/** A SELECT or an item of a FROM, and the values that it binds. */
-export type Rows = {sql: string; bindings: Record<string, unknown>};
-
-/** SQL: the columns of both tables, to be joined by `joinWords`. */
-export const wordColumns = [contexts, campaigns]
-	.flatMap(({table, columns}) => columns.map((column) => `${table}.${column}`))
-	.join(', ');
-
-/** SQL: joins clicks with their contexts and campaigns. */
-export const joinWords = (clicks: string): string =>
-	`LEFT JOIN click_contexts ON click_contexts.id = ${clicks}.context_id
-	LEFT JOIN click_campaigns ON click_campaigns.id = ${clicks}.campaign_id`;
-
-/** Clicks with their contexts and campaigns, for a FROM: all columns of the three tables. */
-export const clicksInFull = `(SELECT clicks.*, ${wordColumns} FROM clicks ${joinWords('clicks')})`;

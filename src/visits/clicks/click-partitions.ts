@@ -1,4 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
+import {execute, identifier, literal, run, sql} from '../../platform/db/sql.ts';
 
 const monthStart = (at: Date, offset = 0): Date =>
 	new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1));
@@ -15,21 +16,20 @@ export const createClickPartitions = (db: Db) => {
 
 	const create = (at: Date): Promise<void> =>
 		db.transaction(async (trx) => {
-			await trx.raw('SELECT pg_advisory_xact_lock(?)', [PARTITION_LOCK]);
-			const partition = `clicks_${monthName(at)}`;
-			const {rows} = await trx.raw<{rows: Array<{found: string | null}>}>('SELECT to_regclass(?) AS found', [
-				partition,
-			]);
-			if (rows[0]?.found != null) {
+			await execute(trx, sql`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
+			const name = `clicks_${monthName(at)}`;
+			const [row] = await run<{found: string | null}>(trx, sql`SELECT to_regclass(${name}) AS found`);
+			if (row?.found != null) {
 				return;
 			}
 
-			const [from, to] = [monthStart(at), monthStart(at, 1)].map((date) => `'${date.toISOString()}'`);
+			const [partition, key] = [identifier(name), identifier(`${name}_pkey`)];
+			const [from, to] = [literal(monthStart(at).toISOString()), literal(monthStart(at, 1).toISOString())];
 			// Attached, because CREATE TABLE PARTITION OF would wait for all readers and writers of the table, backups too,
 			// and block every later statement.
-			await trx.raw(`CREATE TABLE ${partition} (LIKE clicks INCLUDING ALL)`);
-			await trx.raw(`CREATE UNIQUE INDEX ${partition}_pkey ON ${partition} (id)`);
-			await trx.raw(`ALTER TABLE clicks ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to})`);
+			await execute(trx, sql`CREATE TABLE ${partition} (LIKE clicks INCLUDING ALL)`);
+			await execute(trx, sql`CREATE UNIQUE INDEX ${key} ON ${partition} (id)`);
+			await execute(trx, sql`ALTER TABLE clicks ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to})`);
 		});
 
 	return {

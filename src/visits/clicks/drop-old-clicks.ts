@@ -1,13 +1,12 @@
 import {DAY_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {execute, identifier, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {keepHours} from '../reports/rollups/keep-hours.ts';
 import {keepLinkVisits, quarterOf} from '../reports/rollups/keep-link-visits.ts';
 import {type RollupState, readState, takeRollupLock} from '../reports/rollups/rollup-store.ts';
-import {clicksInFull, type Rows} from './click-context.ts';
+import {fullClicks} from './click-sql.ts';
 import type {Left} from './click-store.ts';
 
-/** Clicks queue behind a session that waits for the table, so this timeout is short. */
-const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 const UNCOUNTED = new Error('Some clicks are not rolled up');
@@ -23,23 +22,22 @@ export const monthsOf = (rows: ReadonlyArray<{partition: string}>): Month[] =>
 	});
 
 /** The partitions of the table, oldest first. */
-export const listPartitions = async (db: Db): Promise<Array<{partition: string}>> => {
-	const {rows} = await db.raw<{rows: Array<{partition: string}>}>(
-		`SELECT relname AS partition FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+export const listPartitions = (db: Db): Promise<Array<{partition: string}>> =>
+	run(
+		db,
+		sql`SELECT relname AS partition FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 		WHERE inhparent = 'clicks'::regclass ORDER BY relname`,
 	);
-	return rows;
-};
 
 /**
- * Keeps by the hour what reports in time zones that cut these days in two read from the clicks.
- * @param hoursOf people's clicks of a day that are elsewhere, as `keepHours` takes them; null: they are in the table.
- * @returns how far the rollups go; null if some clicks may not be in them.
+ * Keeps the clicks of a month's days by the hour, for reports in time zones that cut these days in two.
+ * @param hoursOf people's clicks of a day, as `keepHours` takes them; null: they are in the table.
+ * @returns the state of the rollups; null if some clicks may not be in them.
  */
 export const keepCounts = async (
 	trx: Db,
 	{start, end}: Month,
-	hoursOf: ((day: {organizationId: string; day: Date}) => Promise<Rows>) | null,
+	hoursOf: ((day: {organizationId: string; day: Date}) => Promise<Sql>) | null,
 ): Promise<RollupState | null> => {
 	const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
 	if (state === null || !state.isOfThisCluster || state.backfill !== null || state.hasTallies) {
@@ -61,7 +59,7 @@ export const keepCounts = async (
 /**
  * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports do not change,
  * because all of them are in the rollups.
- * @param months oldest first. @param drop says why a month's clicks are still there; null: they are dropped.
+ * @param months oldest first. @param drop returns the reason why a month's clicks are kept; null: they are dropped.
  */
 export const dropMonths = async (
 	db: Db,
@@ -87,9 +85,9 @@ export const dropMonths = async (
 	return {dropped, left: null};
 };
 
-/** From then on a report of some links says since when its breakdowns are. */
+/** A report of some links then names the start of its breakdowns. */
 export const noteDropped = async (trx: Db, {end}: Month): Promise<void> => {
-	await trx.raw('UPDATE rollups SET clicks_from = greatest(clicks_from, ?)', [end]);
+	await execute(trx, sql`UPDATE rollups SET clicks_from = greatest(clicks_from, ${end})`);
 };
 
 const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
@@ -100,27 +98,26 @@ const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
 
 	// Before the lock, for which everybody's clicks wait.
 	await keepLinkVisits(trx, month.start, [
-		{
-			sql: `SELECT organization_id, link_id, ${quarterOf('occurred_at', 'CAST(:month AS timestamptz)')} AS quarter,
-				count(*) FILTER (WHERE bot_class IS NULL) AS clicks, count(bot_class) AS crawler_views
-				FROM ${clicksInFull.replace('FROM clicks ', `FROM ${month.partition} AS clicks `)} AS clicks
-				WHERE pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot)) GROUP BY 1, 2, 3`,
-			bindings: {rolled: state.rolled},
-		},
+		sql`SELECT organization_id, link_id, ${quarterOf(sql`occurred_at`, sql`${month.start}::timestamptz`)} AS quarter,
+			count(*) FILTER (WHERE bot_class IS NULL) AS clicks, count(bot_class) AS crawler_views
+			FROM ${fullClicks(month.partition)} AS clicks
+			WHERE pg_visible_in_snapshot(writer, ${state.rolled}::pg_snapshot) GROUP BY 1, 2, 3`,
 	]);
-	await trx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-	await trx.raw('LOCK TABLE clicks');
-	const {rows} = await trx.raw<{rows: unknown[]}>(
-		'SELECT 1 FROM ?? WHERE NOT pg_visible_in_snapshot(writer, CAST(? AS pg_snapshot)) LIMIT 1',
-		[month.partition, state.rolled],
+	// Short, because clicks queue behind a session that waits for the table.
+	await execute(trx, sql`SET LOCAL lock_timeout = '2s'`);
+	await execute(trx, sql`LOCK TABLE clicks`);
+	const partition = identifier(month.partition);
+	const left = await execute(
+		trx,
+		sql`SELECT 1 FROM ${partition} WHERE NOT pg_visible_in_snapshot(writer, ${state.rolled}::pg_snapshot) LIMIT 1`,
 	);
-	if (rows.length > 0) {
-		// What was kept must not stay: these clicks will be counted once more.
+	if (left > 0) {
+		// The kept counts must not stay: these clicks will be counted once more.
 		throw UNCOUNTED;
 	}
 
 	await noteDropped(trx, month);
-	await trx.raw('DROP TABLE ??', [month.partition]);
+	await execute(trx, sql`DROP TABLE ${partition}`);
 	return null;
 };
 

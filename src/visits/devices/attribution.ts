@@ -1,20 +1,21 @@
 import {effectiveColumns} from '../../links/links/link-columns.ts';
+import {identifier, joined, literal, type Sql, sql} from '../../platform/db/sql.ts';
 import {type ClickCampaign, campaigns} from '../clicks/click-context.ts';
 
 /** For how long the link that a device was matched to, or opened, is what its events come from (contract/reports 5). */
-const DAYS = 30;
+const DAYS = literal('30 days');
 
 /** Phones' clocks differ from ours: an event may seem to have happened before the match that it follows. */
-const SKEW = '5 minutes';
+const SKEW = literal('5 minutes');
 
 /** SQL: whether an event that happened at one time comes from a link that its device met at another. */
-const isAttributed = (met: string, happened: string): string =>
-	`${met} BETWEEN ${happened} - interval '${DAYS} days' AND ${happened} + interval '${SKEW}'`;
+const isAttributed = (met: Sql, happened: Sql): Sql =>
+	sql`${met} BETWEEN ${happened} - interval ${DAYS} AND ${happened} + interval ${SKEW}`;
 
 /** SQL: of the links that a device was matched to and opened, the later one that an event comes from; null if none. */
-export const lastMet = (happened: string): string => {
-	const [matched, opened] = [isAttributed('matched_at', happened), isAttributed('opened_at', happened)];
-	return `CASE WHEN ${matched} AND (NOT coalesce(${opened}, false) OR matched_at >= opened_at) THEN matched_link_id
+export const lastMet = (happened: Sql): Sql => {
+	const [matched, opened] = [isAttributed(sql`matched_at`, happened), isAttributed(sql`opened_at`, happened)];
+	return sql`CASE WHEN ${matched} AND (NOT coalesce(${opened}, false) OR matched_at >= opened_at) THEN matched_link_id
 		WHEN ${opened} THEN opened_link_id END`;
 };
 
@@ -28,14 +29,16 @@ export const attributionOf = (campaign: ClickCampaign, country: string | null): 
 	Object.fromEntries(Object.entries({...campaign, country}).filter(([, value]) => value !== null));
 
 /** SQL: the same of columns. */
-export const attributionSql = (source: string, country: string): string => {
-	const values = Object.entries(campaigns.words).map(([name, column]) => `'${name}', nullif(${source}.${column}, '')`);
-	return `jsonb_strip_nulls(jsonb_build_object(${values.join(', ')}, 'country', ${country}))`;
+export const attributionSql = (source: string, country: Sql): Sql => {
+	const values = Object.entries(campaigns.words).map(
+		([name, column]) => sql`${literal(name)}, nullif(${identifier(`${source}.${column}`)}, '')`,
+	);
+	return sql`jsonb_strip_nulls(jsonb_build_object(${joined(values)}, 'country', ${country}))`;
 };
 
 /** SQL: the attribution of a link that nobody is known to have clicked. */
-const attributionOfLink = (id: string): string => `(
-	SELECT ${attributionSql('labelled', 'CAST(NULL AS text)')} FROM (
+const attributionOfLink = (id: Sql): Sql => sql`(
+	SELECT ${attributionSql('labelled', sql`NULL::text`)} FROM (
 		SELECT ${effectiveColumns(({name}) => Object.hasOwn(campaigns.words, name))}
 		FROM links LEFT JOIN templates ON templates.id = links.template_id WHERE links.id = ${id}
 	) AS labelled)`;
@@ -45,14 +48,15 @@ const attributionOfLink = (id: string): string => `(
  * the link as it is now.
  * @param event a row with the event's columns, its `attributed_link_id`, and the device's `opened_` and `matched_` columns.
  */
-export const attributionOfEvent = (event: string): string => {
-	const link = `${event}.attributed_link_id`;
-	const met = (how: 'opened' | 'matched'): string =>
-		`(${event}.${how}_link_id = ${link} AND ${isAttributed(`${event}.${how}_at`, `${event}.occurred_at`)})`;
-	return `coalesce(
-		CASE WHEN ${met('opened')} AND NOT coalesce(${met('matched')} AND ${event}.matched_at >= ${event}.opened_at, false)
+export const attributionOfEvent = (event: Sql): Sql => {
+	const link = sql`${event}.attributed_link_id`;
+	const met = (at: Sql, metLink: Sql) =>
+		sql`(${event}.${metLink} = ${link} AND ${isAttributed(sql`${event}.${at}`, sql`${event}.occurred_at`)})`;
+	const matched = met(sql`matched_at`, sql`matched_link_id`);
+	return sql`coalesce(
+		CASE WHEN ${met(sql`opened_at`, sql`opened_link_id`)} AND NOT coalesce(${matched} AND ${event}.matched_at >= ${event}.opened_at, false)
 			THEN ${event}.opened_attribution END,
 		(SELECT attribution FROM match_attempts WHERE organization_id = ${event}.organization_id AND device_id = ${event}.device_id
-			AND matched AND link_id = ${link} AND ${isAttributed('at', `${event}.occurred_at`)} ORDER BY at DESC LIMIT 1),
+			AND matched AND link_id = ${link} AND ${isAttributed(sql`at`, sql`${event}.occurred_at`)} ORDER BY at DESC LIMIT 1),
 		${attributionOfLink(link)})`;
 };

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {identifier, joined, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {deviceNotFound, organizationNotFound, required} from '../../platform/errors.ts';
 import type {Attribution} from './attribution.ts';
 
@@ -48,6 +48,12 @@ const optionalColumns = [
 
 const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...optionalColumns];
 
+const columnList = joined(columns.map(identifier));
+
+const isKept = joined(
+	optionalColumns.map(identifier).map((column) => sql`${column} = coalesce(excluded.${column}, devices.${column})`),
+);
+
 /** The row of a new device. */
 export const deviceRow = ({
 	organizationId,
@@ -79,31 +85,31 @@ export const deviceRow = ({
 	opened_attribution: opened?.attribution,
 });
 
-/** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */
-export const insertDeviceSql = (row: string, where = '', values: ReadonlyMap<string, string> = new Map()): string => `
-	INSERT INTO devices (${columns.join(', ')})
-	SELECT ${columns.map((column) => values.get(column) ?? `made.${column}`).join(', ')}
+/** Inserts a row of JSON, or adds its values to the existing row. @param others values that the row lacks. */
+export const insertDeviceSql = (row: string | null, where = sql``, others: ReadonlyMap<string, Sql> = new Map()): Sql =>
+	sql`INSERT INTO devices (${columnList})
+	SELECT ${joined(columns.map((column) => others.get(column) ?? sql`made.${identifier(column)}`))}
 	FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
-		by_visit = devices.by_visit AND excluded.by_visit,
-		${optionalColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
+		by_visit = devices.by_visit AND excluded.by_visit, ${isKept}`;
 
 /** The same for the device that matched the click of `claimed`, with its organization, its link and the time. Null: no device. */
-export const insertMatchedDeviceSql = (row: string): string => {
-	const ofClaim = new Map([
-		['organization_id', 'claimed.organization_id'],
-		['matched_link_id', 'claimed.link_id'],
-		['matched_at', 'made.last_seen_at'],
-	]);
-	return insertDeviceSql(row, `CROSS JOIN claimed WHERE CAST(${row} AS json) IS NOT NULL`, ofClaim);
-};
+export const insertMatchedDeviceSql = (row: string | null): Sql =>
+	insertDeviceSql(row, sql`CROSS JOIN claimed WHERE ${row}::json IS NOT NULL`, ofClaim);
 
-const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
+const ofClaim = new Map([
+	['organization_id', sql`claimed.organization_id`],
+	['matched_link_id', sql`claimed.link_id`],
+	['matched_at', sql`made.last_seen_at`],
+]);
 
 /** Notes that the organization's app runs on a device. @returns whether it was new. @throws 404 without the organization. */
 export const registerDevice = async (db: Db, registration: DeviceRegistration): Promise<boolean> => {
-	const row = JSON.stringify(deviceRow(registration));
-	const [registered] = await runPrepared<{is_new: boolean}>(db, register, [row]).catch((error: unknown) => {
+	const insert = insertDeviceSql(JSON.stringify(deviceRow(registration)));
+	const [registered] = await run<{is_new: boolean}>(
+		db,
+		prepared('register a device', sql`${insert} RETURNING (xmax = 0) AS is_new`),
+	).catch((error: unknown) => {
 		throw translateViolation(error, {devices_organization_id_fkey: organizationNotFound});
 	});
 	return registered?.is_new ?? false;

@@ -1,29 +1,9 @@
 import {allowances, limitSubjectOf} from '../../platform/config/limits.ts';
 import {storageLimits} from '../../platform/config/policies.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {execute, prepared, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import type {Attribution} from './attribution.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
-
-const see: Prepared = {
-	name: 'see a device',
-	text: `UPDATE devices SET last_seen_at = $3, opened_link_id = $4, opened_at = $3, opened_attribution = $5
-		WHERE organization_id = $1 AND device_id = $2 RETURNING 1`,
-};
-
-/** The organization is locked first, as a removal of it does; nothing is registered of one that is gone. */
-const register: Prepared = {
-	name: 'register a device of a visit',
-	text: `WITH owner AS MATERIALIZED (
-			SELECT id FROM organizations WHERE id = $2 FOR KEY SHARE
-		), counted AS (
-			INSERT INTO visit_devices AS known (organization_id, day, count) SELECT id, CAST($3 AS date), 1 FROM owner
-			ON CONFLICT (organization_id) DO UPDATE SET day = excluded.day,
-				count = CASE WHEN known.day = excluded.day THEN known.count + 1 ELSE 1 END
-			WHERE known.day <> excluded.day OR known.count < $4
-			RETURNING 1
-		) ${insertDeviceSql('$1', 'WHERE EXISTS (SELECT FROM counted)')}`,
-};
 
 /**
  * Registers the device of a visit of `/data` (contract/resolution 2), and the link that it opens. A visit needs no key, so new devices per address
@@ -39,18 +19,37 @@ export const registerVisitDevice = async (
 	}: {organizationId: string; deviceId: string; opened: {linkId: string; attribution: Attribution}; ip: string},
 ): Promise<void> => {
 	const now = clock.now();
-	if (
-		(await runPrepared(db, see, [organizationId, deviceId, now, opened.linkId, JSON.stringify(opened.attribution)]))
-			.length > 0
-	) {
+	const attribution = JSON.stringify(opened.attribution);
+	const seen = await execute(
+		db,
+		prepared(
+			'see a device',
+			sql`UPDATE devices SET last_seen_at = ${now}, opened_link_id = ${opened.linkId}, opened_at = ${now},
+					opened_attribution = ${attribution}
+				WHERE organization_id = ${organizationId} AND device_id = ${deviceId}`,
+		),
+	);
+	if (seen > 0 || (await limiter.take(allowances.visitDevices, limitSubjectOf(ip))) > 0) {
 		return;
 	}
 
-	if ((await limiter.take(allowances.visitDevices, limitSubjectOf(ip))) > 0) {
-		return;
-	}
-
-	const row = {...deviceRow({organizationId, deviceId, now, opened}), by_visit: true};
+	const row = JSON.stringify({...deviceRow({organizationId, deviceId, now, opened}), by_visit: true});
 	const {visitDevicesPerOrganizationAndDay: most} = storageLimits();
-	await runPrepared(db, register, [JSON.stringify(row), organizationId, now.toISOString().slice(0, 10), most]);
+	// The organization is locked first, as a removal of it does; nothing is registered of one that is gone.
+	await execute(
+		db,
+		prepared(
+			'register a device of a visit',
+			sql`WITH owner AS MATERIALIZED (
+					SELECT id FROM organizations WHERE id = ${organizationId} FOR KEY SHARE
+				), counted AS (
+					INSERT INTO visit_devices AS known (organization_id, day, count)
+					SELECT id, ${now.toISOString().slice(0, 10)}::date, 1 FROM owner
+					ON CONFLICT (organization_id) DO UPDATE SET day = excluded.day,
+						count = CASE WHEN known.day = excluded.day THEN known.count + 1 ELSE 1 END
+					WHERE known.day <> excluded.day OR known.count < ${most}
+					RETURNING 1
+				) ${insertDeviceSql(row, sql`WHERE EXISTS (SELECT FROM counted)`)}`,
+		),
+	);
 };

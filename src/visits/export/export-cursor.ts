@@ -1,5 +1,5 @@
+import {parseSnapshot, type Snapshot} from '../../platform/db/new-rows.ts';
 import {validationFailed} from '../../platform/errors.ts';
-import {parseSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import type {ExportKind} from './export-kinds.ts';
 
 /** Whose rows a cursor continues; `cluster` is PostgreSQL's, because numbers of transactions mean nothing in another. */

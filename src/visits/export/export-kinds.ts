@@ -1,5 +1,7 @@
+import {compile} from '../../platform/db/sql.ts';
 import {guardedSql} from '../../platform/formula-guard.ts';
-import {campaigns, clicksInFull} from '../clicks/click-context.ts';
+import {campaigns} from '../clicks/click-context.ts';
+import {clicksInFull} from '../clicks/click-sql.ts';
 
 /** What can be exported. */
 export const exportKinds = ['clicks', 'events', 'matches'] as const;
@@ -29,7 +31,7 @@ const raw = (name: string, sql = name): Column => ({name, sql, kind: 'raw'});
 
 export const kinds: Record<ExportKind, Kind> = {
 	clicks: {
-		source: `${clicksInFull} AS clicks`,
+		source: `${compile(clicksInFull).text} AS clicks`,
 		at: 'occurred_at',
 		columns: [
 			plain('id'),

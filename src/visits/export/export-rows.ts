@@ -2,12 +2,11 @@ import {Readable} from 'node:stream';
 import type {Knex} from 'knex';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {readSnapshot, type Snapshot, writtenBetween} from '../../platform/db/new-rows.ts';
+import {execute, run as runSql, type Sql, script, sql} from '../../platform/db/sql.ts';
 import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import type {Rows} from '../clicks/click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';
-import {writtenBetween} from '../clicks/click-times.ts';
-import {readSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import {cursorOf, snapshotOf} from './export-cursor.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
 
@@ -57,16 +56,11 @@ const readPage = async (trx: Db): Promise<string[]> => {
 /** Lines of the rows that the transaction sees and that were committed after `from`; null: all. */
 async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, from: Snapshot | null, upTo: Snapshot) {
 	const {source, at} = kinds[kind];
-	const bindings = {
-		organizationId: organization.id,
-		...(from === null ? {} : {from, upTo}),
-		...(since === undefined ? {} : {since}),
-	};
-	await trx.raw(
-		`DECLARE export NO SCROLL CURSOR FOR SELECT ${lineOf(kinds[kind], format)} AS line FROM ${source}
-		WHERE organization_id = :organizationId ${from === null ? '' : `AND ${writtenBetween('from', 'upTo')}`}
-			${since === undefined ? '' : `AND ${at} >= :since`}`,
-		bindings,
+	await execute(
+		trx,
+		sql`DECLARE export NO SCROLL CURSOR FOR SELECT ${script(lineOf(kinds[kind], format))} AS line FROM ${script(source)}
+		WHERE organization_id = ${organization.id} ${from === null ? sql`` : sql`AND ${writtenBetween({from, upTo})}`}
+			${since === undefined ? sql`` : sql`AND ${script(at)} >= ${since}`}`,
 	);
 	for (let lines = await readPage(trx); lines.length > 0; lines = await readPage(trx)) {
 		yield `${lines.join('\n')}\n`;
@@ -74,12 +68,12 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 }
 
 /** Lines of clicks outside PostgreSQL. */
-async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Rows>) {
-	for await (const {sql, bindings} of pages) {
-		const {rows} = await trx.raw<{rows: Array<{line: string}>}>(
-			`SELECT ${lineOf(kinds[kind], format)} AS line FROM ${sql} AS clicks
-			${since === undefined ? '' : `WHERE ${kinds[kind].at} >= :since`}`,
-			{...bindings, ...(since === undefined ? {} : {since})},
+async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Sql>) {
+	for await (const clicks of pages) {
+		const rows = await runSql<{line: string}>(
+			trx,
+			sql`SELECT ${script(lineOf(kinds[kind], format))} AS line FROM ${clicks} AS clicks
+			${since === undefined ? sql`` : sql`WHERE ${script(kinds[kind].at)} >= ${since}`}`,
 		);
 		if (rows.length > 0) {
 			yield `${rows.map(({line}) => line).join('\n')}\n`;

@@ -1,9 +1,9 @@
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
 import {isLiveSql} from '../resolution/visit/resolved-row.ts';
 import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/visit/tap-query.ts';
-import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
+import {insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
 import {clicksOfVisitor} from './match-clicks.ts';
 
@@ -16,6 +16,8 @@ export type MatchNotes = {attempt: RecordedAttempt; device: AttemptDevice | null
 /** The link of a claimed click, with what its app receives. */
 export type ClaimedLink = {id: string; organizationId: string; data: AppData};
 
+type Claim = GivenAnswer & {device: Buffer; now: Date};
+
 type Row = AppDataRow & {id: string; organization_id: string; query: Record<string, string> | null};
 
 /**
@@ -25,64 +27,49 @@ type Row = AppDataRow & {id: string; organization_id: string; query: Record<stri
  *
  * The organization is locked first, as everybody does who writes below it.
  */
-const claim = (notes = ''): string => `
+const claim = (id: string, {device, now, method, confidence, score}: Claim, notes = sql``): Sql => sql`
 	WITH live AS MATERIALIZED (
 		SELECT links.id, links.organization_id, ${appDataSql}
 		FROM match_clicks AS click JOIN links ON links.id = click.link_id CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
 		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
 		LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
-		WHERE click.id = $1 AND ${isLiveSql('$2')}
+		WHERE click.id = ${id} AND ${isLiveSql(now)}
 	), claimed AS (
-		UPDATE match_clicks
-		SET consumed_at = $2, consumed_by = $3, consumed_method = $4, consumed_confidence = $5, consumed_score = $6
-		FROM live WHERE match_clicks.id = $1 AND consumed_at IS NULL AND expires_at > $2
+		UPDATE match_clicks SET consumed_at = ${now}, consumed_by = ${device}, consumed_method = ${method},
+			consumed_confidence = ${confidence}, consumed_score = ${score}
+		FROM live WHERE match_clicks.id = ${id} AND consumed_at IS NULL AND expires_at > ${now}
 		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor, query
 	), closed AS (
-		UPDATE match_clicks AS other SET consumed_at = $2
-		FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id, link_id')}) AS visit
+		UPDATE match_clicks AS other SET consumed_at = ${now}
+		FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor(sql`claimed.visitor`, sql`id, link_id`)}) AS visit
 		WHERE other.id = visit.id AND visit.link_id = claimed.link_id AND other.id <> claimed.id
 			AND other.consumed_at IS NULL
 	)${notes}
 	SELECT live.*, query FROM live CROSS JOIN claimed`;
 
-/** Public for tests, which look at their plans. */
-export const claimStatements = {
-	alone: {name: 'claim a click', text: claim()},
-	noted: {
-		name: 'claim a click and note it',
-		text: claim(`, noted AS (${insertClaimSql('$7')}
-	), device AS (${insertMatchedDeviceSql('$8')}
-	)`),
-	},
-} satisfies Record<string, Prepared>;
+/** Public for tests, which look at its plan. */
+export const claimStatement = (id: string, values: Claim, notes: MatchNotes | null): Sql => {
+	if (notes === null) {
+		return prepared('claim a click', claim(id, values));
+	}
+
+	const device = notes.device === null ? null : JSON.stringify(deviceRow(notes.device));
+	const noted = sql`, noted AS (${insertClaimSql(notes.attempt)}), device AS (${insertMatchedDeviceSql(device)})`;
+	return prepared('claim a click and note it', claim(id, values, noted));
+};
 
 /**
  * @param id of the click. @param notes null: nothing is noted; organization and link are the click's.
- * @returns the link; null where the click is not the device's.
+ * @returns the link; null if the click is not the device's.
  */
 export const claimClick = async (
 	db: Db,
 	id: string,
-	{device, now, method, confidence, score}: GivenAnswer & {device: Buffer; now: Date},
+	values: Claim,
 	notes: MatchNotes | null,
 ): Promise<ClaimedLink | null> => {
-	const noted =
-		notes === null
-			? []
-			: [
-					JSON.stringify(attemptRow(notes.attempt)),
-					notes.device === null ? null : JSON.stringify(deviceRow(notes.device)),
-				];
-	const [row] = await runPrepared<Row>(db, notes === null ? claimStatements.alone : claimStatements.noted, [
-		id,
-		now,
-		device,
-		method,
-		confidence,
-		score,
-		...noted,
-	]);
+	const [row] = await run<Row>(db, claimStatement(id, values, notes));
 	return row === undefined
 		? null
 		: {id: row.id, organizationId: row.organization_id, data: appDataOf(row, row.query ?? {})};

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {createBackground} from '../../platform/background.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {execute, literal, sql} from '../../platform/db/sql.ts';
 import {createMetrics} from '../../platform/metrics/metrics.ts';
 import type {Services} from '../../services.ts';
 import {directJournal} from '../clicks/direct-journal.ts';
@@ -67,7 +68,7 @@ export const dryRun = async <T>(services: RunDeps, work: (dry: DryServices) => P
 	const background = createBackground(services.log);
 	const trx = await services.db.transaction();
 	try {
-		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`);
+		await execute(trx, sql`SET LOCAL idle_in_transaction_session_timeout = ${literal(IDLE_MS)}`);
 		return await work(dryServices(services, {db: trx, clock: {now: () => now}, background}));
 	} finally {
 		await background.settle();

@@ -1,5 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {literal, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {isLiveSql} from '../resolution/visit/resolved-row.ts';
 import type {FirstOpen} from './first-open.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
@@ -10,54 +10,51 @@ import type {SentToken} from './match-request.ts';
 const CONSUMED_SHOWN = 10;
 
 const {candidates, graceSeconds, windowSeconds} = matchPolicy;
+type Token = Omit<SentToken, 'method'>;
+
 /** The longest of the windows: older clicks of a place do not show how many people tap there now. */
 const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 
 /**
- * The values of both statements, in the order of `$1` to `$10`. Keys come in pairs, under this week's secret and last
- * week's: with an array of unknown length PostgreSQL would plan the statement anew each time.
+ * Two values, or one and null. Keys come in pairs, under this week's secret and last week's: with an array of unknown
+ * length PostgreSQL would plan the statement anew each time.
  */
-const bindings = [
-	'now',
-	'ip',
-	'last_ip',
-	'net',
-	'last_net',
-	'token',
-	'other_token',
-	'device',
-	'last_device',
-	'organization',
-] as const;
+const pairOf = (values: readonly unknown[], type: Sql): Sql =>
+	sql`ARRAY[${values[0] ?? null}::${type}, ${values[1] ?? null}::${type}]`;
 
-/** A text with `:name` for each value, as PostgreSQL takes it. */
-const bound = (text: string): string =>
-	text.replace(/(?<!:):([a-z_]+)/g, (_, name) => `$${(bindings as readonly string[]).indexOf(name) + 1}`);
-
-/** Each statement names all values, so that PostgreSQL knows their types. */
-const given = `given AS (
-		SELECT :now::timestamptz, ARRAY[:ip::bytea, :last_ip::bytea], ARRAY[:net::bytea, :last_net::bytea],
-			ARRAY[:token::uuid, :other_token::uuid], ARRAY[:device::bytea, :last_device::bytea], :organization::uuid
-	)`;
+const keysOf = (keys: readonly Buffer[]): Sql => pairOf(keys, sql`bytea`);
 
 /** The app's address and network, under either secret. */
-const PLACES =
-	'unnest(ARRAY[:ip::bytea, :last_ip::bytea], ARRAY[:net::bytea, :last_net::bytea]) AS place (ip_key, net_key)';
+const placesOf = ({places}: FirstOpen): Sql =>
+	sql`unnest(${keysOf(places.map(({ipKey}) => ipKey))}, ${keysOf(places.map(({netKey}) => netKey))}) AS place (ip_key, net_key)`;
 
 /** A subquery hides the time from the planner, which would otherwise make a custom plan for each value. */
-const ago = (seconds: number): string => `(SELECT :now::timestamptz - interval '${seconds} seconds')`;
+const ago = ({now}: FirstOpen, seconds: number): Sql =>
+	sql`(SELECT ${now}::timestamptz - interval ${literal(`${seconds} seconds`)})`;
+
+/** Confines guesses to one organization. */
+const ownOf = ({organizationId}: FirstOpen): Sql =>
+	organizationId === null ? sql`` : sql` AND organization_id = ${organizationId}`;
+
+const statementOf = (name: string, {organizationId}: FirstOpen, statement: Sql): Sql =>
+	prepared(organizationId === null ? name : `${name} of an organization`, statement);
+
+/** The most clicks that are read of a place. */
+const [perAddress, perNetwork, consumedShown] = [candidates.address, candidates.network, CONSUMED_SHOWN].map(
+	literal,
+) as [Sql, Sql, Sql];
 
 /**
  * What a click needs besides its row: its organization's rules, whose defaults are those of an app configuration, and
  * whether its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
  */
-const rules = `coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
+const rules = sql`coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
 		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live`;
-const joins = `LEFT JOIN LATERAL (
+const joinsOf = ({now}: FirstOpen): Sql => sql`LEFT JOIN LATERAL (
 		SELECT probabilistic_matching, minimum_confidence FROM app_configs
 		WHERE organization_id = click.organization_id LIMIT 1
 	) AS rules ON true LEFT JOIN LATERAL (
-		SELECT ${isLiveSql(':now')} AS is_live FROM links CROSS JOIN LATERAL (
+		SELECT ${isLiveSql(now)} AS is_live FROM links CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id LIMIT 1
 		) AS organizations
 		WHERE links.id = click.link_id LIMIT 1
@@ -67,21 +64,28 @@ const joins = `LEFT JOIN LATERAL (
  * Clicks by token and by device; the newest open ones of the address, by one index scan per place; and the last click of
  * each of their visitors, if it is later, wherever it was. Open clicks have one index, by network and address, so a
  * search for an address names its network, too. A visitor's browser sent the cookie, so that the index of visitors has it.
- * @param own a condition that confines guesses to one organization, or ''.
+ * Public, like `further`, for tests, which look at their plans.
  */
-const around = (own: string): string => `
-	WITH ${given}, token AS MATERIALIZED (
-		SELECT * FROM match_clicks WHERE id = ANY(ARRAY[:token::uuid, :other_token::uuid])
+export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
+	const own = ownOf(open);
+	const places = placesOf(open);
+	const dayAgo = ago(open, DAY_SECONDS);
+	const statement = sql`
+	WITH token AS MATERIALIZED (
+		SELECT * FROM match_clicks WHERE id = ANY(${pairOf(
+			tokens.map(({clickId}) => clickId),
+			sql`uuid`,
+		)})
 	), device AS MATERIALIZED (
 		SELECT * FROM match_clicks
-		WHERE consumed_by = ANY(ARRAY[:device::bytea, :last_device::bytea]) AND consumed_at > ${ago(graceSeconds)}
+		WHERE consumed_by = ANY(${keysOf(open.devices)}) AND consumed_at > ${ago(open, graceSeconds)}
 		ORDER BY consumed_at DESC LIMIT 1
 	), address AS MATERIALIZED (
-		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+		SELECT click.* FROM ${places} CROSS JOIN LATERAL (
 			SELECT * FROM match_clicks
 			WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key = place.ip_key${own}
-			ORDER BY created_at DESC LIMIT ${candidates.address}
-		) AS click ORDER BY click.created_at DESC LIMIT ${candidates.address}
+			ORDER BY created_at DESC LIMIT ${perAddress}
+		) AS click ORDER BY click.created_at DESC LIMIT ${perAddress}
 	), later AS MATERIALIZED (
 		SELECT later.* FROM (
 			SELECT visitor, organization_id, max(created_at) AS created_at FROM address
@@ -93,27 +97,32 @@ const around = (own: string): string => `
 			ORDER BY created_at DESC LIMIT 1
 		) AS later
 	)
-	SELECT ${matchClickColumns('click')}, click.found_by,
+	SELECT ${matchClickColumns}, click.found_by,
 		CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
 		(
-			SELECT CAST(count(*) AS integer) FROM ${PLACES} CROSS JOIN LATERAL (
+			SELECT CAST(count(*) AS integer) FROM ${places} CROSS JOIN LATERAL (
 				SELECT FROM match_clicks
-				WHERE ip_key = place.ip_key AND consumed_at >= ${ago(DAY_SECONDS)} AND created_at >= ${ago(DAY_SECONDS)}${own}
-				ORDER BY consumed_at DESC LIMIT ${candidates.address}
+				WHERE ip_key = place.ip_key AND consumed_at >= ${dayAgo} AND created_at >= ${dayAgo}${own}
+				ORDER BY consumed_at DESC LIMIT ${perAddress}
 			) AS click
 		) AS used_at_address, ${rules}
 	FROM (
 		SELECT 'token' AS found_by, * FROM token UNION ALL SELECT 'device' AS found_by, * FROM device
 		UNION ALL SELECT 'address' AS found_by, * FROM address UNION ALL SELECT 'later' AS found_by, * FROM later
-	) AS click ${joins}`;
+	) AS click ${joinsOf(open)}`;
+	return statementOf('clicks around an app', open, statement);
+};
 
 /**
  * The newest open clicks of the network, and matched ones of the address. The network is searched address by address, of
  * which it has 256 at most: however many clicks it has, few of them are read.
  */
-const further = (own: string): string => `
-	WITH ${given}, network AS MATERIALIZED (
-		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+export const further = (open: FirstOpen): Sql => {
+	const own = ownOf(open);
+	const places = placesOf(open);
+	const statement = sql`
+	WITH network AS MATERIALIZED (
+		SELECT click.* FROM ${places} CROSS JOIN LATERAL (
 			WITH RECURSIVE hosts AS (
 				SELECT (
 					SELECT ip_key FROM match_clicks WHERE net_key = place.net_key AND consumed_at IS NULL
@@ -129,31 +138,21 @@ const further = (own: string): string => `
 		) AS host CROSS JOIN LATERAL (
 			SELECT * FROM match_clicks
 			WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key = host.ip_key
-				AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${own}
-			ORDER BY created_at DESC LIMIT ${candidates.network}
-		) AS click ORDER BY click.created_at DESC LIMIT ${candidates.network}
+				AND created_at >= ${ago(open, windowSeconds.FINGERPRINT_SCORED)}${own}
+			ORDER BY created_at DESC LIMIT ${perNetwork}
+		) AS click ORDER BY click.created_at DESC LIMIT ${perNetwork}
 	), consumed AS MATERIALIZED (
-		SELECT click.* FROM ${PLACES} CROSS JOIN LATERAL (
+		SELECT click.* FROM ${places} CROSS JOIN LATERAL (
 			SELECT * FROM match_clicks
-			WHERE ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${own}
-			ORDER BY consumed_at DESC LIMIT ${CONSUMED_SHOWN}
-		) AS click ORDER BY click.consumed_at DESC LIMIT ${CONSUMED_SHOWN}
+			WHERE ip_key = place.ip_key AND consumed_at >= ${ago(open, DAY_SECONDS)}${own}
+			ORDER BY consumed_at DESC LIMIT ${consumedShown}
+		) AS click ORDER BY click.consumed_at DESC LIMIT ${consumedShown}
 	)
-	SELECT ${matchClickColumns('click')}, click.found_by, ${rules}
+	SELECT ${matchClickColumns}, click.found_by, ${rules}
 	FROM (
 		SELECT 'network' AS found_by, * FROM network UNION ALL SELECT 'consumed' AS found_by, * FROM consumed
-	) AS click ${joins}`;
-
-/** By whether an organization is named. */
-const pair = (name: string, text: (own: string) => string): Record<'any' | 'one', Prepared> => ({
-	any: {name, text: bound(text(''))},
-	one: {name: `${name} of an organization`, text: bound(text(' AND organization_id = :organization::uuid'))},
-});
-
-/** The statements of this file, for who wants to see their plans. */
-export const clickStatements = {
-	around: pair('clicks around an app', around),
-	further: pair('clicks further from an app', further),
+	) AS click ${joinsOf(open)}`;
+	return statementOf('clicks further from an app', open, statement);
 };
 
 /** How a click was found. */
@@ -161,36 +160,10 @@ type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed'
 
 type Row = MatchClickRow & {found_by: FoundBy; used_at_address?: number};
 
-const select = async (
-	db: Db,
-	statement: Record<'any' | 'one', Prepared>,
-	firstOpen: FirstOpen,
-	tokens: readonly Token[] = [],
-): Promise<{rows: Row[]; by(wanted: FoundBy): MatchClick[]}> => {
-	const {now, places, organizationId, devices} = firstOpen;
-	const [place, lastPlace] = places;
-	const [device, lastDevice] = devices;
-	const values: Record<(typeof bindings)[number], unknown> = {
-		now,
-		ip: place.ipKey,
-		last_ip: lastPlace?.ipKey,
-		net: place.netKey,
-		last_net: lastPlace?.netKey,
-		token: tokens[0]?.clickId,
-		other_token: tokens[1]?.clickId,
-		device,
-		last_device: lastDevice,
-		organization: organizationId,
-	};
-	const rows = await runPrepared<Row>(
-		db,
-		organizationId === null ? statement.any : statement.one,
-		bindings.map((name) => values[name] ?? null),
-	);
+const select = async (db: Db, statement: Sql): Promise<{rows: Row[]; by(wanted: FoundBy): MatchClick[]}> => {
+	const rows = await run<Row>(db, statement);
 	return {rows, by: (wanted) => rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick)};
 };
-
-type Token = Omit<SentToken, 'method'>;
 
 /** The clicks that may have led to a first open. */
 export type AddressClicks = {
@@ -220,7 +193,7 @@ export const clicksAtAddress = async (
 	firstOpen: FirstOpen,
 	tokens: readonly Token[],
 ): Promise<AddressClicks> => {
-	const {rows, by} = await select(db, clickStatements.around, firstOpen, tokens);
+	const {rows, by} = await select(db, around(firstOpen, tokens));
 	const atAddress = by('address');
 	const since = firstOpen.now.getTime() - DAY_SECONDS * 1000;
 	const open = atAddress.filter(({clickedAt}) => clickedAt.getTime() >= since);
@@ -235,6 +208,6 @@ export const clicksAtAddress = async (
 
 /** Reads the other clicks near the app, with one statement. */
 export const clicksInNetwork = async (db: Db, firstOpen: FirstOpen): Promise<NetworkClicks> => {
-	const {by} = await select(db, clickStatements.further, firstOpen);
+	const {by} = await select(db, further(firstOpen));
 	return {inNetwork: by('network'), consumed: by('consumed')};
 };

@@ -1,5 +1,5 @@
-import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {execute, prepared, run, sql} from '../../platform/db/sql.ts';
 import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
 import type {GuessConfidence} from './match-policy.ts';
 import type {Neighbours} from './open-at.ts';
@@ -17,12 +17,13 @@ export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | '
 
 // A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
 // order, so that two processes do not wait for each other. The organization is locked first, as a removal of it does.
-const grade: Prepared = {
-	name: 'grade guesses',
-	text: `WITH attempt AS (
+const grade = (rows: string) =>
+	prepared(
+		'grade guesses',
+		sql`WITH attempt AS (
 			UPDATE match_attempts AS known SET signals = made.signals, candidates = made.candidates, nobody = made.nobody,
 				silent_guess = made.silent_guess
-			FROM json_to_recordset($1) AS made (id uuid, organization_id uuid, device_id text, signals json, candidates json,
+			FROM json_to_recordset(${rows}) AS made (id uuid, organization_id uuid, device_id text, signals json, candidates json,
 				nobody json, silent_guess json, day date, confidence text, correct integer)
 			CROSS JOIN LATERAL (SELECT id FROM organizations WHERE id = made.organization_id FOR KEY SHARE) AS owner
 			WHERE known.id = made.id AND known.organization_id = owner.id
@@ -34,7 +35,7 @@ const grade: Prepared = {
 		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 		ON CONFLICT (organization_id, day, confidence)
 		DO UPDATE SET graded = known.graded + excluded.graded, correct = known.correct + excluded.correct`,
-};
+	);
 
 /** Keeps with each attempt what a guess would have answered, and counts how many of the guesses are right. */
 export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<void> => {
@@ -51,7 +52,7 @@ export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<
 		confidence: silentGuess?.confidence ?? null,
 		correct: Number(isCorrect),
 	}));
-	await runPrepared(db, grade, [JSON.stringify(rows)]);
+	await execute(db, grade(JSON.stringify(rows)));
 };
 
 /** The grades of an organization by confidence, the surest first, of the days (UTC) that a time span touches. */
@@ -60,14 +61,13 @@ export const readGrades = async (
 	organizationId: string,
 	{from, to}: {from: Date; to: Date},
 ): Promise<GuessGrade[]> => {
-	const rows = await db('guess_grades')
-		.where({organization_id: organizationId})
-		.whereBetween('day', [from, to])
-		.groupBy('confidence')
-		.select('confidence')
-		.select(db.raw('CAST(sum(graded) AS integer) AS graded, CAST(sum(correct) AS integer) AS correct'));
+	const rows = await run<GuessGrade>(
+		db,
+		sql`SELECT confidence, sum(graded)::integer AS graded, sum(correct)::integer AS correct FROM guess_grades
+		WHERE organization_id = ${organizationId} AND day BETWEEN ${from} AND ${to} GROUP BY confidence`,
+	);
 	const order: GuessConfidence[] = ['high', 'medium', 'low'];
-	return order.flatMap((confidence) => (rows as GuessGrade[]).filter((row) => row.confidence === confidence));
+	return order.flatMap((confidence) => rows.filter((row) => row.confidence === confidence));
 };
 
 /** How many guesses with high confidence were graded, and how many of them in organizations with `least` or more. */
@@ -75,27 +75,27 @@ export const countGraded = async (
 	db: Db,
 	{since, least}: {since: Date; least: number},
 ): Promise<{graded: number; judged: number}> => {
-	const {rows} = await db.raw(
-		`SELECT CAST(coalesce(sum(graded), 0) AS integer) AS graded,
-			CAST(coalesce(sum(graded) FILTER (WHERE graded >= ?), 0) AS integer) AS judged
-		FROM (SELECT sum(graded) AS graded FROM guess_grades WHERE day >= ? AND confidence = 'high' GROUP BY organization_id) AS sums`,
-		[least, since],
+	const rows = await run<{graded: number; judged: number}>(
+		db,
+		sql`SELECT coalesce(sum(graded), 0)::integer AS graded,
+			coalesce(sum(graded) FILTER (WHERE graded >= ${least}), 0)::integer AS judged
+		FROM (
+			SELECT sum(graded) AS graded FROM guess_grades WHERE day >= ${since} AND confidence = 'high' GROUP BY organization_id
+		) AS sums`,
 	);
-	return rows[0];
+	return onlyRow(rows);
 };
 
 /** Organizations whose `high` guesses are less often right than that, of those with so many graded; the worst first. */
 export const findDoubtful = async (
 	db: Db,
 	{since, least, share}: {since: Date; least: number; share: number},
-): Promise<Array<{orgKey: string; graded: number; correct: number}>> => {
-	const {rows} = await db.raw(
-		`SELECT org_key AS "orgKey", CAST(sum(graded) AS integer) AS graded, CAST(sum(correct) AS integer) AS correct
+): Promise<Array<{orgKey: string; graded: number; correct: number}>> =>
+	run(
+		db,
+		sql`SELECT org_key AS "orgKey", sum(graded)::integer AS graded, sum(correct)::integer AS correct
 		FROM guess_grades JOIN organizations ON organizations.id = organization_id
-		WHERE day >= ? AND confidence = 'high'
-		GROUP BY org_key HAVING sum(graded) >= ? AND sum(correct) < CAST(? AS numeric) * sum(graded)
+		WHERE day >= ${since} AND confidence = 'high'
+		GROUP BY org_key HAVING sum(graded) >= ${least} AND sum(correct) < ${share}::numeric * sum(graded)
 		ORDER BY sum(correct) / sum(graded), org_key LIMIT 10`,
-		[since, least, share],
 	);
-	return rows;
-};

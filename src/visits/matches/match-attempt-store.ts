@@ -1,8 +1,8 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
-import {matchAttemptNotFound} from '../../platform/errors.ts';
+import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
+import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {matchAttemptNotFound, required} from '../../platform/errors.ts';
 import type {RuledOut} from './candidate.ts';
 import type {MissReason} from './guess.ts';
 import type {Points} from './likeness.ts';
@@ -103,7 +103,7 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 });
 
 /** SQL that clears personal data from an attempt and keeps the fields that reports count by. */
-export const clearedAttempt = `device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
+export const clearedAttempt = sql`device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
 	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
@@ -148,53 +148,47 @@ const columns = [
 	'silent_guess',
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 
-/** Inserts a row that a parameter holds as JSON, with the attribution of its click. */
-const insertSql = (row: string, from = '', columnSql = (column: string) => `made.${column}`): string => `
-	INSERT INTO match_attempts (${columns.join(', ')}, attribution)
-	SELECT ${columns.map(columnSql).join(', ')}, ${attributionOfClick('made.click_id')}
-	FROM ${from} json_populate_record(null::match_attempts, ${row}) AS made`;
+const columnList = joined(columns.map(identifier));
+const own = columns.map((column) => identifier(`made.${column}`));
+const ofClaim = columns.map((column) =>
+	identifier(`${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`),
+);
+
+/** Inserts an attempt with the attribution of its click. */
+const insertSql = (attempt: RecordedAttempt, values = own, from = sql``): Sql => sql`
+	INSERT INTO match_attempts (${columnList}, attribution)
+	SELECT ${joined(values)}, ${attributionOfClick(sql`made.click_id`)}
+	FROM ${from} json_populate_record(null::match_attempts, ${JSON.stringify(attemptRow(attempt))}) AS made`;
 
 /** Inserts it for the click of `claimed`, with its organization and its link. */
-export const insertClaimSql = (row: string): string =>
-	insertSql(
-		row,
-		'claimed,',
-		(column) => `${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`,
-	);
-
-const insert: Prepared = {name: 'insert a match attempt', text: insertSql('$1')};
+export const insertClaimSql = (attempt: RecordedAttempt): Sql => insertSql(attempt, ofClaim, sql`claimed,`);
 
 export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<void> => {
-	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);
+	await execute(db, prepared('insert a match attempt', insertSql(attempt)));
 };
 
-/** SQL: the columns of an attempt, with the query of the click that it matched. */
-export const attemptColumns = `match_attempts.*, ${queryOfClick('match_attempts.click_id')} AS query`;
-
-const attempts = (db: Db) => db('match_attempts').select(db.raw(attemptColumns));
+/** The columns of an attempt, with the query of the click that it matched. */
+export const attemptColumns = sql`match_attempts.*, ${queryOfClick(sql`match_attempts.click_id`)} AS query`;
 
 /** An organization's attempts, newest first. */
-export const listAttempts = async (
-	db: Db,
-	organizationId: string,
-	{page, limit}: PageQuery,
-): Promise<Page<MatchAttempt>> => {
-	const all = attempts(db).where({organization_id: organizationId});
-	return readPage(all, {page, limit}, descending('at', 'id'), toMatchAttempt);
+export const listAttempts = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<MatchAttempt>> => {
+	const from = sql`match_attempts WHERE organization_id = ${organizationId}`;
+	const page = await readSqlPage<MatchAttemptRow>(
+		db,
+		{columns: attemptColumns, from, order: sql`at DESC, id DESC`},
+		query,
+	);
+	return {...page, data: page.data.map(toMatchAttempt)};
+};
+
+const readAttempt = async (db: Db, condition: Sql): Promise<MatchAttempt | null> => {
+	const [row] = await run<MatchAttemptRow>(db, sql`SELECT ${attemptColumns} FROM match_attempts WHERE ${condition}`);
+	return row === undefined ? null : toMatchAttempt(row);
 };
 
 /** One attempt of the organization. @throws 404. */
-export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
-	const [row] = (await attempts(db).where({id, organization_id: organizationId})) as MatchAttemptRow[];
-	if (row === undefined) {
-		throw matchAttemptNotFound();
-	}
-
-	return toMatchAttempt(row);
-};
+export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> =>
+	required(await readAttempt(db, sql`id = ${id} AND organization_id = ${organizationId}`), matchAttemptNotFound);
 
 /** The attempt with that id, of any organization or of none; null if none was recorded. Not for tenants. */
-export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
-	const [row] = (await attempts(db).where({id})) as MatchAttemptRow[];
-	return row === undefined ? null : toMatchAttempt(row);
-};
+export const findAttempt = (db: Db, id: string): Promise<MatchAttempt | null> => readAttempt(db, sql`id = ${id}`);

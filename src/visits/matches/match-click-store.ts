@@ -1,4 +1,5 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
+import {identifier, joined} from '../../platform/db/sql.ts';
 import {signalColumns} from '../clicks/journal/entry.ts';
 import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
@@ -92,23 +93,11 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 	query: row.query ?? null,
 });
 
-/** The columns of a click as `toMatchClick` reads them, of `source`. */
-export const matchClickColumns = (source: string): string =>
+/** The columns of `click`, a row of `match_clicks`, as `toMatchClick` reads them. */
+export const matchClickColumns = joined(
 	[
-		'id',
-		'organization_id',
-		'link_id',
-		'created_at',
-		'expires_at',
-		...signalColumns,
-		'consumed_at',
-		'consumed_by',
-		'consumed_method',
-		'consumed_confidence',
-		'consumed_score',
-		'visitor',
-		'ip_key',
-		'net_key',
-	]
-		.map((column) => `${source}.${column}`)
-		.join(', ');
+		...['id', 'organization_id', 'link_id', 'created_at', 'expires_at', ...signalColumns],
+		...['consumed_at', 'consumed_by', 'consumed_method', 'consumed_confidence', 'consumed_score'],
+		...['visitor', 'ip_key', 'net_key'],
+	].map((column) => identifier(`click.${column}`)),
+);

@@ -1,9 +1,10 @@
 import {readCopyText} from '../../platform/db/copy-in.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Sql, sql} from '../../platform/db/sql.ts';
+import {execute, identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
 import {matchColumns, queriedColumns, signalColumns} from '../clicks/journal/entry.ts';
 import {SAME_VISIT_MS} from '../clicks/open-match.ts';
 import {attributionSql} from '../devices/attribution.ts';
+import type {RawSignals} from './match-signals.ts';
 
 /** Statements of COPY that open matches: of visits without a query, and of those with one. */
 export const copyMatches = {
@@ -17,47 +18,50 @@ export const copyMatches = {
  * latter is found by its id, which begins with the cookie's time.
  * @param visitor SQL of a visitor as rows of `match_clicks` have it.
  */
-export const clicksOfVisitor = (visitor: string, columns: string): string => {
-	const [from, to] = ['0', 'f'].map(
-		(digit) => `CAST(rpad(encode(substr(${visitor}, 1, 6), 'hex'), 32, '${digit}') AS uuid)`,
+export const clicksOfVisitor = (visitor: Sql, columns: Sql): Sql => {
+	const [from, to] = [sql`'0'`, sql`'f'`].map(
+		(digit) => sql`rpad(encode(substr(${visitor}, 1, 6), 'hex'), 32, ${digit})::uuid`,
 	);
-	return `SELECT ${columns} FROM match_clicks WHERE visitor = ${visitor} AND is_returning
+	return sql`SELECT ${columns} FROM match_clicks WHERE visitor = ${visitor} AND is_returning
 		UNION ALL SELECT ${columns} FROM match_clicks
 		WHERE visitor = ${visitor} AND NOT is_returning AND id BETWEEN ${from} AND ${to}`;
 };
 
 /** SQL: the attribution of an open match. */
-export const attributionOfClick = (id: string): string => `(
-	SELECT ${attributionSql('campaign', 'click.country')} FROM match_clicks AS click
+export const attributionOfClick = (id: Sql): Sql => sql`(
+	SELECT ${attributionSql('campaign', sql`click.country`)} FROM match_clicks AS click
 	LEFT JOIN click_campaigns AS campaign ON campaign.id = click.campaign_id WHERE click.id = ${id})`;
 
 /** SQL: the query of a click's visit. */
-export const queryOfClick = (id: string): string => `(SELECT query FROM match_clicks WHERE match_clicks.id = ${id})`;
+export const queryOfClick = (id: Sql): Sql => sql`(SELECT query FROM match_clicks WHERE match_clicks.id = ${id})`;
 
 type Visit = Record<(typeof queriedColumns)[number], string | null>;
 
 const changes = queriedColumns
 	.filter((column) => !['organization_id', 'link_id', 'visitor'].includes(column))
-	.map((column) =>
-		(signalColumns as readonly string[]).includes(column)
-			? `${column} = coalesce(visit.${column}, match_clicks.${column})`
-			: `${column} = visit.${column}`,
-	);
+	.map((name) => {
+		const column = identifier(name);
+		return (signalColumns as readonly string[]).includes(name)
+			? sql`${column} = coalesce(visit.${column}, match_clicks.${column})`
+			: sql`${column} = visit.${column}`;
+	});
 
-/** The newest open match of the same visitor on the same link belongs to the previous visit. */
-const statement = `WITH visit AS MATERIALIZED (
+const columns = joined(queriedColumns.map(identifier));
+
+/** Rows as JSON. The newest open match of the same visitor on the same link belongs to the previous visit. */
+const reopen = (rows: string): Sql => sql`WITH visit AS MATERIALIZED (
 		SELECT visit.*, (
-			SELECT id FROM (${clicksOfVisitor('visit.visitor', 'id, link_id, ip_key, consumed_at, forgotten, created_at')}) AS own
+			SELECT id FROM (${clicksOfVisitor(sql`visit.visitor`, sql`id, link_id, ip_key, consumed_at, forgotten, created_at`)}) AS own
 			WHERE link_id = visit.link_id AND ip_key = visit.ip_key AND consumed_at IS NULL AND NOT forgotten
-				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
+				AND created_at > visit.created_at - ${SAME_VISIT_MS}::double precision * interval '1 millisecond'
 			ORDER BY created_at DESC LIMIT 1) AS open_id
-		FROM json_populate_recordset(CAST(NULL AS match_clicks), CAST(:rows AS json)) AS visit
+		FROM json_populate_recordset(NULL::match_clicks, ${rows}::json) AS visit
 	), reopened AS (
-		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL, is_returning = true
+		UPDATE match_clicks SET ${joined(changes)}, signals_at = NULL, is_returning = true
 		FROM visit WHERE match_clicks.id = visit.open_id AND match_clicks.consumed_at IS NULL RETURNING visit.id
 	)
-	INSERT INTO match_clicks (${queriedColumns.join(', ')}, is_returning)
-	SELECT ${queriedColumns.join(', ')}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
+	INSERT INTO match_clicks (${columns}, is_returning)
+	SELECT ${columns}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
 
 /** A later visit overwrites only the fields that it has. */
 const mergeVisits = (earlier: Visit, later: Visit): Visit => ({
@@ -90,29 +94,35 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 	for (let round = 0; round < most; round += 1) {
 		const visits = [...byVisitor.values()].flatMap((visits) => visits[round] ?? []);
 		const values = visits.map(({query, ...visit}) => ({...visit, query: query === null ? null : JSON.parse(query)}));
-		await trx.raw(statement, {rows: JSON.stringify(values), sameVisit: SAME_VISIT_MS});
+		await execute(trx, reopen(JSON.stringify(values)));
 	}
 };
 
 /**
- * SQL that adds a page's signals to its open match, once. Binds `id`, `now`, `since` and the signals.
+ * Adds a page's signals to its open match, once, unless the match was opened before `since`.
  * @param noted what changes the click itself: follows `updated`, which has `click_id`, `organization_id`, `link_id`,
  * `created_at`, `platform` and `had_platform`, whether the platform was known before.
  */
-export const addSignalsSql = (noted: string): string => `WITH before AS MATERIALIZED (
-		SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = :id FOR UPDATE
-	), updated AS (
-		UPDATE match_clicks SET signals_at = :now,
-			timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
-			platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
-			os_major = CASE WHEN CAST(:major AS integer) IS NULL THEN os_major ELSE :major END,
-			os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
-			os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
-			os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
-		FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= :since
-		RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
-	)
-	${noted}`;
+export const addSignals = (
+	{id, now, since}: {id: string; now: Date; since: Date},
+	{timezone, language, platform, deviceModel, osVersion}: RawSignals,
+	noted: Sql,
+): Sql => {
+	const version = (part: 'major' | 'minor' | 'patch' | 'precision', column: Sql) =>
+		osVersion === null ? column : sql`${osVersion[part]}`;
+	return sql`WITH before AS MATERIALIZED (
+			SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = ${id} FOR UPDATE
+		), updated AS (
+			UPDATE match_clicks SET signals_at = ${now},
+				timezone = coalesce(${timezone}, timezone), language = coalesce(${language}, language),
+				platform = coalesce(platform, ${platform}), device_model = coalesce(${deviceModel}, device_model),
+				os_major = ${version('major', sql`os_major`)}, os_minor = ${version('minor', sql`os_minor`)},
+				os_patch = ${version('patch', sql`os_patch`)}, os_precision = ${version('precision', sql`os_precision`)}
+			FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= ${since}
+			RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
+		)
+		${noted}`;
+};
 
 /** One batch of rows, without those that another process has locked. */
 const batchOf = (condition: Sql, limit: number): Sql =>
@@ -128,27 +138,35 @@ export const clearBatch = (condition: Sql, limit: number): Sql =>
 export const deleteBatch = (before: Date, limit: number): Sql =>
 	sql`DELETE FROM match_clicks WHERE ${batchOf(sql`forgotten AND expires_at <= ${before}`, limit)}`;
 
+/** The stored forms by which a person is found. */
+export type SubjectKeys = {
+	organizationId: string;
+	deviceIds: string[];
+	/** Keyed hashes of the device ids, under every secret still stored. */
+	deviceKeys: Buffer[];
+};
+
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
  * device's hash is deleted (`matches/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
  */
-export const matchClicksOfSubject = `WITH claimed AS (
+export const matchClicksOfSubject = ({organizationId, deviceIds, deviceKeys}: SubjectKeys): Sql => sql`WITH claimed AS (
 		SELECT id, visitor FROM match_clicks
-		WHERE organization_id = :organizationId AND consumed_by = ANY(:deviceKeys)
+		WHERE organization_id = ${organizationId} AND consumed_by = ANY(${deviceKeys})
 		UNION
 		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts
 			JOIN match_clicks ON match_clicks.id = match_attempts.click_id
-		WHERE match_attempts.organization_id = :organizationId AND match_attempts.device_id = ANY(:deviceIds)
-			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
+		WHERE match_attempts.organization_id = ${organizationId} AND match_attempts.device_id = ANY(${deviceIds})
+			AND match_attempts.matched AND match_clicks.organization_id = ${organizationId}
 	)
-	SELECT * FROM match_clicks WHERE organization_id = :organizationId
+	SELECT * FROM match_clicks WHERE organization_id = ${organizationId}
 		AND id IN (
 			SELECT id FROM claimed UNION ALL
-			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id')}) AS visit
+			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor(sql`claimed.visitor`, sql`id`)}) AS visit
 		)`;
 
 /** SQL that clears all that describes the person from the rows of `own`. */
-export const clearOwnClicks = `
+export const clearOwnClicks = sql`
 	UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
 		platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
 		device_model = NULL, language = NULL, timezone = NULL, browser = NULL, signals_at = NULL
@@ -156,9 +174,9 @@ export const clearOwnClicks = `
 
 /** Creates the index by which the matches of a deleted link are found if its clicks are not in PostgreSQL. */
 export const createLinkIndex = async (trx: Db): Promise<void> => {
-	await trx.raw('CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)');
+	await execute(trx, sql`CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)`);
 };
 
 export const dropLinkIndex = async (trx: Db): Promise<void> => {
-	await trx.raw('DROP INDEX IF EXISTS match_clicks_link_id_idx');
+	await execute(trx, sql`DROP INDEX IF EXISTS match_clicks_link_id_idx`);
 };

@@ -28,10 +28,7 @@ const load = async (db: Db, week: number): Promise<Peppers> => {
 	let rows = await readRows(db, week);
 	// Written where there is none alone, so that a database that only reads keeps nobody from his page.
 	if (rows[0]?.week !== week) {
-		await db.raw('INSERT INTO match_peppers (week, secret) VALUES (?, ?) ON CONFLICT (week) DO NOTHING', [
-			week,
-			secret,
-		]);
+		await db('match_peppers').insert({week, secret}).onConflict('week').ignore();
 		// In a statement of its own, which sees what another process was first to insert.
 		rows = await readRows(db, week);
 	}

@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {execute, literal, prepared, run, sql} from '../../platform/db/sql.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
 import type {Neighbours, PhoneCount} from './open-at.ts';
 
@@ -39,28 +39,24 @@ type Row = {
 	equal_neighbours: number;
 };
 
-const statements = {
-	read: {
-		name: 'count phones of an organization',
-		text: `SELECT platform, os_version, device_model, language, timezone, CAST(count(*) AS integer) AS count,
-				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS by_token,
-				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess,
-				CAST(sum(neighbours) AS integer) AS neighbours, sum(equal_neighbours) AS equal_neighbours
-			FROM counted_phones WHERE organization_id = $1 GROUP BY 1, 2, 3, 4, 5`,
-	},
-	// A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In
-	// order, so that two processes do not wait for each other.
-	note: {
-		name: 'count phones',
-		text: `WITH made AS MATERIALIZED (
-				SELECT *, row_number() OVER (PARTITION BY organization_id) - 1 AS number FROM json_to_recordset($1) AS made
+const kept = literal(KEPT);
+
+/**
+ * A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In order,
+ * so that two processes do not wait for each other.
+ */
+const note = (rows: string) =>
+	prepared(
+		'count phones',
+		sql`WITH made AS MATERIALIZED (
+				SELECT *, row_number() OVER (PARTITION BY organization_id) - 1 AS number FROM json_to_recordset(${rows}) AS made
 					(organization_id uuid, day date, platform text, os_version text, device_model text, language text, timezone text, matched text,
 					neighbours smallint, equal_neighbours real)
 			), taken AS MATERIALIZED (
 				SELECT organization_id, (SELECT count(*) FROM counted_phones AS known WHERE known.organization_id = made.organization_id) AS count
 				FROM made GROUP BY 1
 			), placed AS MATERIALIZED (
-				SELECT made.*, CASE WHEN count + number < ${KEPT} THEN count + number ELSE floor(random() * ${KEPT}) END AS slot
+				SELECT made.*, CASE WHEN count + number < ${kept} THEN count + number ELSE floor(random() * ${kept}) END AS slot
 				FROM made JOIN taken USING (organization_id)
 			)
 			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched,
@@ -72,11 +68,20 @@ const statements = {
 				os_version = excluded.os_version, device_model = excluded.device_model, language = excluded.language,
 				timezone = excluded.timezone, matched = excluded.matched,
 				neighbours = excluded.neighbours, equal_neighbours = excluded.equal_neighbours`,
-	},
-} satisfies Record<string, Prepared>;
+	);
 
 const read = async (db: Db, organizationId: string): Promise<PhoneCount[]> => {
-	const rows = await runPrepared<Row>(db, statements.read, [organizationId]);
+	const rows = await run<Row>(
+		db,
+		prepared(
+			'count phones of an organization',
+			sql`SELECT platform, os_version, device_model, language, timezone, CAST(count(*) AS integer) AS count,
+				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS by_token,
+				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess,
+				CAST(sum(neighbours) AS integer) AS neighbours, sum(equal_neighbours) AS equal_neighbours
+			FROM counted_phones WHERE organization_id = ${organizationId} GROUP BY 1, 2, 3, 4, 5`,
+		),
+	);
 	return rows.map(
 		({
 			platform,
@@ -131,7 +136,7 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 					equal_neighbours: neighbours?.equal ?? 0,
 				}));
 			if (rows.length > 0) {
-				await runPrepared(db, statements.note, [JSON.stringify(rows)]);
+				await execute(db, note(JSON.stringify(rows)));
 			}
 		},
 	};

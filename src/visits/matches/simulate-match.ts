@@ -6,6 +6,7 @@ import {findOwnDomain} from '../../links/domains/locate.ts';
 import {createLinkStore} from '../../links/links/link-store.ts';
 import {getLink} from '../../links/links/read-links.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, matchAttemptNotFound, noDeferredLink} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
@@ -79,14 +80,13 @@ const readPage = (html: string): Page => {
 };
 
 const newestDeferredLink = async (db: Db, organizationId: string, now: Date): Promise<string> => {
-	const {rows} = await db.raw<{rows: Array<{id: string}>}>(
-		`SELECT links.id FROM links LEFT JOIN templates ON templates.id = links.template_id
-		WHERE links.organization_id = ? AND links.is_active AND (links.expiry IS NULL OR links.expiry > ?)
+	const [newest] = await run<{id: string}>(
+		db,
+		sql`SELECT links.id FROM links LEFT JOIN templates ON templates.id = links.template_id
+		WHERE links.organization_id = ${organizationId} AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now})
 			AND coalesce(links.deferred_deep_linking, templates.deferred_deep_linking, true)
 		ORDER BY links.created_at DESC, links.id DESC LIMIT 1`,
-		[organizationId, now],
 	);
-	const [newest] = rows;
 	if (newest === undefined) {
 		throw noDeferredLink();
 	}

@@ -4,11 +4,3 @@ export type DataSubject = {kind: 'device'; deviceId: string} | {kind: 'user'; ex
 /** The subject as named in an answer. */
 export const subjectJson = (subject: DataSubject): {deviceId: string} | {externalUserId: string} =>
 	subject.kind === 'device' ? {deviceId: subject.deviceId} : {externalUserId: subject.externalUserId};
-
-/** The stored forms by which a subject is found. */
-export type SubjectKeys = {
-	organizationId: string;
-	deviceIds: string[];
-	/** Keyed hashes of the device ids, under every secret still stored. */
-	deviceKeys: Buffer[];
-};

@@ -1,9 +1,9 @@
 import type {Db} from '../../platform/db/db.ts';
+import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
 import type {ClickStore} from '../clicks/click-store.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
-import {clearOwnClicks, matchClicksOfSubject} from '../matches/match-clicks.ts';
-import type {SubjectKeys} from './data-subject.ts';
-import {DELIVERIES_OF_SUBJECT, IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
+import {clearOwnClicks, matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
+import {deliveriesOfSubject, isOfSubject} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */
 export type Erased = {
@@ -22,15 +22,17 @@ export type Erased = {
  * breakdowns, a match its method, link and time, an event its name, link and time.
  */
 export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<ClickStore, 'statements'>) => {
-	const count = async (sql: string): Promise<number> => (await trx.raw<{rowCount: number}>(sql, {...keys})).rowCount;
+	const {organizationId, deviceIds} = keys;
+	const own = sql`organization_id = ${organizationId} AND device_id = ANY(${deviceIds})`;
+	const count = (statement: Sql) => execute(trx, statement);
 
 	return {
 		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
-		devices: () => count('DELETE FROM devices WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)'),
+		devices: () => count(sql`DELETE FROM devices WHERE ${own}`),
 
 		/** Bodies of webhooks about the subject, and what came back. Call it before the rest, by which they are found. */
 		deliveries: () =>
-			count(`WITH own AS MATERIALIZED (${DELIVERIES_OF_SUBJECT}), answers AS (
+			count(sql`WITH own AS MATERIALIZED (${deliveriesOfSubject(keys)}), answers AS (
 					UPDATE delivery_tries SET answer = NULL FROM own WHERE delivery_id = own.id
 				)
 				UPDATE endpoint_deliveries SET body = NULL, status = CASE status WHEN 'PENDING' THEN 'FAILED' ELSE status END
@@ -38,30 +40,30 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 
 		/** Call it before `matchAttempts`: the attempts may be the only way to find the clicks. */
 		clicks: async (): Promise<number> => {
-			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
-				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
+			const rows = await run<{forgotten: string}>(
+				trx,
+				sql`WITH own AS MATERIALIZED (${matchClicksOfSubject(keys)}), plain AS (
 					${stored.statements.forget}
 				), forgotten AS (${clearOwnClicks}
 				)
 				SELECT count(*) AS forgotten FROM forgotten`,
-				{...keys},
 			);
 			return Number(rows[0]?.forgotten ?? 0);
 		},
 
 		events: () =>
-			count(`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
-				WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)`),
+			count(sql`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
+				WHERE ${own}`),
 
 		/** Links that the device created: what its app wrote is gone, and they resolve no more. */
 		links: () =>
-			count(`WITH own AS (
+			count(sql`WITH own AS (
 					UPDATE app_links SET device_id = '', content = uuid_send(link_id)
-					WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds) RETURNING link_id
+					WHERE ${own} RETURNING link_id
 				)
 				UPDATE links SET title = NULL, params = NULL, path = '/', is_active = false FROM own
-				WHERE links.id = own.link_id AND links.organization_id = :organizationId`),
+				WHERE links.id = own.link_id AND links.organization_id = ${organizationId}`),
 
-		matchAttempts: () => count(`UPDATE match_attempts SET ${clearedAttempt} WHERE ${IS_ATTEMPT_OF_SUBJECT}`),
+		matchAttempts: () => count(sql`UPDATE match_attempts SET ${clearedAttempt} WHERE ${isOfSubject(keys)}`),
 	};
 };

@@ -2,7 +2,8 @@ import type {Db} from '../../platform/db/db.ts';
 import {deviceNotFound, userNotFound} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {deviceKeyOf} from '../clicks/network-keys.ts';
-import type {DataSubject, SubjectKeys} from './data-subject.ts';
+import type {SubjectKeys} from '../matches/match-clicks.ts';
+import type {DataSubject} from './data-subject.ts';
 import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
 
 /** The keys of the subject's data in the organization. @throws 404 if nothing is stored about it any more. */

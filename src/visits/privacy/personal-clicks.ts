@@ -1,8 +1,11 @@
+import {identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
 import {campaigns} from '../clicks/click-context.ts';
 
-const utmSql = Object.entries(campaigns.words)
-	.flatMap(([name, column]) => (name === 'channel' ? [] : [`clicks.${column} AS "${name}"`]))
-	.join(', ');
+const utmColumns = joined(
+	Object.entries(campaigns.words)
+		.filter(([name]) => name !== 'channel')
+		.map(([name, column]) => sql`${identifier(`clicks.${column}`)} AS ${identifier(name)}`),
+);
 
 /**
  * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,
@@ -10,12 +13,12 @@ const utmSql = Object.entries(campaigns.words)
  * @param own a SELECT of open matches. @param stored an item of a FROM: the clicks in full.
  */
 export const clicksOfSubject = (
-	own: string,
-	stored: string,
-): string => `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
+	own: Sql,
+	stored: Sql,
+): Sql => sql`SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
 		own.link_id AS "linkId", clicks.channel, own.platform, clicks.os, clicks.os_version AS "osVersion", clicks.browser,
 		clicks.device_model AS "deviceModel", clicks.language, clicks.timezone, clicks.referrer_host AS "referrerHost",
-		clicks.country, ${utmSql}, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
+		clicks.country, ${utmColumns}, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
 		own.timezone AS "signalTimezone", own.signals_at AS "signalsAt", encode(own.ip_key, 'hex') AS "addressHash",
 		encode(own.net_key, 'hex') AS "networkHash", encode(own.visitor, 'hex') AS "visitorHash",
 		encode(own.consumed_by, 'hex') AS "deviceHash", own.expires_at AS "matchableUntil",

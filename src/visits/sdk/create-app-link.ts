@@ -9,6 +9,7 @@ import {getLink} from '../../links/links/read-links.ts';
 import {type ClientCreate, type ClientFields, closedFields} from '../../links/templates/client-create.ts';
 import {bodyLimits} from '../../platform/config/limits.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import {templateNotOpen, validationFailed} from '../../platform/errors.ts';
 import {enforceLimit, type LimitDeps} from '../../platform/limits/enforce-limit.ts';
 import type {Services} from '../../services.ts';
@@ -18,34 +19,16 @@ type Template = {id: string; clientCreate: ClientCreate | null};
 
 /** A template by its name or its id; a name wins. */
 const findTemplate = async (db: Db, organizationId: string, reference: string): Promise<Template | null> => {
-	const {rows} = await db.raw<{rows: Template[]}>(
-		`SELECT id, client_create AS "clientCreate" FROM templates
-		WHERE organization_id = :organizationId AND (name = :reference OR id::text = lower(:reference))
-		ORDER BY name = :reference DESC LIMIT 1`,
-		{organizationId, reference},
+	const [template] = await run<Template>(
+		db,
+		sql`SELECT id, client_create AS "clientCreate" FROM templates
+		WHERE organization_id = ${organizationId} AND (name = ${reference} OR id::text = lower(${reference}))
+		ORDER BY name = ${reference} DESC LIMIT 1`,
 	);
-	return rows[0] ?? null;
+	return template ?? null;
 };
 
-type Content = {organizationId: string; deviceId: string; content: Buffer};
-
-/** The id of the link that the device has for the content, or null. */
-const findKnown = async (trx: Db, content: Content): Promise<string | null> => {
-	const {rows} = await trx.raw<{rows: Array<{link_id: string}>}>(
-		`SELECT link_id FROM app_links
-		WHERE organization_id = :organizationId AND device_id = :deviceId AND content = :content`,
-		content,
-	);
-	return rows[0]?.link_id ?? null;
-};
-
-/** Records which link the device has for the content. */
-const keep = (trx: Db, content: Content, linkId: string): Promise<unknown> =>
-	trx.raw(
-		`INSERT INTO app_links (organization_id, device_id, content, link_id)
-		VALUES (:organizationId, :deviceId, :content, :linkId)`,
-		{...content, linkId},
-	);
+type Content = {organization_id: string; device_id: string; content: Buffer};
 
 const contentOf = ({id}: Template, {params, title, path}: ClientFields): Buffer =>
 	createHash('sha256')
@@ -73,10 +56,14 @@ export const createAppLink = async (
 		// The count of links stays locked, so that of parallel creates of one content one makes the link.
 		const creator = await readCreator(trx, {organizationId, now: services.clock.now()}, 'lock');
 		const template = await findTemplate(trx, organizationId, reference);
-		const content = template && {organizationId, deviceId, content: contentOf(template, fields)};
-		const known = content && (await findKnown(trx, content));
-		if (known !== null) {
-			return known;
+		const content: Content | null = template && {
+			organization_id: organizationId,
+			device_id: deviceId,
+			content: contentOf(template, fields),
+		};
+		const known = content && (await trx('app_links').where(content).first('link_id'));
+		if (known) {
+			return known.link_id as string;
 		}
 
 		requireRoom(services, requireCreationTerms(services, creator), creator, {isByApp: true});
@@ -92,7 +79,7 @@ export const createAppLink = async (
 		const {path, ...others} = fields;
 		const input = {...others, ...(path == null ? {} : {path}), templateId: template.id};
 		const link = await insertLink(services, trx, {creator, by, fields: input, isByApp: true});
-		await keep(trx, content, link.id);
+		await trx('app_links').insert({...content, link_id: link.id});
 		return link;
 	});
 	if (typeof made === 'string') {

@@ -1,15 +1,13 @@
 import type {Db} from '../../platform/db/db.ts';
 import {repeatBatches} from '../../platform/db/repeat-batches.ts';
-import {execute, script, sql} from '../../platform/db/sql.ts';
+import {execute, sql} from '../../platform/db/sql.ts';
 import {keepLinkCounts, quarterOf} from '../reports/rollups/keep-link-visits.ts';
 import {readState} from '../reports/rollups/rollup-store.ts';
 
-const keptCounts = script(
-	keepLinkCounts(`
-		SELECT organization_id, link_id, month, ${quarterOf('occurred_at', 'month')} AS quarter, 0 AS clicks, 0 AS crawler_views,
-			count(*) AS events
-		FROM gone, date_trunc('month', occurred_at, 'UTC') AS month WHERE link_id IS NOT NULL GROUP BY 1, 2, 3, 4`),
-);
+const keptCounts =
+	keepLinkCounts(sql`SELECT organization_id, link_id, month, ${quarterOf(sql`occurred_at`, sql`month`)} AS quarter, 0 AS clicks,
+			0 AS crawler_views, count(*) AS events
+		FROM gone, date_trunc('month', occurred_at, 'UTC') AS month WHERE link_id IS NOT NULL GROUP BY 1, 2, 3, 4`);
 
 /**
  * Deletes the events of the days (UTC) before. Reports do not change: only whole days that are rolled up are deleted,

@@ -1,8 +1,8 @@
 import {createBatches} from '../../platform/db/batches.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
 import {attributionOfEvent, lastMet} from '../devices/attribution.ts';
 
@@ -41,13 +41,12 @@ export type AppEvent = {
 };
 
 /**
- * `$1` is the events as JSON. The organization is locked before its device, as a removal of it does.
- * @param erased what happens with devices that are being erased at this moment.
+ * The organization is locked before its device, as a removal of it does.
+ * @param erased the rule for devices that are being erased at this moment.
  */
-const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
-	name,
-	text: `WITH sent AS MATERIALIZED (
-			SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (id uuid, "organizationId" uuid, "deviceId" text,
+const insertEvents = (events: readonly AppEvent[], erased = sql``): Sql =>
+	sql`WITH sent AS MATERIALIZED (
+			SELECT * FROM ROWS FROM (json_to_recordset(${JSON.stringify(events)}::json) AS (id uuid, "organizationId" uuid, "deviceId" text,
 				"eventId" text, "eventName" text, properties jsonb, "linkId" uuid, "occurredAt" timestamptz,
 				"receivedAt" timestamptz)) WITH ORDINALITY AS event (id, organization_id, device_id, event_id, event_name,
 				properties, link_id, occurred_at, received_at, ordinality)
@@ -56,7 +55,7 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
 			) AS owner CROSS JOIN LATERAL (
 				SELECT matched_link_id, matched_at, opened_link_id, opened_at, opened_attribution,
-					${lastMet('sent.occurred_at')} AS met_link_id
+					${lastMet(sql`sent.occurred_at`)} AS met_link_id
 				FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE ${erased}
 			) AS device
@@ -68,28 +67,27 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, attributed_link_id,
 				attribution, occurred_at, received_at)
 			SELECT id, organization_id, device_id, event_id, event_name, properties, coalesce(link_id, matched_link_id),
-				attributed_link_id, ${attributionOfEvent('known')}, occurred_at, received_at
+				attributed_link_id, ${attributionOfEvent(sql`known`)}, occurred_at, received_at
 			FROM known ORDER BY ordinality
 			ON CONFLICT (organization_id, event_id) DO NOTHING
 		)
-		SELECT id FROM known`,
-});
+		SELECT id FROM known`;
 
 /**
  * A batch holds many devices, so it waits for none that is being erased: that event is inserted alone. It does wait for
  * an organization that is being deleted: inserted alone, each of its events would hold a connection for as long. That
  * is no deadlock, since a deletion waits for locks of its own organization only.
  */
-const insertMany = insertEvents('insert events', 'SKIP LOCKED');
-const insertOne = insertEvents('insert an event', '');
+const insertMany = (events: readonly AppEvent[]) => prepared('insert events', insertEvents(events, sql`SKIP LOCKED`));
+const insertOne = (event: AppEvent) => prepared('insert an event', insertEvents([event]));
 
 /**
  * The devices stay until their events are there, so that an erasure of a device finds its events, too.
  * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
  * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
  */
-const insert = async (db: Db, statement: Prepared, events: readonly AppEvent[]): Promise<Set<string>> => {
-	const stored = await runPrepared<{id: string}>(db, statement, [JSON.stringify(events)]);
+const insert = async (db: Db, statement: Sql): Promise<Set<string>> => {
+	const stored = await run<{id: string}>(db, statement);
 	return new Set(stored.map(({id}) => id));
 };
 
@@ -115,12 +113,12 @@ export const createEventWriter = (db: Db): EventWriter => ({
 	store: createBatches<AppEvent, true>({
 		max: MAX_BATCH,
 		many: async (events) => {
-			const stored = await insert(db, insertMany, events.toSorted(inOrder));
+			const stored = await insert(db, insertMany(events.toSorted(inOrder)));
 			return events.map(({id}) => (stored.has(id) ? true : undefined));
 		},
 		one: async (event) => {
 			const {organizationId, deviceId} = event;
-			const isStored = async () => (await insert(db, insertOne, [event])).size > 0;
+			const isStored = async () => (await insert(db, insertOne(event))).size > 0;
 			if (await isStored()) {
 				return true;
 			}

@@ -1,6 +1,7 @@
 import type {Db} from '../../platform/db/db.ts';
+import type {SnapshotRange} from '../../platform/db/new-rows.ts';
 import type {Services} from '../../services.ts';
-import type {Snapshot, StreamEvent} from '../reports/stream/click-stream-store.ts';
+import type {StreamEvent} from '../reports/stream/click-stream-store.ts';
 import type {NewDelivery} from './delivery-store.ts';
 import {type Listeners, readLabels} from './link-labels.ts';
 import {bodyOf, hears} from './listening.ts';
@@ -11,7 +12,6 @@ const MAX_CLICKS = 100;
 export const MAX_BYTES = 20_000;
 
 export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
-export type Range = {from: Snapshot; upTo: Snapshot};
 
 /** Clicks of one endpoint, cut into deliveries. */
 const batchesOf = (organizationId: string, endpointId: string, clicks: readonly object[], now: Date): NewDelivery[] => {
@@ -47,10 +47,10 @@ export async function* clickDeliveries(
 	{clicks: stored, clock}: ClickDeps,
 	db: Db,
 	listeners: Listeners,
-	{from, upTo}: Range,
+	range: SnapshotRange,
 ) {
 	const waiting = new Map<string, object[]>();
-	for await (const page of stored.stream.between(db, from, upTo, ['click'])) {
+	for await (const page of stored.stream.between(db, range, ['click'])) {
 		const own = page.filter(isPersonsClick).filter(({data}) => listeners.has(data.organization?.id ?? ''));
 		const links = await readLabels(
 			db,

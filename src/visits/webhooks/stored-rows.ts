@@ -1,10 +1,10 @@
 import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
+import {newRows, readSnapshot, type Snapshot, type SnapshotRange} from '../../platform/db/new-rows.ts';
+import {identifier, type Sql, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
-import {writtenBetween} from '../clicks/click-times.ts';
 import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../matches/match-attempt-store.ts';
-import {readSnapshot, type Snapshot} from '../reports/stream/click-stream-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
-import {type ClickDeps, clickDeliveries, MAX_BYTES, type Range} from './click-deliveries.ts';
+import {type ClickDeps, clickDeliveries, MAX_BYTES} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
 import {type Listeners, readLabels} from './link-labels.ts';
@@ -18,9 +18,6 @@ const typesOf: Record<Source, readonly EventType[]> = {
 	matches: ['match.found', 'match.missed'],
 	events: ['event.tracked'],
 };
-
-/** Rows of a statement. */
-const PAGE = 1000;
 
 type Deps = ClickDeps & Pick<Services, 'db'>;
 
@@ -46,33 +43,13 @@ export const openPositions = async (trx: Db): Promise<void> => {
 const isForeign = (from: Snapshot, now: Snapshot): boolean =>
 	BigInt(from.split(':')[1] ?? 0) > BigInt(now.split(':')[1] ?? 0);
 
-/** Rows of a table that were written between two snapshots by the organizations of `listeners`, page by page. */
-async function* readRows<Row extends {id: string; writer: string}>(
-	db: Db,
-	{table, columns}: {table: string; columns: string},
-	listeners: Listeners,
-	range: Range,
-): AsyncGenerator<Row[]> {
-	let last = {writer: '0', id: '00000000-0000-0000-0000-000000000000'};
-	for (;;) {
-		const {rows} = await db.raw<{rows: Row[]}>(
-			`SELECT ${columns}, CAST(writer AS text) AS writer FROM ${table}
-			WHERE ${writtenBetween('from', 'upTo')} AND organization_id = ANY (CAST(:ids AS uuid[]))
-				AND (writer, id) > (CAST(:writer AS xid8), CAST(:id AS uuid)) ORDER BY ${table}.writer, id LIMIT ${PAGE}`,
-			{...range, ids: [...listeners.keys()], ...last},
-		);
-		if (rows.length > 0) {
-			yield rows;
-		}
-
-		const end = rows.at(-1);
-		if (end === undefined || rows.length < PAGE) {
-			return;
-		}
-
-		last = {writer: end.writer, id: end.id};
-	}
-}
+/** The rows of a table by the organizations of `listeners`. */
+const sourceOf = (table: 'match_attempts' | 'events', columns: Sql, listeners: Listeners) => ({
+	table: identifier(table),
+	name: identifier(table),
+	columns,
+	condition: sql`organization_id = ANY (${[...listeners.keys()]}::uuid[])`,
+});
 
 /** An attempt without its signals, with as many candidates as fit. */
 const attemptData = (row: MatchAttemptRow): object => {
@@ -84,9 +61,9 @@ const attemptData = (row: MatchAttemptRow): object => {
 	return attempt;
 };
 
-async function* matches(db: Db, listeners: Listeners, range: Range): AsyncGenerator<Happened[]> {
-	const source = {table: 'match_attempts', columns: attemptColumns};
-	for await (const rows of readRows<MatchAttemptRow & {writer: string}>(db, source, listeners, range)) {
+async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<Happened[]> {
+	const source = sourceOf('match_attempts', attemptColumns, listeners);
+	for await (const rows of newRows<MatchAttemptRow>(db, source, range)) {
 		const links = await readLabels(
 			db,
 			listeners,
@@ -102,10 +79,10 @@ async function* matches(db: Db, listeners: Listeners, range: Range): AsyncGenera
 	}
 }
 
-async function* events(db: Db, listeners: Listeners, range: Range): AsyncGenerator<Happened[]> {
-	const source = {table: 'events', columns: `${eventColumns.sql('events')}, organization_id AS "organizationId"`};
-	type Row = EventJson & {organizationId: string; writer: string};
-	for await (const rows of readRows<Row>(db, source, listeners, range)) {
+async function* events(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<Happened[]> {
+	const columns = sql`${eventColumns.of('events')}, organization_id AS "organizationId"`;
+	const source = sourceOf('events', columns, listeners);
+	for await (const rows of newRows<EventJson & {organizationId: string}>(db, source, range)) {
 		const links = await readLabels(
 			db,
 			listeners,
@@ -121,7 +98,7 @@ async function* events(db: Db, listeners: Listeners, range: Range): AsyncGenerat
 	}
 }
 
-async function* deliveriesBetween(services: Deps, trx: Db, source: Source, listeners: Listeners, range: Range) {
+async function* deliveriesBetween(services: Deps, trx: Db, source: Source, listeners: Listeners, range: SnapshotRange) {
 	if (source === 'clicks') {
 		yield* clickDeliveries(services, trx, listeners, range);
 		return;

@@ -1,5 +1,6 @@
 import test from 'ava';
 import {linkColumns} from '../../../src/links/links/link-fields.ts';
+import {run, sql} from '../../../src/platform/db/sql.ts';
 import {readLink} from '../../../src/visits/resolution/visit/link-rows.ts';
 import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/resolution/visit/resolved-row.ts';
 import {filesNaming} from '../../_house.ts';
@@ -101,13 +102,13 @@ test('the resolved row has the columns that visits need, and no other field of a
 
 test('PostgreSQL and the process agree on which links are live', async (t) => {
 	const now = new Date('2026-03-10T12:00:00.000Z');
-	const {rows} = await service.services.db.raw<{rows: Array<ResolvedRow & {live: boolean}>}>(
-		`SELECT organizations.status AS organization_status, links.*, ${isLiveSql(':now::timestamptz')} AS live
+	const rows = await run<ResolvedRow & {live: boolean}>(
+		service.services.db,
+		sql`SELECT organizations.status AS organization_status, links.*, ${isLiveSql(now)} AS live
 		FROM unnest(ARRAY['ACTIVE', 'SUSPENDED']) AS organizations(status), (
-			SELECT is_active, :now::timestamptz + ms * interval '1 ms' AS expiry
+			SELECT is_active, ${now}::timestamptz + ms * interval '1 ms' AS expiry
 			FROM unnest(ARRAY[true, false]) AS is_active, unnest(ARRAY[NULL, -1, 0, 1]) AS ms
 		) AS links`,
-		{now},
 	);
 	t.is(rows.length, 16);
 	for (const {live, ...row} of rows) {

@@ -37,24 +37,41 @@ test.serial.before(async () => {
 	await db.raw('ANALYZE clicks');
 });
 
+type Statement = {text?: string | undefined; values?: unknown[] | undefined};
+type Connection = {query(statement: Statement, ...more: unknown[]): Promise<never>};
 type Plan = {'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: Plan[]};
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** How the clicks of March are read by the statements that `run` makes. */
 const scansOf = async (run: (db: Knex) => Promise<unknown>): Promise<Plan[]> => {
 	const {db} = service.services;
-	const statements: Array<{sql: string; bindings: Knex.RawBinding[]}> = [];
-	const note = (query: {sql: string; bindings: Knex.RawBinding[]}) => statements.push(query);
-	db.on('query', note);
-	await run(db);
-	db.off('query', note);
-	const plans = await Promise.all(
-		statements
-			.filter(({sql}) => sql.includes('clicks') && !sql.startsWith('LOCK'))
-			.map(({sql, bindings}) => db.raw(`EXPLAIN (FORMAT JSON) ${sql.replace(/\$\d+/g, '?')}`, bindings)),
-	);
+	const statements: Statement[] = [];
+	const connection: Connection = await db.client.acquireConnection();
+	const query = connection.query.bind(connection);
+	const {acquireConnection, releaseConnection} = db.client;
+	connection.query = (statement, ...more) => {
+		statements.push(statement);
+		return query(statement, ...more);
+	};
+	// The statements of `run` use this connection, and so does its transaction.
+	Object.assign(db.client, {acquireConnection: async () => connection, releaseConnection: async () => {}});
+	try {
+		await run(db);
+	} finally {
+		Object.assign(db.client, {acquireConnection, releaseConnection});
+	}
+
+	const plans: Array<{rows: Array<{'QUERY PLAN': [{Plan: Plan}]}>}> = [];
+	for (const {text, values} of statements) {
+		if (text?.includes('clicks') && !text.startsWith('LOCK')) {
+			plans.push(await query({text: `EXPLAIN (FORMAT JSON) ${text}`, values}));
+		}
+	}
+
+	connection.query = query;
+	await db.client.releaseConnection(connection);
 	return plans
-		.flatMap(({rows}) => nodesOf(rows[0]['QUERY PLAN'][0].Plan))
+		.flatMap(({rows}) => rows.flatMap((row) => nodesOf(row['QUERY PLAN'][0].Plan)))
 		.filter((node) => node['Relation Name'] === 'clicks_2026_03' || node['Index Name']?.startsWith('clicks_2026_03'));
 };
 

@@ -1,9 +1,10 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
-import type {Prepared} from '../../../src/platform/db/prepared.ts';
-import {claimStatements} from '../../../src/visits/matches/claim-click.ts';
-import {clickStatements, clicksAtAddress, clicksInNetwork} from '../../../src/visits/matches/find-clicks.ts';
+import {compile, type Sql, sql} from '../../../src/platform/db/sql.ts';
+import {claimStatement} from '../../../src/visits/matches/claim-click.ts';
+import {around, clicksAtAddress, clicksInNetwork, further} from '../../../src/visits/matches/find-clicks.ts';
 import type {FirstOpen} from '../../../src/visits/matches/first-open.ts';
+import type {RecordedAttempt} from '../../../src/visits/matches/match-attempt-store.ts';
 import {clicksOfVisitor} from '../../../src/visits/matches/match-clicks.ts';
 import {normalize} from '../../../src/visits/matches/match-signals.ts';
 import {organization} from '../../helpers/builders.ts';
@@ -44,24 +45,60 @@ type Plan = {'Node Type': string; 'Relation Name'?: string; 'Index Name'?: strin
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** How the plan that a connection keeps for a prepared statement touches `match_clicks`. */
-const scansOf = async ({text}: Prepared): Promise<Plan[]> => {
+const scansOf = async (statement: Sql): Promise<Plan[]> => {
+	const {text} = compile(statement);
 	const {rows} = await service.services.db.raw(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
 	return nodesOf(rows[0]['QUERY PLAN'][0].Plan).filter(
 		(node) => node['Relation Name'] === 'match_clicks' || /Bitmap Index/.test(node['Node Type']),
 	);
 };
 
-const ofVisitor = {of: {name: 'clicks of a visitor', text: clicksOfVisitor('$1::bytea', '*')}};
+const open = firstOpen(new Date());
+const ofOne = {...open, organizationId: randomUUID()};
+const answer = {
+	method: 'CLIPBOARD',
+	confidence: 'high',
+	score: null,
+	device: randomBytes(32),
+	now: open.now,
+} as const;
+const attempt: RecordedAttempt = {
+	id: randomUUID(),
+	at: open.now,
+	organizationId: null,
+	deviceId: null,
+	matched: true,
+	...answer,
+	linkId: null,
+	clickId: null,
+	reason: null,
+	signals: {
+		...{platform: null, osVersion: null, deviceModel: null, language: null, timezone: null, network: 'IPv4'},
+		...{clipboardToken: 'known', installReferrer: 'absent', apiKey: false},
+	},
+	candidates: [],
+	nobody: null,
+	silentGuess: null,
+};
+const claims = [null, {attempt, device: null}].map((notes) => claimStatement(randomUUID(), answer, notes));
 
 for (const [name, statements, indexes] of [
-	['clicks around an app', clickStatements.around, ['consumer', 'ip_consumed', 'pkey', 'place_open', 'visitor']],
-	['clicks of a network and matched ones of an address', clickStatements.further, ['ip_consumed', 'place_open']],
+	[
+		'clicks around an app',
+		[around(open, []), around(ofOne, [])],
+		['consumer', 'ip_consumed', 'pkey', 'place_open', 'visitor'],
+	],
+	[
+		'clicks of a network and matched ones of an address',
+		[further(open), further(ofOne)],
+		['ip_consumed', 'place_open'],
+	],
 	// By the second one, what else the same visitor left open.
-	['a click that is claimed', claimStatements, ['pkey', 'visitor']],
-	["a visitor's clicks", ofVisitor, ['pkey', 'visitor']],
+	['a click that is claimed', claims, ['pkey', 'visitor']],
+	["a visitor's clicks", [clicksOfVisitor(sql`${null}::bytea`, sql`*`)], ['pkey', 'visitor']],
 ] as const) {
 	test.serial(`among 10,000 clicks, ${name} are found by indexes alone`, async (t) => {
-		for (const statement of Object.values(statements)) {
+		for (const statement of statements) {
 			const scans = await scansOf(statement);
 			const used = scans.flatMap((scan) => scan['Index Name']?.replace(/^match_clicks_|_idx$/g, '') ?? []);
 			t.deepEqual([...new Set(used)].toSorted(), indexes);
@@ -82,7 +119,7 @@ test.serial('a connection keeps one plan of the look-up, and plans no more after
 
 		const {rows} = await trx.raw(
 			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY(?)',
-			[Object.values(clickStatements.around).map(({name}) => name)],
+			[[around(open, []), around(ofOne, [])].flatMap(({name}) => name ?? [])],
 		);
 		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
 	});
@@ -141,27 +178,31 @@ test.serial('a place with 10,000 open clicks costs no more than its newest 200',
 		[place.ipKey, place.netKey, clock.now(), visitor, row.id],
 	);
 	await db.raw('ANALYZE match_clicks');
-	const keys = ['ipKey', 'netKey'].map((key) => `'\\x${place[key as keyof typeof place].toString('hex')}', NULL`);
-	for (const [statement, organizationId] of [
-		[clickStatements.around.any, null],
-		[clickStatements.around.one, row.organization_id],
-		[clickStatements.around.one, randomUUID()],
-		[clickStatements.further.any, null],
-		[clickStatements.further.one, row.organization_id],
-		[clickStatements.further.one, randomUUID()],
-	] as const) {
+	const literalOf = (value: unknown): string =>
+		value === null
+			? 'NULL'
+			: `'${Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value instanceof Date ? value.toISOString() : value}'`;
+	const of = (organizationId: string | null) =>
+		({...firstOpen(clock.now()), places: [place], organizationId}) as FirstOpen;
+	for (const [statement, organizationId] of [null, row.organization_id, randomUUID()].flatMap(
+		(id) =>
+			[
+				[around(of(id), []), id],
+				[further(of(id)), id],
+			] as const,
+	)) {
 		const isOwn = organizationId === null || organizationId === row.organization_id;
-		const name = `${statement.name.replaceAll(' ', '_')}_${isOwn ? 'own' : 'others'}`;
-		const owner = organizationId === null ? 'NULL' : `'${organizationId}'`;
-		const given = [`'${clock.now().toISOString()}'`, ...keys, 'NULL, NULL', 'NULL, NULL', owner];
+		const name = `${statement.name?.replaceAll(' ', '_')}_${isOwn ? 'own' : 'others'}`;
+		const {text, values} = compile(statement);
+		const given = values.map(literalOf);
 		const plan = await db.transaction(async (trx): Promise<Plan> => {
-			await trx.raw(`PREPARE ${name} AS ${statement.text}`);
+			await trx.raw(`PREPARE ${name} AS ${text}`);
 			const {rows} = await trx.raw(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${name} (${given.join(', ')})`);
 			return rows[0]['QUERY PLAN'][0].Plan;
 		});
 		const runs = nodesOf(plan).filter((node) => node['Relation Name'] === 'match_clicks') as Run[];
 		const read = runs.map((run) => (run['Actual Rows'] + (run['Rows Removed by Filter'] ?? 0)) * run['Actual Loops']);
-		const least = statement.name.includes('further') ? 50 : 200;
+		const least = statement.name?.includes('further') ? 50 : 200;
 		t.true(Math.max(...read) >= (isOwn ? least : 0) && Math.max(...read) <= 400, JSON.stringify(read));
 		// Of other tenants' clicks index entries are passed, about a hundred on a page, and no row is read.
 		const pages = Math.max(...runs.map((run) => run['Shared Hit Blocks'] + run['Shared Read Blocks']));

@@ -1,4 +1,5 @@
 import type {Db} from '../../../platform/db/db.ts';
+import {execute, sql} from '../../../platform/db/sql.ts';
 import {countedClicks} from '../counted-clicks.ts';
 import {clickDimensions, columnOf, countedColumns, type DimensionName} from '../dimensions.ts';
 import type {Section} from '../journal/section.ts';
@@ -100,7 +101,7 @@ export const createClickHouseRows = (clickHouse: ClickHouse): ClickHouseRows => 
 				table = null;
 				throw error;
 			});
-			await trx.raw('SELECT pg_advisory_xact_lock_shared(?)', [BATCH_LOCK]);
+			await execute(trx, sql`SELECT pg_advisory_xact_lock_shared(${BATCH_LOCK})`);
 			const {rows, oldest} = clickRows(sections, batch);
 			await clickHouse.insert(intoClicks, rows);
 			await trx('click_batches').insert({id: batch, oldest});

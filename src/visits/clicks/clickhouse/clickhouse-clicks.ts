@@ -1,12 +1,9 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
-import {sql} from '../../../platform/db/sql.ts';
+import {type Sql, sql} from '../../../platform/db/sql.ts';
 import {createTurns, type Turns} from '../../../platform/semaphore.ts';
-import {addSignalsSql} from '../../matches/match-clicks.ts';
 import {countDimensions} from '../../reports/rollups/count-dimensions.ts';
-import type {CoverName} from '../../reports/rollups/rows-beside-rollups.ts';
 import type {Range, Scope} from '../../reports/stats/stats-bounds.ts';
-import type {Rows} from '../click-context.ts';
 import type {ClickReader, ClickStore} from '../click-store.ts';
 import {clickDimensions} from '../dimensions.ts';
 import {applyChanges} from './changes.ts';
@@ -46,63 +43,48 @@ const condition = ({organizationId, linkIds}: Scope, parts: Range[]): string => 
 	return `${owner} AND (${times.join(' OR ')})`;
 };
 
-/** SELECTs of ClickHouse's counts, which PostgreSQL adds to its own. */
+/** ClickHouse's counts as SELECTs, which PostgreSQL adds to its own. */
 export const createReader = (
 	clickHouse: ClickHouse,
-	/** Throws if clicks of this machine could not be brought to ClickHouse: then what it has must not be reported. */
+	/** Throws if clicks of this machine could not be stored in ClickHouse: a report would lack them. */
 	requireCurrent: () => void,
 	inTurn: Turns,
 ): ClickReader => {
-	const select = async (parts: Range[], sql: string): Promise<unknown[]> => {
+	const select = async (parts: Range[], statement: string): Promise<Sql> => {
 		if (parts.length === 0) {
-			return [];
+			return sql`'[]'::json`;
 		}
 
 		requireCurrent();
-		return clickHouse.select(sql);
+		return sql`${JSON.stringify(await clickHouse.select(statement))}::json`;
 	};
-	const merged = (cover: CoverName, rows: unknown[], columns: string, stored: string, tallied: string): Rows => ({
-		sql: `SELECT ${stored} FROM json_to_recordset(CAST(:${cover}Stored AS json)) AS stored (${columns})
-			UNION ALL ${tallied}`,
-		bindings: {[`${cover}Stored`]: JSON.stringify(rows)},
-	});
-	const tallies = (cover: CoverName, scope: Scope, condition: string): string =>
-		`click_tallies WHERE organization_id = :organizationId AND ${condition}
-			AND start >= :${cover}From AND start < :${cover}To${scope.linkIds === null ? '' : ' AND link_id = ANY(CAST(:linkIds AS uuid[]))'}`;
+	const tallies = ({organizationId, linkIds}: Scope, {from, to}: Range, condition: Sql): Sql =>
+		sql`click_tallies WHERE organization_id = ${organizationId} AND ${condition} AND start >= ${from} AND start < ${to}
+			${linkIds === null ? sql`` : sql`AND link_id = ANY(${linkIds}::uuid[])`}`;
 
 	return {
 		inTurn,
 		shared: () => null,
 		counts: async (_, {scope, range, cover}) => {
 			const parts = partsOf(range, cover);
-			const rows = await select(
+			const stored = await select(
 				parts,
 				`SELECT intDiv(occurred_at, ${QUARTER}) AS quarter, sum(is_person) AS people, count() AS visits
 					FROM clicks FINAL WHERE ${condition(scope, parts)} GROUP BY quarter`,
 			);
-			return merged(
-				'quarters',
-				rows,
-				'quarter bigint, people bigint, visits bigint',
-				'to_timestamp(quarter * 900) AS at, people AS clicks, visits - people AS crawler_views',
-				`SELECT start, CASE WHEN is_person THEN clicks ELSE 0 END, CASE WHEN is_person THEN 0 ELSE clicks END
-					FROM ${tallies('quarters', scope, 'true')}`,
-			);
+			return sql`SELECT to_timestamp(quarter * 900) AS at, people AS clicks, visits - people AS crawler_views
+				FROM json_to_recordset(${stored}) AS stored (quarter bigint, people bigint, visits bigint)
+				UNION ALL SELECT start, CASE WHEN is_person THEN clicks ELSE 0 END, CASE WHEN is_person THEN 0 ELSE clicks END
+				FROM ${tallies(scope, cover, sql`true`)}`;
 		},
 		dimensions: async (_, {scope, range, cover, by}) => {
 			const names = clickDimensions.filter((name) => by.includes(name));
 			const parts = names.length === 0 ? [] : partsOf(range, cover);
-			const rows = await select(parts, selectDimensions(condition(scope, parts), names));
-			return merged(
-				'spans',
-				rows,
-				'dimension text, key text, count bigint',
-				'dimension, key, count',
-				countDimensions(`(SELECT * FROM ${tallies('spans', scope, 'is_person')}) AS people`, {
-					dimensions: names,
-					weight: 'clicks',
-				}),
-			);
+			const stored = await select(parts, selectDimensions(condition(scope, parts), names));
+			const people = sql`(SELECT * FROM ${tallies(scope, cover, sql`is_person`)}) AS people`;
+			return sql`SELECT dimension, key, count
+				FROM json_to_recordset(${stored}) AS stored (dimension text, key text, count bigint)
+				UNION ALL ${countDimensions(people, {dimensions: names, weight: sql`clicks`})}`;
 		},
 	};
 };
@@ -110,16 +92,16 @@ export const createReader = (
 /** Changes of clicks are noted in the transaction of the caller, and reach ClickHouse before the next reader does. */
 const statements: ClickStore['statements'] = {
 	// The tallies move the click from the platform that it was counted with, which is none, to the one it has now.
-	addSignals: addSignalsSql(`, noted AS (
+	addSignals: (timezone) => sql`, noted AS (
 			INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at, timezone, platform)
-			SELECT 'signals', organization_id, link_id, click_id, created_at, :timezone, platform FROM updated
-			WHERE CAST(:timezone AS text) IS NOT NULL OR NOT had_platform AND platform IS NOT NULL
+			SELECT 'signals', organization_id, link_id, click_id, created_at, ${timezone}, platform FROM updated
+			WHERE ${timezone}::text IS NOT NULL OR NOT had_platform AND platform IS NOT NULL
 		)
 		INSERT INTO click_tallies (organization_id, link_id, start, is_person, platform, clicks)
 		SELECT organization_id, link_id, date_bin('15 minutes', created_at, '2000-01-01Z'), true, counted.platform, counted.clicks
 		FROM updated, LATERAL (VALUES (NULL, -1), (platform, 1)) AS counted (platform, clicks)
-		WHERE NOT had_platform AND updated.platform IS NOT NULL`),
-	forget: `INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at)
+		WHERE NOT had_platform AND updated.platform IS NOT NULL`,
+	forget: sql`INSERT INTO click_changes (kind, organization_id, link_id, click_id, clicked_at)
 		SELECT 'forget', organization_id, link_id, click_id, created_at FROM own`,
 	removeOrganization: (id) => sql`INSERT INTO click_changes (kind, organization_id) VALUES ('organization', ${id})`,
 };

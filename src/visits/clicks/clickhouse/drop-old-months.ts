@@ -1,7 +1,7 @@
 import {DAY_MS} from '../../../platform/clock.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
+import {execute, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {keepLinkVisits} from '../../reports/rollups/keep-link-visits.ts';
-import type {Rows} from '../click-context.ts';
 import {EXPORT_CURSOR_DAYS} from '../click-store.ts';
 import {clickDimensions} from '../dimensions.ts';
 import {dropMonths, keepCounts, type Month, monthsOf, noteDropped} from '../drop-old-clicks.ts';
@@ -20,25 +20,22 @@ export const listMonths = async (clickHouse: ClickHouse): Promise<Month[]> =>
 const hoursOf = async (
 	clickHouse: ClickHouse,
 	{organizationId, day}: {organizationId: string; day: Date},
-): Promise<Rows> => {
+): Promise<Sql> => {
 	const condition = `organization_id = ${literal(organizationId)} AND ${occurredWithin(day, new Date(day.getTime() + DAY_MS))}`;
 	const rows = await clickHouse.select(selectDimensions(condition, clickDimensions, true));
-	return {
-		sql: `SELECT to_timestamp(hour * 3600) AS hour, dimension, key, count
-			FROM json_to_recordset(CAST(:stored AS json)) AS stored (hour bigint, dimension text, key text, count bigint)`,
-		bindings: {stored: JSON.stringify(rows)},
-	};
+	return sql`SELECT to_timestamp(hour * 3600) AS hour, dimension, key, count
+		FROM json_to_recordset(${JSON.stringify(rows)}::json) AS stored (hour bigint, dimension text, key text, count bigint)`;
 };
 
 /** Clicks that one answer of ClickHouse may be about. */
 const PART = 200_000;
 
 /** The visits of links in a month, by the quarter of an hour. */
-async function* visitsOf(trx: Db, clickHouse: ClickHouse, {start, end}: Month): AsyncGenerator<Rows> {
-	const {rows} = await trx.raw<{rows: Array<{organizationId: string; visits: number}>}>(
-		`SELECT organization_id AS "organizationId", CAST(sum(clicks + crawler_views) AS float8) AS visits FROM rollup_quarters
-		WHERE start >= ? AND start < ? GROUP BY 1`,
-		[start, end],
+async function* visitsOf(trx: Db, clickHouse: ClickHouse, {start, end}: Month): AsyncGenerator<Sql> {
+	const rows = await run<{organizationId: string; visits: number}>(
+		trx,
+		sql`SELECT organization_id AS "organizationId", CAST(sum(clicks + crawler_views) AS float8) AS visits FROM rollup_quarters
+		WHERE start >= ${start} AND start < ${end} GROUP BY 1`,
 	);
 	for (const {organizationId, visits} of rows) {
 		const parts = Math.ceil(visits / PART);
@@ -49,18 +46,16 @@ async function* visitsOf(trx: Db, clickHouse: ClickHouse, {start, end}: Month): 
 				FROM clicks FINAL WHERE organization_id = ${literal(organizationId)} AND ${occurredWithin(start, end)}
 					AND cityHash64(toString(link_id)) % ${literal(parts)} = ${literal(part)} GROUP BY link_id, quarter`,
 			);
-			yield {
-				sql: `SELECT CAST(:organizationId AS uuid) AS organization_id, stored.* FROM json_to_recordset(CAST(:stored AS json))
-					AS stored (link_id uuid, quarter smallint, clicks integer, crawler_views integer)`,
-				bindings: {organizationId, stored: JSON.stringify(stored)},
-			};
+			yield sql`SELECT ${organizationId}::uuid AS organization_id, stored.*
+				FROM json_to_recordset(${JSON.stringify(stored)}::json)
+					AS stored (link_id uuid, quarter smallint, clicks integer, crawler_views integer)`;
 		}
 	}
 }
 
 /**
- * Keeps what reports need of a month that is about to be dropped. An answer of ClickHouse may be lost: a month that is still
- * there, and being dropped, is kept already.
+ * Keeps the counts of a month that is about to be dropped, for reports. An answer of ClickHouse may be lost: a month that is
+ * still there, and being dropped, is kept already.
  */
 const keepMonth = async (trx: Db, clickHouse: ClickHouse, month: Month): Promise<boolean> => {
 	if ((await keepCounts(trx, month, (day) => hoursOf(clickHouse, day))) === null) {
@@ -77,12 +72,12 @@ const keepMonth = async (trx: Db, clickHouse: ClickHouse, month: Month): Promise
 	return true;
 };
 
-/** Batches are known for as long as a cursor of an export is good, and for a day more (contract/reports 8). */
+/** Batches are known as long as a cursor of an export is valid, and a day more (contract/reports 8). */
 const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
 
-/** Drops the clicks of old months, and forgets batches that no cursor asks for. */
+/** Drops the clicks of old months, and forgets batches that no cursor may refer to. */
 export const dropOldMonths = async (db: Db, clickHouse: ClickHouse, age: {now: Date; days: number}) => {
-	await db('click_batches').whereRaw("stored_at < now() - interval '1 day' * ?", [BATCH_DAYS]).delete();
+	await execute(db, sql`DELETE FROM click_batches WHERE stored_at < now() - interval '1 day' * ${BATCH_DAYS}`);
 	const months = await listMonths(clickHouse);
 	// Dropped although the answer was lost: clicks that still come for that month are new.
 	await db('rollups')

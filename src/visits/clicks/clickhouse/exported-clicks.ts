@@ -1,6 +1,6 @@
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
-import type {Snapshot} from '../../reports/stream/click-stream-store.ts';
-import type {Rows} from '../click-context.ts';
+import type {Snapshot} from '../../../platform/db/new-rows.ts';
+import {execute, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import type {ExportedRange} from '../click-store.ts';
 import {BATCH_LOCK, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
@@ -11,22 +11,22 @@ const BATCHES_AT_ONCE = 50;
 const PAGE = 2000;
 
 /**
- * The batches of a list that `upTo` does not see. One of which PostgreSQL knows nothing is old, or its transaction is
- * under way: whoever holds the lock alone waits for that, and looks again.
+ * The batches of a list that `upTo` does not see. One that PostgreSQL does not know is old, or its transaction is in
+ * flight: the exclusive lock waits for that transaction, and the batches are read again.
  */
 const laterBatches = async (db: Db, ids: readonly string[], upTo: Snapshot): Promise<Set<string>> => {
 	const read = async (on: Db): Promise<Map<string, boolean>> => {
-		const {rows} = await on.raw<{rows: Array<{id: string; isLater: boolean}>}>(
-			`SELECT id, NOT pg_visible_in_snapshot(writer, CAST(:upTo AS pg_snapshot)) AS "isLater"
-			FROM click_batches WHERE id = ANY (CAST(:ids AS uuid[]))`,
-			{ids, upTo},
+		const rows = await run<{id: string; isLater: boolean}>(
+			on,
+			sql`SELECT id, NOT pg_visible_in_snapshot(writer, ${upTo}::pg_snapshot) AS "isLater"
+			FROM click_batches WHERE id = ANY (${ids}::uuid[])`,
 		);
 		return new Map(rows.map(({id, isLater}) => [id, isLater]));
 	};
 	let known = await read(db);
 	if (ids.some((id) => id !== NO_BATCH && !known.has(id))) {
 		known = await inTransaction(db, async (lock) => {
-			await lock.raw('SELECT pg_advisory_xact_lock(?)', [BATCH_LOCK]);
+			await execute(lock, sql`SELECT pg_advisory_xact_lock(${BATCH_LOCK})`);
 			return read(lock);
 		});
 	}
@@ -37,7 +37,7 @@ const laterBatches = async (db: Db, ids: readonly string[], upTo: Snapshot): Pro
 /** All clicks of an organization, day by day and in the order of time. */
 async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string, upTo: Snapshot) {
 	const own = `organization_id = ${literal(organizationId)}`;
-	const judged = new Map<string, boolean>();
+	const isLater = new Map<string, boolean>();
 	const days = await clickHouse.select<{day: number}>(`SELECT DISTINCT day FROM clicks WHERE ${own} ORDER BY day`);
 	for (const {day} of days) {
 		let after = '';
@@ -46,13 +46,13 @@ async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string
 				`SELECT ${storedColumns} FROM clicks FINAL WHERE ${own} AND day = ${literal(day)} ${after}
 				ORDER BY occurred_at, id LIMIT ${literal(PAGE)}`,
 			);
-			const unjudged = [...new Set(page.map(({batch}) => batch))].filter((batch) => !judged.has(batch));
-			const later = unjudged.length === 0 ? new Set<string>() : await laterBatches(db, unjudged, upTo);
-			for (const batch of unjudged) {
-				judged.set(batch, later.has(batch));
+			const unknown = [...new Set(page.map(({batch}) => batch))].filter((batch) => !isLater.has(batch));
+			const later = unknown.length === 0 ? new Set<string>() : await laterBatches(db, unknown, upTo);
+			for (const batch of unknown) {
+				isLater.set(batch, later.has(batch));
 			}
 
-			yield page.filter(({batch}) => judged.get(batch) === false);
+			yield page.filter(({batch}) => isLater.get(batch) === false);
 			const last = page.at(-1);
 			if (last === undefined || page.length < PAGE) {
 				break;
@@ -67,10 +67,10 @@ async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string
 export const createExportedClicks = (
 	db: Db,
 	clickHouse: ClickHouse,
-	/** Waits until ClickHouse has everything that this machine has answered. */
+	/** Waits until ClickHouse has the clicks of this machine's answers. */
 	current: (mentioned: string[]) => Promise<void>,
 ) =>
-	async function* (trx: Db, {organizationId, from, upTo}: ExportedRange): AsyncGenerator<Rows> {
+	async function* (trx: Db, {organizationId, from, upTo}: ExportedRange): AsyncGenerator<Sql> {
 		await current([organizationId]);
 		if (from === null) {
 			for await (const page of allClicks(db, clickHouse, organizationId, upTo)) {
@@ -80,7 +80,7 @@ export const createExportedClicks = (
 			return;
 		}
 
-		const batches = await readBatches(trx, from, upTo);
+		const batches = await readBatches(trx, {from, upTo});
 		for (let first = 0; first < batches.length; first += BATCHES_AT_ONCE) {
 			const ids = batches.slice(first, first + BATCHES_AT_ONCE).map(({id}) => literal(id));
 			yield fullRows(

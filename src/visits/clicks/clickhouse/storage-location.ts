@@ -33,8 +33,8 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
 };
 
 /**
- * Refuses a start that would write clicks to another place than where they are. An installation without clicks begins
- * where CLICKS_URL says.
+ * Refuses a start that would write clicks to another store than the one with the existing clicks. An installation without
+ * clicks begins in the store of CLICKS_URL.
  * @throws ConfigError.
  */
 export const requirePlace = async (db: Db, clicksUrl: string | null): Promise<void> => {

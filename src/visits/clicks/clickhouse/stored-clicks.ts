@@ -1,9 +1,10 @@
 import type {Db} from '../../../platform/db/db.ts';
-import {joinWords, type Rows, wordColumns} from '../click-context.ts';
+import {run, type Sql, sql} from '../../../platform/db/sql.ts';
+import {joinWords, wordColumns} from '../click-sql.ts';
 import {dayOf} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 
-/** A row as ClickHouse has it, without what can be counted by itself. Numbers that do not fit into doubles are texts. */
+/** A row of ClickHouse without the counted values. Numbers that do not fit into doubles are texts. */
 export type StoredClick = {
 	organization_id: string;
 	link_id: string;
@@ -25,15 +26,13 @@ export const storedColumns =
 type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
 
 /** Keys of clicks in PostgreSQL. @param rows a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`. */
-export const readKeys = async (db: Db, {sql, bindings}: Rows): Promise<StoredKey[]> => {
-	const {rows} = await db.raw<{rows: StoredKey[]}>(
-		`SELECT organization_id AS "organizationId", link_id AS "linkId", click_id AS id,
+export const readKeys = (db: Db, rows: Sql): Promise<StoredKey[]> =>
+	run(
+		db,
+		sql`SELECT organization_id AS "organizationId", link_id AS "linkId", click_id AS id,
 			CAST(CAST(extract(epoch FROM created_at) * 1000000 AS bigint) AS text) AS at
-		FROM (${sql}) AS keys`,
-		bindings,
+		FROM (${rows}) AS keys`,
 	);
-	return rows;
-};
 
 /** A condition for clicks of keys: the key of the table, so that few rows are read. */
 const hasKey = (keys: readonly StoredKey[]): string =>
@@ -59,10 +58,10 @@ export const readByKeys = async (clickHouse: ClickHouse, keys: readonly StoredKe
 };
 
 /** An item of a FROM: stored clicks as `clicksInFull`; contexts and campaigns are in PostgreSQL. */
-export const fullRows = (clicks: readonly StoredClick[]): Rows => ({
-	sql: `(SELECT stored.id, to_timestamp(stored.at / 1000000.0) AS occurred_at, stored.organization_id, stored.link_id,
+export const fullRows = (clicks: readonly StoredClick[]): Sql => {
+	const stored = JSON.stringify(clicks.map(({occurred_at: at, ...click}) => ({...click, at})));
+	return sql`(SELECT stored.id, to_timestamp(stored.at / 1000000.0) AS occurred_at, stored.organization_id, stored.link_id,
 			stored.context_id, stored.campaign_id, stored.referrer_host, ${wordColumns}
-		FROM json_to_recordset(CAST(:storedClicks AS json)) AS stored (id uuid, at bigint, organization_id uuid, link_id uuid,
-			context_id bigint, campaign_id bigint, referrer_host text) ${joinWords('stored')})`,
-	bindings: {storedClicks: JSON.stringify(clicks.map(({occurred_at: at, ...click}) => ({...click, at})))},
-});
+		FROM json_to_recordset(${stored}::json) AS stored (id uuid, at bigint, organization_id uuid, link_id uuid,
+			context_id bigint, campaign_id bigint, referrer_host text) ${joinWords(sql`stored`)})`;
+};

@@ -1,39 +1,41 @@
+import {identifier, joined, literal, type Sql, sql} from '../../../platform/db/sql.ts';
 import {clickDimensions, columnOf, type DimensionName} from '../../clicks/dimensions.ts';
 
 type Options = {
-	/** Of clicks; the others are left out. */
+	/** Of clicks; the others are omitted. */
 	dimensions?: readonly DimensionName[];
 	/** Further columns to group by. */
 	by?: readonly string[];
-	/** SQL: how many clicks a row stands for. */
-	weight?: string | null;
+	/** The number of clicks of a row (default: one). */
+	weight?: Sql | null;
 };
 
-/** Without a dimension of clicks there is nothing to count. */
-const NOTHING = 'CAST(NULL AS text) AS dimension, CAST(NULL AS text) AS key, CAST(0 AS bigint) AS count';
-
 /**
- * SQL that counts people's clicks once per dimension, in one scan.
+ * Counts people's clicks once per dimension, in one scan.
  * @param from the rows, with the columns of the dimensions and `by`. @returns a SELECT of `by`, dimension, key and count.
  */
 export const countDimensions = (
-	from: string,
+	from: Sql,
 	{dimensions = clickDimensions, by = [], weight = null}: Options = {},
-): string => {
+): Sql => {
 	const counted = dimensions.filter((name) => clickDimensions.includes(name));
-	const own = by.map((column) => `${column}, `).join('');
+	const own = joined(
+		by.map((column) => sql`${identifier(column)},`),
+		' ',
+	);
 	if (counted.length === 0) {
-		return `SELECT ${own}${NOTHING} FROM ${from} WHERE false`;
+		return sql`SELECT ${own} CAST(NULL AS text) AS dimension, CAST(NULL AS text) AS key, CAST(0 AS bigint) AS count
+			FROM ${from} WHERE false`;
 	}
 
-	const columns = counted.map(columnOf);
+	const columns = counted.map(columnOf).map(identifier);
 	// Bits of GROUPING: bit 0 is the last column; 0 if the group contains the column.
 	const groupingOf = (index: number): number => (1 << columns.length) - 1 - (1 << (columns.length - 1 - index));
-	return `SELECT ${own}
-		CASE grouping(${columns.join(', ')}) ${counted.map((name, index) => `WHEN ${groupingOf(index)} THEN '${name}'`).join(' ')}
-			END AS dimension,
-		coalesce(${columns.map((column) => (column === 'link_id' ? 'CAST(link_id AS text)' : column)).join(', ')}) AS key,
-		${weight === null ? 'count(*)' : `sum(${weight})`} AS count
-	FROM ${from} GROUP BY GROUPING SETS (${columns.map((column) => `(${own}${column})`).join(', ')})
-	${weight === null ? '' : `HAVING sum(${weight}) <> 0`}`;
+	const names = counted.map((name, index) => sql`WHEN ${groupingOf(index)} THEN ${literal(name)}`);
+	const keys = columns.map((column, index) => (counted[index] === 'link' ? sql`CAST(link_id AS text)` : column));
+	return sql`SELECT ${own}
+		CASE grouping(${joined(columns)}) ${joined(names, ' ')} END AS dimension, coalesce(${joined(keys)}) AS key,
+		${weight === null ? sql`count(*)` : sql`sum(${weight})`} AS count
+	FROM ${from} GROUP BY GROUPING SETS (${joined(columns.map((column) => sql`(${own} ${column})`))})
+	${weight === null ? sql`` : sql`HAVING sum(${weight}) <> 0`}`;
 };

@@ -1,8 +1,8 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {readInSnapshot} from '../../../platform/db/read-snapshot.ts';
+import {literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import type {ForCaller} from '../../../platform/fair-turns.ts';
 import type {Services} from '../../../services.ts';
-import type {Rows} from '../../clicks/click-context.ts';
 import {type DimensionName, foldedDimensions} from '../../clicks/dimensions.ts';
 import {OTHER} from '../rollups/cap-values.ts';
 import {lockedBy} from './begin-report.ts';
@@ -19,51 +19,48 @@ type Funnel = Range &
 /** Most values of an answer by name, those with the most clicks. */
 const MAX_ROWS = 500;
 
-const ofLinks = ({linkIds}: Scope, column: string): string =>
-	linkIds === null ? '' : `AND ${column} = ANY (CAST(:linkIds AS uuid[]))`;
+const ofLinks = ({linkIds}: Scope, column: Sql): Sql =>
+	linkIds === null ? sql`` : sql`AND ${column} = ANY (${linkIds}::uuid[])`;
 
-/** SQL: matches with what they can be counted by. */
-const matchesSql = (
-	scope: Scope,
-): string => `SELECT link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
+/** Matches with the values that they can be counted by. */
+const matchesOf = (scope: Scope, {from, to}: Range): Sql =>
+	sql`SELECT link_id, CAST(NULL AS text) AS device_id, CAST(NULL AS numeric) AS value,
 		lower(signals ->> 'platform') AS platform, attribution
 	FROM match_attempts
-	WHERE organization_id = :organizationId AND matched AND at >= :from AND at < :to ${ofLinks(scope, 'link_id')}`;
+	WHERE organization_id = ${scope.organizationId} AND matched AND at >= ${from} AND at < ${to}
+		${ofLinks(scope, sql`link_id`)}`;
 
-/** SQL: the same of events that come from a link. */
-const eventsSql = (
-	scope: Scope,
-	{event, property}: FunnelQuery,
-): string => `SELECT events.attributed_link_id AS link_id,
-		events.device_id, ${
-			property === null
-				? 'CAST(NULL AS numeric)'
-				: `CASE WHEN jsonb_typeof(properties -> :property) = 'number' THEN CAST(properties -> :property AS numeric) END`
-		} AS value, lower(devices.platform) AS platform, attribution
+/** The same of events that come from a link. */
+const eventsOf = (scope: Scope, {from, to}: Range, {event, property}: FunnelQuery): Sql => {
+	const own = sql`properties -> ${property}`;
+	const value = sql`CASE WHEN jsonb_typeof(${own}) = 'number' THEN CAST(${own} AS numeric) END`;
+	return sql`SELECT events.attributed_link_id AS link_id, events.device_id,
+		${property === null ? sql`CAST(NULL AS numeric)` : value} AS value, lower(devices.platform) AS platform, attribution
 	FROM events
 	LEFT JOIN devices ON devices.organization_id = events.organization_id AND devices.device_id = events.device_id
-	WHERE events.organization_id = :organizationId AND events.occurred_at >= :from AND events.occurred_at < :to
-		${event === null ? '' : 'AND events.event_name = :event'}
-		AND events.attributed_link_id IS NOT NULL ${ofLinks(scope, 'events.attributed_link_id')}`;
+	WHERE events.organization_id = ${scope.organizationId} AND events.occurred_at >= ${from} AND events.occurred_at < ${to}
+		${event === null ? sql`` : sql`AND events.event_name = ${event}`}
+		AND events.attributed_link_id IS NOT NULL ${ofLinks(scope, sql`events.attributed_link_id`)}`;
+};
 
-/** SQL of the value that a row is counted by: tags are those of its link, the rest was noted when it came. */
-const keySql = (by: DimensionName): string => {
+/** The value that a row is counted by: tags are those of its link, the rest was noted with the row. */
+const keyOf = (by: DimensionName): Sql => {
 	switch (by) {
 		case 'link':
-			return 'CAST(counted.link_id AS text)';
+			return sql`CAST(counted.link_id AS text)`;
 		case 'platform':
-			return 'counted.platform';
+			return sql`counted.platform`;
 		case 'tag':
-			return 'tag';
+			return sql`tag`;
 		default:
-			return `counted.attribution ->> '${by}'`;
+			return sql`counted.attribution ->> ${literal(by)}`;
 	}
 };
 
-/** `sum`: PostgreSQL's `numeric`, which comes as text: adding doubles fails beyond what one holds. */
+/** `sum` is a text: adding PostgreSQL's `numeric` as doubles fails beyond the largest one. */
 type Counted = {key: string | null; rows: number; devices: number; sum: string | null};
 
-/** JSON has no Infinity: a sum beyond what a number holds is the nearest that it does. */
+/** JSON has no Infinity: a sum beyond the numbers of JSON is the nearest one. */
 const sumOf = (text: string | null | undefined): number =>
 	Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text ?? 0)));
 
@@ -73,26 +70,26 @@ const sumOf = (text: string | null | undefined): number =>
  */
 const countRows = async (
 	db: Db,
-	rows: Rows,
-	{by, names}: {by: DimensionName; names: string[] | null},
+	rows: Sql,
+	{organizationId, by, names}: {organizationId: string; by: DimensionName; names: string[] | null},
 ): Promise<{total: Counted | undefined; counts: Counted[]}> => {
-	const value = keySql(by);
-	const key = names === null ? value : `CASE WHEN NOT ${value} = ANY(:names) THEN '${OTHER}' ELSE ${value} END`;
-	const {rows: counts} = await db.raw<{rows: Array<Counted & {isTotal: boolean}>}>(
-		`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
+	const value = keyOf(by);
+	const key =
+		names === null ? value : sql`CASE WHEN NOT ${value} = ANY(${names}) THEN ${literal(OTHER)} ELSE ${value} END`;
+	const tags =
+		by === 'tag'
+			? sql`LEFT JOIN ${labelledLinks(organizationId)} AS links ON links.id = counted.link_id
+				LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true`
+			: sql``;
+	const counts = await run<Counted & {isTotal: boolean}>(
+		db,
+		sql`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
 			CAST(count(DISTINCT device_id) AS float8) AS devices,
 			CASE WHEN grouping(key) = 1 THEN sum(value) FILTER (WHERE is_first) ELSE sum(value) END AS sum
 		FROM (
-			SELECT ${key} AS key, ${by === 'tag' ? 'place IS NULL OR place = 1' : 'true'} AS is_first, counted.*
-			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows.sql}) AS inner_rows) AS counted
-			${
-				by === 'tag'
-					? `LEFT JOIN ${labelledLinks} AS links ON links.id = counted.link_id
-						LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true`
-					: ''
-			}
+			SELECT ${key} AS key, ${by === 'tag' ? sql`place IS NULL OR place = 1` : sql`true`} AS is_first, counted.*
+			FROM (SELECT row_number() OVER () AS row, inner_rows.* FROM (${rows}) AS inner_rows) AS counted ${tags}
 		) AS keyed GROUP BY GROUPING SETS ((key), ())`,
-		{...rows.bindings, names},
 	);
 	return {total: counts.find(({isTotal}) => isTotal), counts: counts.filter(({isTotal}) => !isTotal)};
 };
@@ -103,7 +100,7 @@ type Counts = {
 	happened: Awaited<ReturnType<typeof countRows>>;
 };
 
-/** Those with the most clicks first. */
+/** Rows in the order of their clicks, the most first. */
 const rowsOf = ({clicked, matched, happened}: Counts, property: string | null): Row[] => {
 	const rows = new Map<string | null, Row>();
 	const rowOf = (key: string | null): Row => {
@@ -129,8 +126,8 @@ const rowsOf = ({clicked, matched, happened}: Counts, property: string | null): 
 };
 
 /**
- * What came of clicks, by one dimension: matches, devices with an event, events and the sum of a property
- * (contract/reports 5). Each step is counted by when it happened.
+ * The outcome of clicks, by one dimension: matches, devices with an event, events and the sum of a property
+ * (contract/reports 5). Each step is counted at its own time.
  * @throws 400.
  */
 export const readFunnel = async (
@@ -146,17 +143,16 @@ export const readFunnel = async (
 	const {range} = await readBounds(services.db, {...query, interval: 'month'}, clock.now());
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId: null}, query);
 	const scope = {organizationId, linkIds};
-	const bindings = {organizationId, ...range, linkIds, event, property};
 	const isFolded = foldedDimensions.includes(by);
 	const read = async (trx: Db): Promise<Counts> => {
 		const clicked = await countByDimension(trx, scope, range, by, reader);
 		const count = async (names: string[] | null) => ({
 			clicked,
-			matched: await countRows(trx, {sql: matchesSql(scope), bindings}, {by, names}),
-			happened: await countRows(trx, {sql: eventsSql(scope, query), bindings}, {by, names}),
+			matched: await countRows(trx, matchesOf(scope, range), {organizationId, by, names}),
+			happened: await countRows(trx, eventsOf(scope, range, query), {organizationId, by, names}),
 		});
 		const counts = await count(null);
-		// Which names the rows have, only all steps together say; values with clicks come first, so theirs are among them.
+		// The names of all steps together; values with clicks come first, so theirs are among them.
 		const names = rowsOf(counts, property).flatMap(({key}) => (key === null || key === OTHER ? [] : [key]));
 		return isFolded && names.length > MAX_ROWS ? count(names.slice(0, MAX_ROWS)) : counts;
 	};

@@ -1,5 +1,5 @@
 import {Readable} from 'node:stream';
-import type {Snapshot} from './click-stream-store.ts';
+import type {Snapshot} from '../../../platform/db/new-rows.ts';
 
 /** The most events queued for a slow reader. Beyond that the oldest are dropped. */
 const MAX_WAITING = 4000;

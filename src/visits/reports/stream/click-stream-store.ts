@@ -1,8 +1,9 @@
-import {type Db, onlyRow} from '../../../platform/db/db.ts';
-import {clicksInFull, type Rows} from '../../clicks/click-context.ts';
-import {stepOf, writtenBetween} from '../../clicks/click-times.ts';
+import type {Db} from '../../../platform/db/db.ts';
+import {newRows, type SnapshotRange} from '../../../platform/db/new-rows.ts';
+import {run, type Sql, sql} from '../../../platform/db/sql.ts';
+import {clicksInFull, stepOf} from '../../clicks/click-sql.ts';
 
-/** The organization and the link of an event; null where it is gone or was never known. */
+/** The organization and the link of an event; null if it is gone or was never known. */
 type Subject = {
 	organization: {id: string; orgKey: string; name: string} | null;
 	link: {id: string; shortCode: string | null; title: string | null} | null;
@@ -18,7 +19,7 @@ type ClickEvent = Subject & {
 	botClass: string | null;
 };
 
-/** A request for a match and how it ended; more of it is at `/admin/organizations/:orgId/matches/:id`. */
+/** A match attempt; more of it is at `/admin/organizations/:orgId/matches/:id`. */
 type MatchEvent = Subject & {
 	id: string;
 	at: Date;
@@ -38,52 +39,30 @@ export type StreamEvent =
 	| {type: 'match'; data: MatchEvent}
 	| {type: 'event'; data: AppEvent};
 
-/**
- * The transactions that were committed at one moment, as PostgreSQL writes them (`pg_snapshot`): `xmin:xmax:xip`. Rows
- * carry the number of the transaction that wrote them, so that each row is between exactly one pair of consecutive
- * snapshots, in any order of commits and with any number of processes.
- */
-export type Snapshot = string;
-
-type Parts = {xmin: bigint; xmax: bigint};
-
-/** The bounds of a snapshot, or null for a text that PostgreSQL would reject. */
-export const parseSnapshot = (text: string): Parts | null => {
-	const [, least, most, list = ''] = /^(\d+):(\d+):((?:\d+,)*\d+)?$/.exec(text) ?? [];
-	if (least === undefined || most === undefined) {
-		return null;
-	}
-
-	const [xmin, xmax] = [BigInt(least), BigInt(most)];
-	const underWay = list === '' ? [] : list.split(',').map(BigInt);
-	const isOrdered = underWay.every((id, index) => id >= xmin && id < xmax && id > (underWay[index - 1] ?? 0n));
-	return xmin > 0n && xmin <= xmax && isOrdered ? {xmin, xmax} : null;
-};
-
-/** Rows of a page: no more are in memory at once. */
-const PAGE = 1000;
-
-/** `at` is when the server saw it, `newest` the order of an organization's rows, which begins with an index's order. */
+/** `at` is when the server received it, `newest` the order of an organization's rows, which begins with an index's order. */
 const sources = {
 	click: {
-		table: `${clicksInFull} AS clicks`,
-		at: 'occurred_at',
-		newest: `${stepOf('organization', 'occurred_at')} DESC, occurred_at DESC`,
-		columns: 'platform, browser, country, bot_class AS "botClass"',
+		table: sql`${clicksInFull} AS clicks`,
+		name: sql`clicks`,
+		at: sql`occurred_at`,
+		newest: sql`${stepOf('organization', sql`occurred_at`)} DESC, occurred_at DESC`,
+		columns: sql`platform, browser, country, bot_class AS "botClass"`,
 	},
 	match: {
-		table: 'match_attempts',
-		at: 'at',
-		newest: 'at DESC',
-		columns: 'matched, method, confidence, score, reason',
+		table: sql`match_attempts`,
+		name: sql`match_attempts`,
+		at: sql`at`,
+		newest: sql`at DESC`,
+		columns: sql`matched, method, confidence, score, reason`,
 	},
 	event: {
-		table: 'events',
-		at: 'received_at',
-		newest: 'occurred_at DESC',
-		columns: 'event_name AS "eventName", device_id AS "deviceId"',
+		table: sql`events`,
+		name: sql`events`,
+		at: sql`received_at`,
+		newest: sql`occurred_at DESC`,
+		columns: sql`event_name AS "eventName", device_id AS "deviceId"`,
 	},
-} as const;
+};
 
 export type EventType = keyof typeof sources;
 const eventTypes = Object.keys(sources) as EventType[];
@@ -91,7 +70,7 @@ const eventTypes = Object.keys(sources) as EventType[];
 type Row = {
 	id: string;
 	at: Date;
-	writer: string;
+	writer?: string;
 	organizationId: string | null;
 	orgKey: string | null;
 	name: string | null;
@@ -108,65 +87,33 @@ const toEvent = (type: EventType, row: Row): StreamEvent => {
 	return {type, data: {id, at, organization, link, ...own}} as StreamEvent;
 };
 
+/** The columns of a type's rows. */
+const columnsOf = ({at, columns}: (typeof sources)[EventType]): Sql =>
+	sql`id, ${at} AS at, organization_id AS "organizationId", link_id AS "linkId", ${columns}`;
+
 /** Rows of a type with the names of their organization and link. */
-const named = (found: string): string =>
-	`SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
+const named = (found: Sql): Sql =>
+	sql`SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
 		FROM (${found}) AS found
 		LEFT JOIN organizations ON organizations.id = found."organizationId"
 		LEFT JOIN links ON links.id = found."linkId" AND links.organization_id = found."organizationId"`;
 
-/** The rows of a type that meet `condition`, with the names of their organization and link. */
-const select = (type: EventType, condition: string, order: string, limit: number): string => {
-	const {table, at, columns} = sources[type];
-	return named(`SELECT id, ${at} AS at, CAST(writer AS text) AS writer, organization_id AS "organizationId",
-			link_id AS "linkId", ${columns} FROM ${table}
-		WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`);
-};
-
-/** Clicks that are stored elsewhere as events; those of a deleted organization are left out. */
-export const clickEventsOf = async (db: Db, {sql, bindings}: Rows): Promise<StreamEvent[]> => {
-	const {rows} = await db.raw<{rows: Row[]}>(
-		named(`SELECT id, occurred_at AS at, '0' AS writer, organization_id AS "organizationId", link_id AS "linkId",
-			${sources.click.columns} FROM ${sql} AS clicks`),
-		bindings,
-	);
+/** Clicks that are stored elsewhere as events; those of a deleted organization are omitted. */
+export const clickEventsOf = async (db: Db, clicks: Sql): Promise<StreamEvent[]> => {
+	const rows = await run<Row>(db, named(sql`SELECT ${columnsOf(sources.click)} FROM ${clicks} AS clicks`));
 	return rows.filter(({orgKey}) => orgKey !== null).map((row) => toEvent('click', row));
 };
 
-/** The snapshot of now. */
-export const readSnapshot = async (db: Db): Promise<Snapshot> => {
-	const {rows} = await db.raw<{rows: Array<{snapshot: Snapshot}>}>(
-		'SELECT CAST(pg_current_snapshot() AS text) AS snapshot',
-	);
-	return onlyRow(rows).snapshot;
-};
-
-/** The events committed after `from` and up to `upTo`, page by page, the oldest of a page first. */
+/** The events of a range, page by page, the oldest of a page first. */
 export async function* readBetween(
 	db: Db,
-	from: Snapshot,
-	upTo: Snapshot,
+	range: SnapshotRange,
 	types: readonly EventType[] = eventTypes,
 ): AsyncGenerator<StreamEvent[]> {
 	for (const type of types) {
-		let last = {writer: '0', id: '00000000-0000-0000-0000-000000000000'};
-		for (;;) {
-			const condition = `${writtenBetween('from', 'upTo')} AND (writer, id) > (CAST(:writer AS xid8), CAST(:id AS uuid))`;
-			const {rows} = await db.raw<{rows: Row[]}>(select(type, condition, 'writer, id', PAGE), {from, upTo, ...last});
-			const events = rows.map((row) => toEvent(type, row));
-			if (events.length > 0) {
-				yield events.sort((a, b) => a.data.at.getTime() - b.data.at.getTime());
-			}
-
-			if (rows.length < PAGE) {
-				break;
-			}
-
-			// The outer joins may have changed the page's order.
-			last = rows.reduce((max, {writer, id}) => {
-				const order = BigInt(writer) - BigInt(max.writer);
-				return order > 0n || (order === 0n && id > max.id) ? {writer, id} : max;
-			}, last);
+		const {table, name} = sources[type];
+		for await (const rows of newRows<Row>(db, {table, name, columns: columnsOf(sources[type]), around: named}, range)) {
+			yield rows.map((row) => toEvent(type, row)).sort((a, b) => a.data.at.getTime() - b.data.at.getTime());
 		}
 	}
 }
@@ -182,12 +129,16 @@ export const readLatest = async (
 ): Promise<StreamEvent[]> => {
 	const found: StreamEvent[] = [];
 	for (const type of types) {
-		// Each is the order of an index, so that only its end is read.
-		const sql =
+		const {table, name, newest} = sources[type];
+		// Each is the order of an index, of which only the end is read.
+		const [condition, order] =
 			organizationId === null
-				? select(type, 'true', 'writer DESC', limit)
-				: select(type, 'organization_id = :organizationId', sources[type].newest, limit);
-		const {rows} = await db.raw<{rows: Row[]}>(sql, organizationId === null ? {} : {organizationId});
+				? [sql`true`, sql`${name}.writer DESC`]
+				: [sql`organization_id = ${organizationId}`, newest];
+		const rows = await run<Row>(
+			db,
+			named(sql`SELECT ${columnsOf(sources[type])} FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`),
+		);
 		found.push(...rows.map((row) => toEvent(type, row)));
 	}
 

@@ -3,12 +3,14 @@ import type {Logger} from 'pino';
 import type {Background} from '../../../platform/background.ts';
 import type {Clock} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
+import {parseSnapshot, readSnapshot, type Snapshot, type SnapshotRange} from '../../../platform/db/new-rows.ts';
 import {stopping} from '../../../platform/errors.ts';
+import {Loop} from '../../../platform/loop.ts';
+import {Outage} from '../../../platform/outage.ts';
 import type {ClickStore} from '../../clicks/click-store.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
-import {parseSnapshot, readSnapshot, type Snapshot} from './click-stream-store.ts';
 
-const TURN_MS = 250;
+const POLL_MS = 250;
 const BEAT_MS = 15_000;
 
 /** A request to listen: the organization, the position and the connection. */
@@ -19,7 +21,7 @@ type Subscription = {
 	connection: {writableLength: number; destroy: () => void};
 };
 
-/** The longest gap in transactions that a reconnecting listener is replayed; a click is one. */
+/** The longest gap in transactions that is replayed to a reconnecting listener; a click is one. */
 const MAX_TRANSACTIONS = 100_000n;
 
 /**
@@ -35,122 +37,111 @@ const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
 	return then.xmax <= present.xmax && present.xmax - then.xmin <= MAX_TRANSACTIONS ? cursor : null;
 };
 
+type Services = {db: Db; clock: Clock; log: Logger; background: Background; clicks: Pick<ClickStore, 'stream'>};
+
 /**
  * Clicks, matches and events as they are stored, by any process. Polls new rows for all listeners together, four times a
  * second, and never without listeners. Writing a click costs nothing extra.
  */
-export const createClickStream = (services: {
-	db: Db;
-	clock: Clock;
-	log: Logger;
-	background: Background;
-	clicks: Pick<ClickStore, 'stream'>;
-}) => {
-	const {db, clock, log, background, clicks} = services;
-	const listeners = new Set<Listener>();
-	let isClosed = false;
-	let isAway = false;
-	let isTurning = false;
-	let timers: {turn: NodeJS.Timeout; beat: NodeJS.Timeout} | null = null;
+export class ClickStream {
+	readonly #services: Services;
+	readonly #listeners = new Set<Listener>();
+	readonly #outage: Outage;
+	readonly #polls = new Loop(() => this.#poll());
+	readonly #beats = new Loop(async () => this.#beat());
+	#isClosed = false;
 
-	const deliver = async (from: Snapshot, upTo: Snapshot, members: Listener[]): Promise<void> => {
-		if (from !== upTo) {
-			for await (const events of clicks.stream.between(db, from, upTo)) {
+	constructor(services: Services) {
+		this.#services = services;
+		this.#outage = new Outage(services.log, {began: 'the click stream waits for the database', ended: null});
+	}
+
+	/** The endless body of a listener's response. @throws 503 while the service stops. */
+	async listen({organizationId, cursor, connection}: Subscription): Promise<Readable> {
+		const {db, clock, clicks} = this.#services;
+		const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
+		const begin = async () => {
+			const {recent, snapshot} = await clicks.stream.recent(db, organizationId, clock.now());
+			return {from: snapshot, first: eventFrame('recent', recent)};
+		};
+		const position = from === null ? await begin() : {from, first: ''};
+		if (this.#isClosed) {
+			throw stopping();
+		}
+
+		const listener = createListener({organizationId, connection, ...position});
+		this.#listeners.add(listener);
+		this.#polls.wake(POLL_MS);
+		this.#beats.wake(BEAT_MS);
+		listener.stream.once('close', () => this.#listeners.delete(listener));
+		return listener.stream;
+	}
+
+	/** Ends all listeners and stops polling. */
+	close(): void {
+		this.#isClosed = true;
+		this.#outage.close();
+		void this.#polls.stop();
+		void this.#beats.stop();
+		for (const listener of this.#listeners) {
+			listener.end();
+		}
+	}
+
+	async #poll(): Promise<number | null> {
+		if (this.#listeners.size > 0) {
+			const reading = this.#read();
+			this.#services.background.run('read the click stream', reading);
+			await reading;
+		}
+
+		return this.#listeners.size === 0 ? null : POLL_MS;
+	}
+
+	#beat(): number | null {
+		for (const listener of this.#listeners) {
+			listener.beat();
+		}
+
+		return this.#listeners.size === 0 ? null : BEAT_MS;
+	}
+
+	async #read(): Promise<void> {
+		try {
+			const upTo = await readSnapshot(this.#services.db);
+			// Listeners at the same position share one query.
+			const listeners = [...this.#listeners];
+			for (const from of new Set(listeners.map((listener) => listener.upTo))) {
+				await this.#deliver(
+					{from, upTo},
+					listeners.filter((listener) => listener.upTo === from),
+				);
+			}
+
+			this.#outage.end();
+		} catch (error) {
+			this.#outage.begin(error);
+		}
+	}
+
+	async #deliver(range: SnapshotRange, listeners: Listener[]): Promise<void> {
+		const {db, clicks} = this.#services;
+		if (range.from !== range.upTo) {
+			for await (const events of clicks.stream.between(db, range)) {
 				for (const event of events) {
 					const frame = eventFrame(event.type, event.data);
 					const owner = event.data.organization?.id ?? null;
-					for (const member of members) {
-						if (member.organizationId === null || member.organizationId === owner) {
-							member.send(frame);
+					for (const listener of listeners) {
+						if (listener.organizationId === null || listener.organizationId === owner) {
+							listener.send(frame);
 						}
 					}
 				}
 			}
 		}
 
-		for (const member of members) {
-			member.advance(upTo);
+		for (const listener of listeners) {
+			listener.advance(range.upTo);
 		}
-	};
-
-	const turn = async (): Promise<void> => {
-		isTurning = true;
-		try {
-			const upTo = await readSnapshot(db);
-			// Those at the same position share one query.
-			for (const from of new Set([...listeners].map((listener) => listener.upTo))) {
-				await deliver(
-					from,
-					upTo,
-					[...listeners].filter((listener) => listener.upTo === from),
-				);
-			}
-
-			isAway = false;
-		} catch (error) {
-			if (!isAway && !isClosed) {
-				log.warn({err: error}, 'the click stream waits for the database');
-			}
-
-			isAway = true;
-		}
-
-		isTurning = false;
-		timers?.turn.refresh();
-	};
-
-	const stop = () => {
-		clearTimeout(timers?.turn);
-		clearInterval(timers?.beat);
-		timers = null;
-	};
-	const start = () => {
-		timers ??= {
-			turn: setTimeout(() => {
-				// A poll that began for earlier listeners also serves these.
-				if (!isTurning) {
-					background.run('read the click stream', turn());
-				}
-			}, TURN_MS).unref(),
-			beat: setInterval(() => {
-				for (const listener of listeners) {
-					listener.beat();
-				}
-			}, BEAT_MS).unref(),
-		};
-	};
-
-	return {
-		/** The endless body of a listener's response. @throws 503 while the service stops. */
-		listen: async ({organizationId, cursor, connection}: Subscription): Promise<Readable> => {
-			const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
-			const begin = async () => {
-				const {recent, snapshot} = await clicks.stream.recent(db, organizationId, clock.now());
-				return {from: snapshot, first: eventFrame('recent', recent)};
-			};
-			const position = from === null ? await begin() : {from, first: ''};
-			if (isClosed) {
-				throw stopping();
-			}
-
-			const listener = createListener({organizationId, connection, ...position});
-			listeners.add(listener);
-			start();
-			listener.stream.once('close', () => {
-				listeners.delete(listener);
-				if (listeners.size === 0) {
-					stop();
-				}
-			});
-			return listener.stream;
-		},
-		/** Ends all listeners and stops polling. */
-		close: (): void => {
-			isClosed = true;
-			stop();
-			for (const listener of listeners) {
-				listener.end();
-			}
-		},
-	};
-};
+	}
+}

@@ -1,7 +1,7 @@
 import {hasFeature, type PlanDeps} from '../../../accounts/plans/entitlements.ts';
 import type {Address} from '../../../links/domains/locate.ts';
 import {effectiveColumns} from '../../../links/links/link-columns.ts';
-import {type Prepared, runPrepared} from '../../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import type {Services} from '../../../services.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
@@ -9,7 +9,7 @@ import {goneReason, type ResolvedRow} from './resolved-row.ts';
 type StoredRow = Omit<ResolvedRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
 /** @param where of the links. @param wanted further tables that name them. */
-const query = (where: string, wanted = '') => `
+const query = (where: Sql, wanted = sql``) => sql`
 	SELECT links.id, links.organization_id, links.short_code, ${effectiveColumns(({resolves}) => resolves === true)},
 		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
 		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
@@ -21,28 +21,42 @@ const query = (where: string, wanted = '') => `
 	LEFT JOIN templates ON templates.id = links.template_id
 	LEFT JOIN app_configs ON app_configs.organization_id = organizations.id
 	WHERE ${where}`;
-const byAddress: Prepared = {
-	name: 'links by address',
-	text: query(
-		'organizations.org_key = wanted.org_key AND links.short_code = wanted.short_code',
-		'unnest($1::text[], $2::text[]) AS wanted (org_key, short_code) CROSS JOIN ',
-	),
-};
+/**
+ * The length that arrays of a statement have at least. PostgreSQL would plan short ones anew each time: it reckons with
+ * ten elements where it does not know how many there are.
+ */
+const PLANNED = 10;
+
+const padded = (texts: string[]): Array<string | null> => [
+	...texts,
+	...Array.from({length: Math.max(0, PLANNED - texts.length)}, () => null),
+];
+
+const byAddress = (addresses: readonly Address[]) =>
+	prepared(
+		'links by address',
+		query(
+			sql`organizations.org_key = wanted.org_key AND links.short_code = wanted.short_code`,
+			sql`unnest(${padded(addresses.map(({orgKey}) => orgKey))}::text[],
+				${padded(addresses.map(({shortCode}) => shortCode))}::text[]) AS wanted (org_key, short_code) CROSS JOIN `,
+		),
+	);
 /** The links with the most clicks of people today and yesterday (UTC). */
-const byTaps: Prepared = {
-	name: 'links by taps',
-	text: `${query(
-		'links.id = tapped.id',
-		`(
+const byTaps = (now: Date, most: number) =>
+	prepared(
+		'links by taps',
+		sql`${query(
+			sql`links.id = tapped.id`,
+			sql`(
 			SELECT CAST(key AS uuid) AS id, sum(count) AS taps FROM organizations AS owners CROSS JOIN LATERAL (
 				SELECT key, count FROM rollup_breakdowns WHERE organization_id = owners.id
 					AND span = 'day' AND dimension = 'link'
-					AND start IN (date_trunc('day', $1::timestamptz, 'UTC'), date_trunc('day', $1::timestamptz - interval '1 day', 'UTC'))
-			) AS rolled GROUP BY key ORDER BY taps DESC LIMIT $2
+					AND start IN (date_trunc('day', ${now}::timestamptz, 'UTC'), date_trunc('day', ${now}::timestamptz - interval '1 day', 'UTC'))
+			) AS rolled GROUP BY key ORDER BY taps DESC LIMIT ${most}
 		) AS tapped CROSS JOIN `,
-	)} ORDER BY tapped.taps DESC`,
-};
-const byId: Prepared = {name: 'link by id', text: query('links.id = $1')};
+		)} ORDER BY tapped.taps DESC`,
+	);
+const byId = (id: string) => prepared('link by id', query(sql`links.id = ${id}`));
 
 /** The row at this time: the organization's plan decides whether its domain is served. */
 const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): ResolvedRow => {
@@ -56,7 +70,7 @@ export const findLiveLink = async (
 	services: PlanDeps & Pick<Services, 'db'>,
 	id: string,
 ): Promise<ResolvedRow | null> => {
-	const [found] = await runPrepared<StoredRow>(services.db, byId, [id]);
+	const [found] = await run<StoredRow>(services.db, byId(id));
 	const row = found === undefined ? null : withServedHost(services, found);
 	return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
 };
@@ -70,17 +84,6 @@ const slim = (row: ResolvedRow): ResolvedRow => ({
 /** As a cache keeps it. */
 const rowOf = (services: PlanDeps, found: StoredRow): ResolvedRow => slim(withServedHost(services, found));
 
-/**
- * The length that arrays of a statement have at least. PostgreSQL would plan short ones anew each time: it reckons with
- * ten elements where it does not know how many there are.
- */
-const PLANNED = 10;
-
-const padded = (texts: string[]): Array<string | null> => [
-	...texts,
-	...Array.from({length: Math.max(0, PLANNED - texts.length)}, () => null),
-];
-
 const addressKey = (orgKey: string, shortCode: string): string => `${orgKey}/${shortCode}`;
 
 type ReadDeps = PlanDeps & Pick<Services, 'db' | 'linkCache'>;
@@ -88,10 +91,7 @@ type ReadDeps = PlanDeps & Pick<Services, 'db' | 'linkCache'>;
 /** The row of an address, from memory or the database; null if there is none. */
 export const readLink = (services: ReadDeps, address: Address): Promise<ResolvedRow | null> =>
 	services.linkCache.get(address, async (addresses) => {
-		const found = await runPrepared<StoredRow>(services.db, byAddress, [
-			padded(addresses.map(({orgKey}) => orgKey)),
-			padded(addresses.map(({shortCode}) => shortCode)),
-		]);
+		const found = await run<StoredRow>(services.db, byAddress(addresses));
 		const rows = new Map(found.map((row) => [addressKey(row.org_key, row.short_code), row]));
 		return addresses.map(({orgKey, shortCode}) => {
 			const row = rows.get(addressKey(orgKey, shortCode));
@@ -108,7 +108,7 @@ export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>):
 	// Memory is cleared when this process begins to receive changes.
 	await services.changes.settled();
 	await services.linkCache.fill(SHARE_AHEAD, async (most) => {
-		const found = await runPrepared<StoredRow>(services.db, byTaps, [services.clock.now(), Math.min(most, MAX_AHEAD)]);
+		const found = await run<StoredRow>(services.db, byTaps(services.clock.now(), Math.min(most, MAX_AHEAD)));
 		return found.map((row) => ({
 			address: {orgKey: row.org_key, shortCode: row.short_code},
 			value: rowOf(services, row),

@@ -1,5 +1,6 @@
 import type {ClipboardFormat} from '../../../links/app-config/app-config.ts';
 import type {ResolvedColumns} from '../../../links/links/link-fields.ts';
+import {type Sql, sql} from '../../../platform/db/sql.ts';
 import type {linkGone} from '../../../platform/errors.ts';
 
 /**
@@ -46,5 +47,5 @@ export const goneReason = (row: ResolvedRow, now: Date): Parameters<typeof linkG
 };
 
 /** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */
-export const isLiveSql = (now: string): string =>
-	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
+export const isLiveSql = (now: Date): Sql =>
+	sql`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;

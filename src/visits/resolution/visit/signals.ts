@@ -1,7 +1,10 @@
+import {execute} from '../../../platform/db/sql.ts';
 import {readJsonBody} from '../../../platform/http/body.ts';
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
 import type {Services} from '../../../services.ts';
 import {clickIdOfToken, type MatchToken, readMatchToken} from '../../clicks/open-match.ts';
+import {addSignals} from '../../matches/match-clicks.ts';
+import type {RawSignals} from '../../matches/match-signals.ts';
 import {androidVersion} from './user-agent.ts';
 import type {Visit} from './visit.ts';
 import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
@@ -21,7 +24,7 @@ const textOf = (value: unknown): string | null =>
 		: null;
 
 /** The usable signals; null for missing and implausible ones. */
-const readSignals = (body: Record<string, unknown>, request: Visit) => {
+const readSignals = (body: Record<string, unknown>, request: Visit): RawSignals => {
 	const visitor = visitorOf(request);
 	const {languages, touchPoints} = body;
 	const language = textOf(Array.isArray(languages) ? languages[0] : null);
@@ -43,23 +46,17 @@ const readSignals = (body: Record<string, unknown>, request: Visit) => {
 const store = async (
 	{db, clicks, clock}: Pick<Services, 'db' | 'clicks' | 'clock'>,
 	token: MatchToken,
-	signals: ReturnType<typeof readSignals>,
+	signals: RawSignals,
 ): Promise<void> => {
-	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
-	await db.raw(clicks.statements.addSignals, {
-		id: clickIdOfToken(token),
-		now,
-		since: new Date(now.getTime() - ACCEPTED_MS),
-		timezone,
-		language,
-		platform,
-		deviceModel,
-		major: osVersion?.major ?? null,
-		minor: osVersion?.minor ?? null,
-		patch: osVersion?.patch ?? null,
-		precision: osVersion?.precision ?? null,
-	});
+	await execute(
+		db,
+		addSignals(
+			{id: clickIdOfToken(token), now, since: new Date(now.getTime() - ACCEPTED_MS)},
+			signals,
+			clicks.statements.addSignals(signals.timezone),
+		),
+	);
 };
 
 /**
