@@ -2,7 +2,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {packageRoot} from '../src/platform/package-root.ts';
-import type {KeptLists, OwnLists} from '../src/visits/resolution/visit/user-agent-lists.ts';
+import type {KeptLists, OwnLists} from '../src/visits/visit/user-agent-lists.ts';
 
 /**
  * Makes `config/kept-crawlers.json` of the list that `crawler-user-agents` keeps, without its HTTP libraries, whose visits

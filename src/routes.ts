@@ -34,6 +34,7 @@ import {clickStreamRoutes} from './visits/reports/stream/click-stream-routes.ts'
 import {declaredLinkRoutes} from './visits/resolution/declared.ts';
 import {eventRoutes} from './visits/sdk/organization-routes.ts';
 import {sdkRoutes} from './visits/sdk/routes.ts';
+import {simulationRoutes} from './visits/simulation/admin-routes.ts';
 import {webhookEndpointRoutes} from './visits/webhooks/organization-routes.ts';
 
 /** Every route of `app.ts`, grouped by surface (contract/hosts 1). */
@@ -57,6 +58,7 @@ export const surfaces: readonly Route[] = [
 	...statsRoutes,
 	...clickStreamRoutes,
 	...matchAttemptRoutes,
+	...simulationRoutes,
 	...privacyRoutes,
 	...providerEventAdminRoutes,
 	...gatewayEventAdminRoutes,

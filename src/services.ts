@@ -30,23 +30,23 @@ import {createRelayRanges} from './platform/relay-ranges.ts';
 import {createTurns} from './platform/semaphore.ts';
 import {within} from './platform/within.ts';
 import {createAssociationCache} from './visits/association/association-cache.ts';
+import {createClickHouseRows} from './visits/click-stores/clickhouse/click-table.ts';
+import {createClickHouse} from './visits/click-stores/clickhouse/clickhouse.ts';
+import {createClickHouseClicks} from './visits/click-stores/clickhouse/clickhouse-clicks.ts';
+import {postgresClicks} from './visits/click-stores/postgres-clicks.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
-import type {ClickStore} from './visits/clicks/click-store.ts';
-import {createClickHouseRows} from './visits/clicks/clickhouse/click-table.ts';
-import {createClickHouse} from './visits/clicks/clickhouse/clickhouse.ts';
-import {createClickHouseClicks} from './visits/clicks/clickhouse/clickhouse-clicks.ts';
 import {type ClickJournal, FileJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
-import {postgresClicks} from './visits/clicks/postgres-clicks.ts';
 import {createFollowUps} from './visits/matches/follow-ups.ts';
 import {createMatchPeppers} from './visits/matches/match-peppers.ts';
 import {createPhoneBook} from './visits/matches/phone-book.ts';
 import {createPages} from './visits/page/pages.ts';
+import type {ClickStore} from './visits/reports/click-store.ts';
 import {ClickStream} from './visits/reports/stream/click-stream.ts';
 import {createErrorPages} from './visits/resolution/error-pages.ts';
-import {createHostCache, LinkCache} from './visits/resolution/visit/link-cache.ts';
-import {isCurrent, type ResolvedRow} from './visits/resolution/visit/resolved-row.ts';
-import {rowBytes} from './visits/resolution/visit/row-bytes.ts';
 import {createEventWriter} from './visits/sdk/sdk-store.ts';
+import {createHostCache, LinkCache} from './visits/visit/link-cache.ts';
+import {isCurrent, type ResolvedRow} from './visits/visit/resolved-row.ts';
+import {rowBytes} from './visits/visit/row-bytes.ts';
 
 /** The state that the workers of one machine share through their supervisor. */
 export type OtherWorkers = {

@@ -85,9 +85,6 @@ const KNOWN_ARROWS = new Set([
 	'cli/terminal -> cli/server',
 	'links/domains -> links/links',
 	'links/links -> links/app-config',
-	'visits/clicks -> visits/matches',
-	'visits/clicks -> visits/reports',
-	'visits/page -> visits/resolution',
 ]);
 
 test('no folders of a room import each other in a cycle, except by the known imports', (t) => {

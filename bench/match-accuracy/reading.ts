@@ -1,6 +1,6 @@
 import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/visits/matches/match-signals.ts';
-import {androidVersion} from '../../src/visits/resolution/visit/user-agent.ts';
-import {readLanguage, readTimezone, readVisitor} from '../../src/visits/resolution/visit/visitor.ts';
+import {androidVersion} from '../../src/visits/visit/user-agent.ts';
+import {readLanguage, readTimezone, readVisitor} from '../../src/visits/visit/visitor.ts';
 import type {Click, Open} from './story.ts';
 
 const known = new Map<string, ReturnType<typeof readVisitor>>();

@@ -3,7 +3,7 @@ import {performance} from 'node:perf_hooks';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {Loop} from '../platform/loop.ts';
 import type {Services} from '../services.ts';
-import {readAhead} from '../visits/resolution/visit/link-rows.ts';
+import {readAhead} from '../visits/visit/link-rows.ts';
 
 /** The pause before loading, because visits during the start get their pages first. */
 const PAUSE_MS = 250;

@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import type {Config} from '../platform/config/config.ts';
 import {migrateUp} from '../platform/db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../platform/db/open-database.ts';
-import {requirePlace} from '../visits/clicks/clickhouse/storage-location.ts';
+import {requirePlace} from '../visits/click-stores/clickhouse/storage-location.ts';
 
 /** The signals that stop a server. */
 export const STOPS = ['SIGINT', 'SIGTERM'] as const;

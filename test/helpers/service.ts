@@ -12,8 +12,8 @@ import {compile} from '../../src/platform/db/sql.ts';
 import {createFaultSampler} from '../../src/start/fault-sampler.ts';
 import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
+import {requirePlace} from '../../src/visits/click-stores/clickhouse/storage-location.ts';
 import {clicksInFull} from '../../src/visits/clicks/click-sql.ts';
-import {requirePlace} from '../../src/visits/clicks/clickhouse/storage-location.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 import {startedFor} from './started.ts';
 

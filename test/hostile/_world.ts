@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {matchTokenIn} from '../../src/visits/clicks/open-match.ts';
+import {matchTokenIn} from '../../src/visits/matches/open-match.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {member, ops, type Portal} from '../helpers/portal.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
-import {matchTokenIn} from '../../src/visits/clicks/open-match.ts';
+import {matchTokenIn} from '../../src/visits/matches/open-match.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {type Answer, anonymous, withKey} from '../helpers/callers.ts';
 import type {Process} from '../visits/clicks/_process.ts';

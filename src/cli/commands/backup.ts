@@ -25,8 +25,8 @@ type Sink = (chunk: Uint8Array) => Promise<void>;
 /** The rows of clicks that are in ClickHouse; null: they are in the database. */
 const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
 	const [{areClicksInClickHouse}, {backupRows}] = await Promise.all([
-		import('../../visits/clicks/clickhouse/storage-location.ts'),
-		import('../../visits/clicks/clickhouse/backup-rows.ts'),
+		import('../../visits/click-stores/clickhouse/storage-location.ts'),
+		import('../../visits/click-stores/clickhouse/backup-rows.ts'),
 	]);
 	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };

@@ -30,7 +30,7 @@ export const clickCommands: CommandGroup = {
 					{io, options},
 					`Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`,
 				);
-				const {migrateClicks} = await import('../../visits/clicks/clickhouse/migrate-clicks.ts');
+				const {migrateClicks} = await import('../../visits/click-stores/clickhouse/migrate-clicks.ts');
 				const moved = await withDatabase({io}, (db) => migrateClicks(db, clickHouse, place), {
 					exclusive: true,
 				}).catch((error: unknown) => {

@@ -1,8 +1,8 @@
 import {Option} from 'commander';
 import type {MatchAttempt} from '../../visits/matches/match-attempt-store.ts';
-import type {Simulation} from '../../visits/matches/simulate-match.ts';
-import {simulatedNetworks} from '../../visits/matches/simulated-phone.ts';
-import {withQuery} from '../../visits/resolution/visit/tap-query.ts';
+import type {Simulation} from '../../visits/simulation/simulate-match.ts';
+import {simulatedNetworks} from '../../visits/simulation/simulated-phone.ts';
+import {withQuery} from '../../visits/visit/tap-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions} from '../common-options.ts';

@@ -54,7 +54,7 @@ export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 		import('../../operations/doctor/configuration.ts'),
 		import('../../operations/doctor/redis.ts'),
 		import('../../operations/doctor/clicks.ts'),
-		import('../../visits/clicks/clickhouse/clickhouse.ts'),
+		import('../../visits/click-stores/clickhouse/clickhouse.ts'),
 		import('../../platform/config/clickhouse-url.ts'),
 		import('../../operations/doctor/disk.ts'),
 		import('../../operations/doctor/identity-provider.ts'),

@@ -1,6 +1,6 @@
 import type {Config} from '../../platform/config/config.ts';
 import type {Db} from '../../platform/db/db.ts';
-import type {ClickHouse} from '../../visits/clicks/clickhouse/clickhouse.ts';
+import type {ClickHouse} from '../../visits/click-stores/clickhouse/clickhouse.ts';
 import {inputError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {Io} from '../terminal/io.ts';
@@ -64,7 +64,7 @@ export const clickHouseOf = async ({env}: Pick<Io, 'env'>): Promise<ClickHouse> 
 		import('../../platform/config/secrets.ts'),
 		import('../../platform/config/variables.ts'),
 		import('../../platform/config/clickhouse-url.ts'),
-		import('../../visits/clicks/clickhouse/clickhouse.ts'),
+		import('../../visits/click-stores/clickhouse/clickhouse.ts'),
 	]);
 	const {clicksUrl} = readVariables(variables, textsOf(env, readSecrets(env, ['CLICKS_URL'])), []);
 	if (clicksUrl === null || clickHouseUrlFault(clicksUrl) !== null) {

@@ -1,7 +1,7 @@
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {migratedTables, type Table} from '../../platform/db/migrate.ts';
 import {execute, identifier, joined, run, type Sql, script, sql} from '../../platform/db/sql.ts';
-import {clickHouseTables} from '../../visits/clicks/clickhouse/storage-location.ts';
+import {clickHouseTables} from '../../visits/click-stores/clickhouse/storage-location.ts';
 
 /** A table with the types of its columns. */
 export type BackupTable = Table & {types: string[]};

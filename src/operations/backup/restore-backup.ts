@@ -1,8 +1,8 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {knownMigrations, migrateDown, migrateUp} from '../../platform/db/migrate.ts';
 import {execute, sql} from '../../platform/db/sql.ts';
+import {notePlace} from '../../visits/click-stores/clickhouse/storage-location.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
-import {notePlace} from '../../visits/clicks/clickhouse/storage-location.ts';
 import {restartRollups} from '../../visits/reports/rollups/rollup-store.ts';
 import {altered, type BackupHead, type BackupTotals, requireKnown} from './archive-format.ts';
 import {addForeignKeys, dropForeignKeys, emptyTables, insertRows, listFilled, listTables} from './backup-tables.ts';

@@ -8,10 +8,10 @@ import {organizationJson} from '../../accounts/organizations/organization-store.
 import {limits} from '../../platform/config/limits.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import type {Services} from '../../services.ts';
-import {dryRun, dryRunMatch} from '../../visits/matches/dry-run.ts';
 import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/matches/match-answer.ts';
 import {matchBody} from '../../visits/matches/match-request.ts';
 import {organizationOfKey} from '../../visits/matches/organization-of-key.ts';
+import {dryRun, dryRunMatch} from '../../visits/simulation/dry-run.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
 

@@ -1,5 +1,5 @@
-import type {ClickStore} from '../../visits/clicks/click-store.ts';
 import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
+import type {ClickStore} from '../../visits/reports/click-store.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn, fail} = findingsOf('Clicks');

@@ -1,6 +1,6 @@
 import type {Services} from '../../services.ts';
 import {rollUp} from '../../visits/reports/rollups/roll-up.ts';
-import {changingFrom} from '../../visits/resolution/visit/signals.ts';
+import {changingFrom} from '../../visits/resolution/signals.ts';
 
 /**
  * Rolls counts up, and then drops old clicks if due. A month is dropped only when it is completely rolled up, and in

@@ -4,7 +4,7 @@ import {createSnapshot, type Figures, type Snapshot} from '../../platform/metric
 import type {Services} from '../../services.ts';
 import type {AssociationCache} from '../../visits/association/association-cache.ts';
 import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
-import type {LinkCache} from '../../visits/resolution/visit/link-cache.ts';
+import type {LinkCache} from '../../visits/visit/link-cache.ts';
 
 /** Sizes and hit rates of the caches. */
 export const readCache = ({gauge, counter}: Snapshot, cache: Pick<LinkCache<unknown>, 'figures'>): void => {

@@ -4,7 +4,7 @@ import {limits} from '../../platform/config/limits.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../../platform/errors.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {androidFileAnswer, appleFileAnswer} from '../resolution/resolution-answers.ts';
+import {androidFileAnswer, appleFileAnswer} from '../visit/visit-answers.ts';
 import type {AssociationFiles} from './association-cache.ts';
 
 type Deps = HostDeps & Pick<Services, 'associationCache'>;

@@ -1,5 +1,5 @@
 import {identifier, joined, literal, type Sql, sql} from '../../platform/db/sql.ts';
-import {campaigns, contexts} from './click-context.ts';
+import {campaigns, contexts} from '../visit/click-context.ts';
 
 /** The columns of contexts and campaigns, to be joined by `joinWords`. */
 export const wordColumns = joined(

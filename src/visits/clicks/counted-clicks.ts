@@ -1,6 +1,6 @@
 import {copyIn} from '../../platform/db/copy-in.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {campaigns, contexts, isOfPeople} from './click-context.ts';
+import {campaigns, contexts, isOfPeople} from '../visit/click-context.ts';
 import {countedColumns, countedOfCampaign, countedOfContext} from './dimensions.ts';
 import {cutRows} from './journal/entry.ts';
 import type {Section} from './journal/section.ts';

@@ -1,6 +1,6 @@
 import {effectiveColumns} from '../../links/links/link-columns.ts';
 import {identifier, joined, literal, type Sql, sql} from '../../platform/db/sql.ts';
-import {type ClickCampaign, campaigns} from '../clicks/click-context.ts';
+import {type ClickCampaign, campaigns} from '../visit/click-context.ts';
 
 /** For how long the link that a device was matched to, or opened, is what its events come from (contract/reports 5). */
 const DAYS = literal('30 days');

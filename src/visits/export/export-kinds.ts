@@ -1,7 +1,7 @@
 import {compile} from '../../platform/db/sql.ts';
 import {guardedSql} from '../../platform/formula-guard.ts';
-import {campaigns} from '../clicks/click-context.ts';
 import {clicksInFull} from '../clicks/click-sql.ts';
+import {campaigns} from '../visit/click-context.ts';
 
 /** What can be exported. */
 export const exportKinds = ['clicks', 'events', 'matches'] as const;

@@ -6,7 +6,7 @@ import {readSnapshot, type Snapshot, writtenBetween} from '../../platform/db/new
 import {execute, run as runSql, type Sql, script, sql} from '../../platform/db/sql.ts';
 import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {EXPORT_CURSOR_DAYS} from '../clicks/click-store.ts';
+import {EXPORT_CURSOR_DAYS} from '../reports/click-store.ts';
 import {cursorOf, snapshotOf} from './export-cursor.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
 

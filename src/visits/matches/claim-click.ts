@@ -1,8 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
-import {isLiveSql} from '../resolution/visit/resolved-row.ts';
-import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/visit/tap-query.ts';
+import {isLiveSql} from '../visit/resolved-row.ts';
+import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../visit/tap-query.ts';
 import {insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
 import {clicksOfVisitor} from './match-clicks.ts';

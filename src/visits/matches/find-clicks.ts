@@ -1,6 +1,6 @@
 import type {Db} from '../../platform/db/db.ts';
 import {literal, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
-import {isLiveSql} from '../resolution/visit/resolved-row.ts';
+import {isLiveSql} from '../visit/resolved-row.ts';
 import type {FirstOpen} from './first-open.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';

@@ -1,8 +1,8 @@
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import type {Services} from '../../services.ts';
-import {deviceKeyOf, type NetworkKeys, networkKeysOf} from '../clicks/network-keys.ts';
 import {type MatchFields, tokensOf} from './match-request.ts';
 import {type MatchSignals, signalsOfApp} from './match-signals.ts';
+import {deviceKeyOf, type NetworkKeys, networkKeysOf} from './network-keys.ts';
 
 /** A request for a match: its body and its origin. */
 export type MatchRequest = {

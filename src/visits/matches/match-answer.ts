@@ -1,17 +1,7 @@
 import Joi from 'joi';
 import {paramsAnswer} from '../../links/links/link-answer.ts';
-import {
-	answerOf,
-	count,
-	flag,
-	instant,
-	partOf,
-	text,
-	textOrNull,
-	uuid,
-	uuidOrNull,
-} from '../../platform/http/answer.ts';
-import {appDataAnswers} from '../resolution/resolution-answers.ts';
+import {answerOf, count, flag, instant, partOf, textOrNull, uuid, uuidOrNull} from '../../platform/http/answer.ts';
+import {appDataAnswers} from '../visit/visit-answers.ts';
 
 const methods = ['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_EXACT', 'FINGERPRINT_SCORED', 'IP_FUZZY'];
 const confidence = Joi.valid('exact', 'high', 'medium', 'low');
@@ -99,19 +89,3 @@ export const attemptFields = {
 
 export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});
 export const unkeptAttemptAnswer = answerOf('DryRunAttempt', attemptFields);
-
-/** The result that `oplink match simulate` prints. */
-export const simulationAnswer = answerOf('Simulation', {
-	link: partOf({id: uuid, url: text, deferredDeepLinking: flag}),
-	tap: partOf({
-		at: instant,
-		ip: text,
-		headers: Joi.object().pattern(/^/, text),
-		signals: Joi.object().unknown(true).allow(null),
-		query: paramsAnswer.optional(),
-		leaves: partOf({clipboard: flag, referrer: flag}),
-	}),
-	open: partOf({at: instant, ip: text, apiKey: flag, body: Joi.object().unknown(true)}),
-	answer: matchAnswer,
-	attempt: unkeptAttemptAnswer,
-});

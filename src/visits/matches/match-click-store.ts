@@ -1,8 +1,8 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import {identifier, joined} from '../../platform/db/sql.ts';
-import {signalColumns} from '../clicks/journal/entry.ts';
 import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
+import {signalColumns} from './match-rows.ts';
 import {type MatchSignals, normalize, type Platform} from './match-signals.ts';
 
 /** The answer to a match, as its click stores it. */

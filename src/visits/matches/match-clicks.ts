@@ -1,10 +1,10 @@
 import {readCopyText} from '../../platform/db/copy-in.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {execute, identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
-import {matchColumns, queriedColumns, signalColumns} from '../clicks/journal/entry.ts';
-import {SAME_VISIT_MS} from '../clicks/open-match.ts';
 import {attributionSql} from '../devices/attribution.ts';
+import {matchColumns, queriedColumns, signalColumns} from './match-rows.ts';
 import type {RawSignals} from './match-signals.ts';
+import {SAME_VISIT_MS} from './open-match.ts';
 
 /** Statements of COPY that open matches: of visits without a query, and of those with one. */
 export const copyMatches = {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFields} from './match-signals.ts';
+import {clickIdOfToken, matchTokenIn} from './open-match.ts';
 
 /** The body of POST /match (contract/match 1); what is null counts as left out. */
 export type MatchFields = DeviceFields & {

@@ -1,5 +1,5 @@
 import {canonicalTimezone} from '../../platform/timezone.ts';
-import type {OsVersion} from '../resolution/visit/user-agent.ts';
+import type {OsVersion} from '../visit/user-agent.ts';
 import {modelCode} from './normalize-device-model.ts';
 import {type Language, languageOf} from './normalize-language.ts';
 import {osVersionOf} from './normalize-os-version.ts';

@@ -1,4 +1,4 @@
-import type {OsVersion} from '../resolution/visit/user-agent.ts';
+import type {OsVersion} from '../visit/user-agent.ts';
 
 /** The version in a system name that an SDK reports (`17.5.1`, `14`, `iOS 17.5`); null if there is none. */
 export const osVersionOf = (text: string): OsVersion | null => {

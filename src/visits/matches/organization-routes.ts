@@ -1,12 +1,9 @@
 import {organizationRoute, route} from '../../accounts/auth/route.ts';
-import {orgParams, requireOrganization} from '../../accounts/organizations/require-organization.ts';
 import {matchAttemptNotFound} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
-import {matchAttemptAnswer, simulationAnswer} from './match-answer.ts';
+import {matchAttemptAnswer} from './match-answer.ts';
 import {findAttempt, getAttempt, listAttempts} from './match-attempt-store.ts';
-import {simulateMatch} from './simulate-match.ts';
-import {simulationBody} from './simulation-body.ts';
 
 export const matchAttemptRoutes = [
 	organizationRoute({
@@ -44,21 +41,6 @@ export const matchAttemptRoutes = [
 			}
 
 			return attempt;
-		},
-	}),
-
-	route({
-		method: 'POST',
-		path: '/admin/organizations/:orgId/matches/simulate',
-		summary: 'Simulate a tap and a first open',
-		refusals: [410],
-		answer: simulationAnswer,
-		credential: 'admin',
-		params: orgParams,
-		body: simulationBody,
-		handler: async ({services, params, body}) => {
-			const organization = await requireOrganization(services, params.orgId);
-			return simulateMatch(services, {organization, input: body});
 		},
 	}),
 ].flat();

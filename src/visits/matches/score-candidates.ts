@@ -1,11 +1,11 @@
 import type {Services} from '../../services.ts';
-import {isOfRelay} from '../clicks/network-keys.ts';
 import type {Candidate} from './candidate.ts';
 import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
+import {isOfRelay} from './network-keys.ts';
 import type {Nearness} from './open-at.ts';
 
 export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({

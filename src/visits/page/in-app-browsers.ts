@@ -1,5 +1,5 @@
 import {readConfigFile} from '../../platform/package-root.ts';
-import type {Visitor} from '../resolution/visit/visitor.ts';
+import type {Visitor} from '../visit/visitor.ts';
 
 /** A line of `config/in-app-browsers.json`: how a page of an app's own browser opens in the phone's. */
 export type InAppBrowser = {

@@ -4,8 +4,8 @@ import {tappedUrl} from '../../links/links/link-targets.ts';
 import {shortUrl} from '../../links/links/short-url.ts';
 import type {Addresses} from '../../platform/config/config.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
-import {ownParams, type ResolvedRow} from '../resolution/visit/resolved-row.ts';
-import {withQuery} from '../resolution/visit/tap-query.ts';
+import {ownParams, type ResolvedRow} from '../visit/resolved-row.ts';
+import {withQuery} from '../visit/tap-query.ts';
 
 /** A live link as its pages show it, with the defaults of its template and organization applied. */
 export type LinkView = {

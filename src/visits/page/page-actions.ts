@@ -7,7 +7,7 @@ import {
 	withUtm,
 } from '../../links/links/link-targets.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
-import type {Visitor} from '../resolution/visit/visitor.ts';
+import type {Visitor} from '../visit/visitor.ts';
 import {wayOutUrl} from './in-app-browsers.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
 import type {PageStrings} from './page-strings.ts';

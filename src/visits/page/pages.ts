@@ -1,7 +1,7 @@
 import {LRUCache} from 'lru-cache';
 import type {Addresses} from '../../platform/config/config.ts';
 import {randomAlphanumeric} from '../../platform/random-text.ts';
-import type {ResolvedRow} from '../resolution/visit/resolved-row.ts';
+import type {ResolvedRow} from '../visit/resolved-row.ts';
 import {renderCrawlerPage} from './crawler-page.ts';
 import {bytesAsText} from './html.ts';
 import {type LinkTexts, linkTextsOf} from './link-texts.ts';

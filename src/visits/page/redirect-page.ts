@@ -1,5 +1,5 @@
 import {LRUCache} from 'lru-cache';
-import type {VisitorClass} from '../resolution/visit/visitor.ts';
+import type {VisitorClass} from '../visit/visitor.ts';
 import {socialTags} from './crawler-page.ts';
 import {bytesAsText, compile, type Html, html, jsonBlock, render, slot, slotText, trusted, withSlot} from './html.ts';
 import {type LinkTexts, linkPlaces, linkTextsOf} from './link-texts.ts';

@@ -4,7 +4,7 @@ import {unknownPath} from '../../platform/errors.ts';
 import {prefersPage} from '../../platform/http/prefers-page.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import {packageVersion} from '../../platform/package-root.ts';
-import type {LinkAnswer} from '../resolution/visit/visit.ts';
+import type {LinkAnswer} from '../visit/visit.ts';
 import {bytesAsText, html, render} from './html.ts';
 import {pageHead, pageHeaders} from './page-head.ts';
 

@@ -1,8 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
-import type {ClickStore} from '../clicks/click-store.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
 import {clearOwnClicks, matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
+import type {ClickStore} from '../reports/click-store.ts';
 import {deliveriesOfSubject, isOfSubject} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */

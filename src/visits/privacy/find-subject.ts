@@ -1,8 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import {deviceNotFound, userNotFound} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {deviceKeyOf} from '../clicks/network-keys.ts';
 import type {SubjectKeys} from '../matches/match-clicks.ts';
+import {deviceKeyOf} from '../matches/network-keys.ts';
 import type {DataSubject} from './data-subject.ts';
 import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
 

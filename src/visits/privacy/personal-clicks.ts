@@ -1,5 +1,5 @@
 import {identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
-import {campaigns} from '../clicks/click-context.ts';
+import {campaigns} from '../visit/click-context.ts';
 
 const utmColumns = joined(
 	Object.entries(campaigns.words)

@@ -1,6 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
 import {run, type Sql, sql} from '../../platform/db/sql.ts';
-import type {ClickStore} from '../clicks/click-store.ts';
 import {type DeviceJson, deviceColumns} from '../devices/device-store.ts';
 import {
 	type MatchAttempt,
@@ -9,6 +8,7 @@ import {
 	toMatchAttempt,
 } from '../matches/match-attempt-store.ts';
 import {matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
+import type {ClickStore} from '../reports/click-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import type {DataSubject} from './data-subject.ts';
 import {clicksOfSubject, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';

@@ -2,7 +2,6 @@ import Joi from 'joi';
 import {limits} from '../../platform/config/limits.ts';
 import {declareRoute} from '../../platform/http/route.ts';
 import type {Query} from '../../platform/query.ts';
-import {linkRoutes} from './link-request.ts';
 import {
 	absentAnswers,
 	linkDataAnswer,
@@ -10,7 +9,8 @@ import {
 	pageOrDataAnswer,
 	signalsBody,
 	startPageAnswer,
-} from './resolution-answers.ts';
+} from '../visit/visit-answers.ts';
+import {linkRoutes} from './link-request.ts';
 
 /** The query may hold any parameter: it is added to `params` (contract/resolution 2). */
 const anyQuery = Joi.object<Query>().unknown(true);

@@ -12,11 +12,11 @@ import type {HostRole} from '../../platform/http/request-host.ts';
 import {readQuery} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {answerRoot} from '../page/start-page.ts';
+import type {LinkAnswer} from '../visit/visit.ts';
 import {errorPageOf} from './error-page.ts';
 import {hasMethod, type LinkPath, linkRoutes, readLinkPath} from './link-request.ts';
-import {takeSignals} from './visit/signals.ts';
-import type {LinkAnswer} from './visit/visit.ts';
-import {visitLink} from './visit/visit-link.ts';
+import {takeSignals} from './signals.ts';
+import {visitLink} from './visit-link.ts';
 
 /** A request of a link host, as far as it has been read. */
 type Asked = {

@@ -6,7 +6,7 @@ import {prefersPage} from '../../platform/http/prefers-page.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
 import {noticePage} from '../page/notice-page.ts';
-import type {LinkAnswer} from './visit/visit.ts';
+import type {LinkAnswer} from '../visit/visit.ts';
 
 /** A refused request. `before` runs before a query, and may refuse. */
 type Refused = {

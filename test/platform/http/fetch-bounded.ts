@@ -12,7 +12,7 @@ import {createProviderKeys} from '../../../src/accounts/tokens/provider-keys.ts'
 import {probe} from '../../../src/operations/doctor/probe.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {fetchBounded} from '../../../src/platform/http/fetch-bounded.ts';
-import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {createFakeClock} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
 

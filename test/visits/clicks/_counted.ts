@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../../../src/platform/db/db.ts';
-import {campaigns, contexts} from '../../../src/visits/clicks/click-context.ts';
 import {type DimensionName, usualDimensions} from '../../../src/visits/clicks/dimensions.ts';
 import {keepWords} from '../../../src/visits/clicks/journal/store.ts';
+import {campaigns, contexts} from '../../../src/visits/visit/click-context.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 type UsualName = 'platform' | 'country' | 'channel' | 'referrer';

@@ -3,12 +3,12 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
-import type {ClickContext} from '../../../src/visits/clicks/click-context.ts';
 import {JournalCursors} from '../../../src/visits/clicks/journal/cursors.ts';
 import {type Click, type Entry, encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {createDamageKeeper, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
 import {encodeFrame, encodeSection} from '../../../src/visits/clicks/journal/section.ts';
-import {mintMatchToken, type OpenMatch} from '../../../src/visits/clicks/open-match.ts';
+import {mintMatchToken, type OpenMatch} from '../../../src/visits/matches/open-match.ts';
+import type {ClickContext} from '../../../src/visits/visit/click-context.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {storedRows, type TestService} from '../../helpers/service.ts';
 

@@ -6,7 +6,7 @@ import {createInterface} from 'node:readline';
 import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {closeDb, createDb} from '../../../src/platform/db/db.ts';
-import {clickIdOfToken, type MatchToken, matchTokenIn} from '../../../src/visits/clicks/open-match.ts';
+import {clickIdOfToken, type MatchToken, matchTokenIn} from '../../../src/visits/matches/open-match.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import type {TestService} from '../../helpers/service.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
+import {dropOldClicks} from '../../../src/visits/click-stores/drop-old-clicks.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {exitCodes} from '../../../src/cli/exit-codes.ts';
-import {notePlace} from '../../../src/visits/clicks/clickhouse/storage-location.ts';
+import {notePlace} from '../../../src/visits/click-stores/clickhouse/storage-location.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';

@@ -3,7 +3,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
-import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {listening} from './_process.ts';
 
 const MEGABYTE = 1024 * 1024;

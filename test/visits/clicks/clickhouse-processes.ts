@@ -2,7 +2,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
-import {createClickHouse} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {oplink} from '../../helpers/process.ts';
 import {until} from '../../helpers/redis-server.ts';

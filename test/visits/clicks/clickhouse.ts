@@ -1,8 +1,8 @@
 import test from 'ava';
 import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
-import {createClickHouseRows} from '../../../src/visits/clicks/clickhouse/click-table.ts';
-import {literal} from '../../../src/visits/clicks/clickhouse/clickhouse.ts';
+import {createClickHouseRows} from '../../../src/visits/click-stores/clickhouse/click-table.ts';
+import {literal} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {dimensionNames, funnelDimensions} from '../../../src/visits/clicks/dimensions.ts';
 import {JournalCursors} from '../../../src/visits/clicks/journal/cursors.ts';
 import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';

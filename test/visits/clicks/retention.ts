@@ -1,7 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import {createClickJobs} from '../../../src/operations/jobs/click-jobs.ts';
 import {storageLimits} from '../../../src/platform/config/policies.ts';
-import {dropOldClicks} from '../../../src/visits/clicks/drop-old-clicks.ts';
+import {dropOldClicks} from '../../../src/visits/click-stores/drop-old-clicks.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {takeRollupLock} from '../../../src/visits/reports/rollups/rollup-store.ts';
 import {organization} from '../../helpers/builders.ts';

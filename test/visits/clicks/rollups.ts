@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {closeDb, createDb, type Db} from '../../../src/platform/db/db.ts';
 import {rollUp, rollUpStep} from '../../../src/visits/reports/rollups/roll-up.ts';
-import {changingFrom} from '../../../src/visits/resolution/visit/signals.ts';
+import {changingFrom} from '../../../src/visits/resolution/signals.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';

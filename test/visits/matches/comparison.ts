@@ -1,14 +1,14 @@
 import {createHmac, randomBytes} from 'node:crypto';
 import test from 'ava';
 import {canonicalTimezone, utcOffset} from '../../../src/platform/timezone.ts';
-import {networkKeysOf} from '../../../src/visits/clicks/network-keys.ts';
 import {type Contradiction, likenessOf} from '../../../src/visits/matches/likeness.ts';
 import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/matches/match-signals.ts';
+import {networkKeysOf} from '../../../src/visits/matches/network-keys.ts';
 import {modelCode, sameModel} from '../../../src/visits/matches/normalize-device-model.ts';
 import {languageOf} from '../../../src/visits/matches/normalize-language.ts';
 import {osVersionOf} from '../../../src/visits/matches/normalize-os-version.ts';
 import {offsetsAt} from '../../../src/visits/matches/phone-comparison.ts';
-import {androidVersion, iosVersion} from '../../../src/visits/resolution/visit/user-agent.ts';
+import {androidVersion, iosVersion} from '../../../src/visits/visit/user-agent.ts';
 
 test('names of one timezone are equal, whatever system they come from', (t) => {
 	for (const names of [

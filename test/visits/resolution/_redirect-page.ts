@@ -1,7 +1,7 @@
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
 import {pageLanguage} from '../../../src/visits/page/page-language.ts';
 import {type PageParts, pageParts} from '../../../src/visits/page/redirect-page.ts';
-import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
 import {linkView, matchToken} from '../../fixtures/link-view.ts';
 
 export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {type KnownCrawler, keptLists, knownCrawlers, literalsOf} from '../../../scripts/kept-crawlers.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from '../../../src/visits/page/crawler-page.ts';
-import {isCrawler, readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
+import {isCrawler, readVisitor} from '../../../src/visits/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView} from '../../fixtures/link-view.ts';
 import {corpus, read} from './_user-agents.ts';
 

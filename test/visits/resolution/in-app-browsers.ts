@@ -1,7 +1,7 @@
 import test from 'ava';
 import Joi from 'joi';
 import {type InAppBrowser, wayOutOf, wayOutUrl} from '../../../src/visits/page/in-app-browsers.ts';
-import {readVisitor} from '../../../src/visits/resolution/visit/visitor.ts';
+import {readVisitor} from '../../../src/visits/visit/visitor.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';

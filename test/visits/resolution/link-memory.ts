@@ -1,7 +1,7 @@
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import test from 'ava';
-import {readLink} from '../../../src/visits/resolution/visit/link-rows.ts';
+import {readLink} from '../../../src/visits/visit/link-rows.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';

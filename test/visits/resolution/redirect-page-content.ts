@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
 import {type PageLanguage, pageLanguages, pageStrings} from '../../../src/visits/page/page-strings.ts';
 import {pageParts} from '../../../src/visits/page/redirect-page.ts';
-import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView, matchToken} from '../../fixtures/link-view.ts';
 import {anchorsOf, classes, configOf, qrSvg, render, textOf} from './_redirect-page.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
-import type {VisitorClass} from '../../../src/visits/resolution/visit/visitor.ts';
+import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
 import {matchToken} from '../../fixtures/link-view.ts';
 import {
 	anchorsOf,

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {planPage} from '../../../src/visits/page/page-actions.ts';
-import {withQuery} from '../../../src/visits/resolution/visit/tap-query.ts';
+import {withQuery} from '../../../src/visits/visit/tap-query.ts';
 import {linkView} from '../../fixtures/link-view.ts';
 import {contentOf, openedBy} from '../../helpers/app-content.ts';
 import {link, organization} from '../../helpers/builders.ts';

@@ -6,7 +6,7 @@ import {
 	showsQrCode,
 	type VisitorClass,
 	type VisitorHeaders,
-} from '../../../src/visits/resolution/visit/visitor.ts';
+} from '../../../src/visits/visit/visitor.ts';
 import {corpus, read} from './_user-agents.ts';
 
 test('every User-Agent of the corpus is classified correctly', (t) => {

@@ -1,6 +1,7 @@
 import {copyText} from '../../../platform/db/copy-in.ts';
-import {type ClickCampaign, type ClickContext, campaigns, contexts} from '../click-context.ts';
-import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../open-match.ts';
+import {encodeMatch, type MatchPart} from '../../matches/match-rows.ts';
+import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../../matches/open-match.ts';
+import {type ClickCampaign, type ClickContext, campaigns, contexts} from '../../visit/click-context.ts';
 
 /** A visit of a link by a person or a crawler. A crawler's visit counts in no quota and no click figure. */
 export type Click = {
@@ -14,11 +15,6 @@ export type Click = {
 	/** The data that an app's first open is matched by; null if the link is not deferred. */
 	match: OpenMatch | null;
 };
-
-/** The effect of a row of an open match: opens a match, without a query or with one (one column more), or continues the visit's. */
-export const matchParts = ['opened', 'queried', 'returning'] as const;
-
-export type MatchPart = (typeof matchParts)[number];
 
 /** A click as the journal stores it. */
 export type Entry = {
@@ -50,54 +46,6 @@ export const clickColumns = [
 	'referrer_host',
 ] as const;
 
-/** Fields from a visit's headers. A later visit without some of them keeps the page's signals. */
-export const signalColumns = [
-	'platform',
-	'os_major',
-	'os_minor',
-	'os_patch',
-	'os_precision',
-	'device_model',
-	'language',
-	'timezone',
-	'browser',
-] as const;
-
-export const matchColumns = [
-	'id',
-	'organization_id',
-	'link_id',
-	'visitor',
-	...signalColumns,
-	'click_id',
-	'ip_key',
-	'net_key',
-	'created_at',
-	'expires_at',
-	'campaign_id',
-	'country',
-] as const;
-
-/** The columns of a match whose visit had a query. */
-export const queriedColumns = [...matchColumns, 'query'] as const;
-
-const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
-
-/** Each visitor's signals as COPY text, in the order of `signalColumns`. Visitors with equal signals share an object. */
-const encodedSignals = new WeakMap<OpenMatch['signals'], string>();
-
-const signalsText = (signals: OpenMatch['signals']): string => {
-	const known = encodedSignals.get(signals);
-	if (known !== undefined) {
-		return known;
-	}
-
-	const {platform, osVersion, deviceModel, language, timezone, browser} = signals;
-	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(browser)}`;
-	encodedSignals.set(signals, text);
-	return text;
-};
-
 const writtenTimes = {at: Number.NaN, text: ''};
 
 /** A time as text. Clicks of one millisecond share it. */
@@ -111,6 +59,7 @@ const timeText = (at: Date): string => {
 };
 
 const NO_CAMPAIGN = {row: '', id: '\\N'};
+const NO_MATCH = {match: '', part: 'opened'} as const;
 
 /** The rows of a click. A new match has the click's id, which its token encodes. */
 export const encodeEntry = (click: Click, at: Date): Entry => {
@@ -120,7 +69,10 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const month = time.slice(0, 7);
 	const {row: context, id: contextId} = contexts.kept(month, click.context);
 	const {row: campaign, id: campaignId} = click.campaign === null ? NO_CAMPAIGN : campaigns.kept(month, click.campaign);
-	const entry: Entry = {
+	const country = click.context.country;
+	const opened =
+		match === null ? NO_MATCH : encodeMatch(match, {id, organizationId, linkId, at, time, campaignId, country});
+	return {
 		id,
 		organizationId,
 		linkId,
@@ -130,18 +82,9 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 		context,
 		campaignId,
 		campaign,
-		match: '',
-		part: 'opened',
+		match: opened.match,
+		part: opened.part,
 	};
-	if (match === null) {
-		return entry;
-	}
-
-	const {windowHours, network, signals, visitor, query} = match;
-	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
-	entry.part = visitor?.isReturning ? 'returning' : query ? 'queried' : 'opened';
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\t${campaignId}\t${copyText(click.context.country)}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
-	return entry;
 };
 
 /**
@@ -165,9 +108,3 @@ export function* cutRows(rows: string) {
 		from = end + 1;
 	}
 }
-
-/** The values of a row of an open match by their columns, as texts of COPY. A row without a query has none for it. */
-export const matchTexts = (row: string): Partial<Record<(typeof queriedColumns)[number], string>> => {
-	const texts = row.split('\t');
-	return Object.fromEntries(queriedColumns.slice(0, texts.length).map((column, index) => [column, texts[index]]));
-};

@@ -1,6 +1,7 @@
 import {crc32} from 'node:zlib';
-import {isOfPeople} from '../click-context.ts';
-import {cutRows, type Entry, matchParts, matchTexts} from './entry.ts';
+import {matchParts, matchTexts} from '../../matches/match-rows.ts';
+import {isOfPeople} from '../../visit/click-context.ts';
+import {cutRows, type Entry} from './entry.ts';
 
 /** A summary of the rows, which spares the drain from parsing them. */
 type Summary = {

@@ -3,7 +3,7 @@ import {copyIn, readCopyText} from '../../../platform/db/copy-in.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../../platform/db/db.ts';
 import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {copyMatches, reopenMatches} from '../../matches/match-clicks.ts';
-import {campaigns, contexts} from '../click-context.ts';
+import {campaigns, contexts} from '../../visit/click-context.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {tally} from '../counted-clicks.ts';
 import {clickColumns, type Entry} from './entry.ts';

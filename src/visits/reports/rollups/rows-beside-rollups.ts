@@ -1,8 +1,8 @@
 import type {Snapshot} from '../../../platform/db/new-rows.ts';
 import {identifier, joined, type Sql, sql} from '../../../platform/db/sql.ts';
 import {clicksInFull, occurredWithin} from '../../clicks/click-sql.ts';
-import type {ClickReader, Counted} from '../../clicks/click-store.ts';
 import {clickDimensions, columnOf, type DimensionName} from '../../clicks/dimensions.ts';
+import type {ClickReader, Counted} from '../click-store.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /** `snapshot`: the rows of transactions that had ended by it are in the rollups. */

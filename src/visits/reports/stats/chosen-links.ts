@@ -1,7 +1,7 @@
 import {effectiveColumns} from '../../../links/links/link-columns.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {joined, run, type Sql, sql} from '../../../platform/db/sql.ts';
-import {campaigns} from '../../clicks/click-context.ts';
+import {campaigns} from '../../visit/click-context.ts';
 
 /** Filters by properties of links (contract/reports 2). */
 export type LinkFilter = {tag?: string; channel?: string; link?: string};

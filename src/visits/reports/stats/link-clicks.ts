@@ -1,7 +1,7 @@
 import type {Clock} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
-import type {ClickStore} from '../../clicks/click-store.ts';
 import type {ClickJournal} from '../../clicks/journal/click-journal.ts';
+import type {ClickStore} from '../click-store.ts';
 import {beginReport} from './begin-report.ts';
 import {readBounds} from './stats-bounds.ts';
 import {readLinkCounts} from './stats-store.ts';

@@ -1,8 +1,8 @@
 import {HOUR_MS} from '../../../platform/clock.ts';
 import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import {identifier, joined, literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
-import type {ClickReader, Counted} from '../../clicks/click-store.ts';
 import {type DimensionName, storedDimensions} from '../../clicks/dimensions.ts';
+import type {ClickReader, Counted} from '../click-store.ts';
 import {OTHER} from '../rollups/cap-values.ts';
 import {keptOfLinks} from '../rollups/keep-link-visits.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';

@@ -7,7 +7,7 @@ import {parseSnapshot, readSnapshot, type Snapshot, type SnapshotRange} from '..
 import {stopping} from '../../../platform/errors.ts';
 import {Loop} from '../../../platform/loop.ts';
 import {Outage} from '../../../platform/outage.ts';
-import type {ClickStore} from '../../clicks/click-store.ts';
+import type {ClickStore} from '../click-store.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
 
 const POLL_MS = 250;

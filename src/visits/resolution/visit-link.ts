@@ -1,0 +1,70 @@
+import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
+import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import {addressOn, type ResolutionPath} from '../../links/domains/locate.ts';
+import {isShortCode} from '../../links/links/short-code.ts';
+import {HttpError, linkGone, linkNotFound} from '../../platform/errors.ts';
+import type {HostRole} from '../../platform/http/request-host.ts';
+import type {Query} from '../../platform/query.ts';
+import type {Services} from '../../services.ts';
+import {readLink} from '../visit/link-rows.ts';
+import {goneReason, type ResolvedRow} from '../visit/resolved-row.ts';
+import type {Visit, VisitAnswer} from '../visit/visit.ts';
+import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
+import {answerVisit, type PageDeps} from './answer-visit.ts';
+
+export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache'>;
+
+/** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
+type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
+
+/**
+ * The row of the live link that a host and a path name.
+ * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is deactivated
+ * or expired, or whose organization is suspended.
+ */
+const resolveLink = async (services: VisitDeps, place: Place): Promise<{row: ResolvedRow; isData: boolean}> => {
+	const {address, data} = addressOn(place, place.path);
+	// No link has a malformed code, and PostgreSQL would reject some of them.
+	if (!isShortCode(address.shortCode)) {
+		throw linkNotFound();
+	}
+
+	const known = services.linkCache.peek(address);
+	const row = known === undefined ? await readLink(services, address) : known;
+	if (row === null) {
+		throw linkNotFound();
+	}
+
+	const reason = goneReason(row, services.clock.now());
+	if (reason !== null) {
+		throw linkGone(reason);
+	}
+
+	return {row, isData: data};
+};
+
+const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
+
+/**
+ * Answers a link: the page for people, the static one for crawlers, or its data.
+ * @param query null if there is none. @throws 400, 404, 410.
+ */
+export const visitLink = async (
+	services: VisitDeps,
+	visit: Visit,
+	place: Place,
+	query: Query | null,
+): Promise<VisitAnswer> => {
+	const {metrics} = services;
+	try {
+		const answer = await resolveLink(services, place).then(
+			({row, isData}) => answerVisit(services, visit, {row, isData, query}),
+			(error: unknown) => answerUnknownCode(services, visit, place, error),
+		);
+		metrics.resolution(answer.outcome);
+		return answer;
+	} catch (error) {
+		metrics.resolution((error instanceof HttpError && refusals[error.status]) || 'failed');
+		throw error;
+	}
+};
