@@ -6,7 +6,7 @@ import {createGunzip} from 'node:zlib';
 import {altered, MAX_LINE, notABackup, truncated} from '../operations/backup/archive-format.ts';
 import {OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {linesOf} from './import/formats/lines.ts';
+import {linesOf} from './lines.ts';
 import type {Io} from './terminal/io.ts';
 
 /** zlib's errors in terms of a backup. @param isBegun whether a part of it was read. */

@@ -1,4 +1,4 @@
-import {createIncomingLinks, type IncomingOptions} from './incoming-links.ts';
+import {IncomingLinks, type IncomingOptions} from './incoming-links.ts';
 
 export type {IncomingOptions, LinkClient} from './incoming-links.ts';
 
@@ -16,10 +16,10 @@ export type NativeIntent = {
 
 /** Merges the system's links, the deferred one and held ones for Expo Router. Create it once, outside of components. */
 export const createNativeIntent = ({open, ...options}: NativeIntentOptions): NativeIntent => {
-	const links = createIncomingLinks(options);
+	const links = new IncomingLinks(options);
 	links.openBy(open);
 	return {
 		redirectSystemPath: async ({path, initial}) => (initial ? ((await links.first(path)) ?? '/') : links.next(path)),
-		ready: links.ready,
+		ready: () => links.ready(),
 	};
 };

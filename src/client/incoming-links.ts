@@ -52,162 +52,170 @@ const targetOf = ({path, params}: LinkData): string => {
  * Merges what opens an app: the address of a cold start, those of warm starts, and the deferred link. Each is opened
  * once: as the first screen if it is known in time, else by `open`, after `ready` was called.
  */
-export const createIncomingLinks = ({
-	oplink,
-	device,
-	tokens = () => ({}),
-	mayOpen = () => true,
-	waitSeconds = 3,
-	log = console.warn,
-	sleep = sleepByTimer,
-}: IncomingOptions) => {
-	const warn = guardedLog(log);
-	const recent = new Set<string>();
-	let held: string[] = [];
-	let open: ((target: string) => void) | null = null;
-	let isReady = false;
-	let isOpenedByLink = false;
-	/** Ends the wait of the first screen. */
-	let settle: ((target: string | null) => void) | null = null;
-	const deferred = new Promise<string | null>((resolve) => {
-		settle = (target) => {
-			settle = null;
-			resolve(target);
+export class IncomingLinks {
+	readonly #options: IncomingOptions;
+	readonly #warn: (message: string, error: unknown) => void;
+	readonly #sleep: (seconds: number) => Promise<unknown>;
+	/** Addresses reported a moment ago. */
+	readonly #recent = new Set<string>();
+	#held: string[] = [];
+	#open: ((target: string) => void) | null = null;
+	#isReady = false;
+	#isOpenedByLink = false;
+	/** Whether the next target is the first screen. */
+	#isFirstOpen = true;
+	#showFirst: (target: string | null) => void = () => {};
+	readonly #deferred = new Promise<string | null>((resolve) => {
+		this.#showFirst = resolve;
+	});
+
+	constructor(options: IncomingOptions) {
+		this.#options = options;
+		this.#warn = guardedLog(options.log ?? console.warn);
+		this.#sleep = options.sleep ?? sleepByTimer;
+		options.oplink.onLink((link) => {
+			// Somebody who opened the app by a link wants that one.
+			if (!this.#isOpenedByLink) {
+				this.#show(targetOf(link));
+			}
+		});
+	}
+
+	/** The first screen's target, of the address that started the app; null if there is none yet. */
+	async first(url: string | null): Promise<string | null> {
+		const isByLink = url !== null && !isStart(url) && !this.#recent.has(url);
+		this.#isOpenedByLink = !isStart(url);
+		this.#start();
+		const target = isByLink ? this.#read(url) : this.#deferred;
+		if (isByLink) {
+			// A tap that was reported before this call is another link's.
+			this.#deferred.then((other) => other !== null && this.#offer(other));
+			this.#isFirstOpen = false;
+		}
+
+		let isLate = false;
+		const limit = this.#sleep(this.#options.waitSeconds ?? 3).then(() => {
+			isLate = true;
+			this.#isFirstOpen = false;
+			return null;
+		});
+		target.then((late) => isLate && late !== null && this.#offer(late));
+		const found = await Promise.race([target, limit]);
+		this.#isFirstOpen = false;
+		return found === null ? null : this.#allowed(found);
+	}
+
+	/** The content that an address opens in the running app; null if it opens none or is held. */
+	async next(url: string): Promise<string | null> {
+		const target = isStart(url) ? url : await this.#read(url);
+		return target === null || isStart(url) ? target : this.#allowed(target);
+	}
+
+	/** Opens what an address leads to by `open`. */
+	async arrive(url: string): Promise<void> {
+		const target = isStart(url) ? null : await this.#read(url);
+		if (target !== null) {
+			this.#show(target);
+		}
+	}
+
+	/** Opens links from now on by `listener`. @returns a function that ends this. */
+	openBy(listener: (target: string) => void): () => void {
+		this.#open = listener;
+		this.#flush();
+		return () => {
+			this.#open = this.#open === listener ? null : this.#open;
 		};
-	});
+	}
 
-	/** The result of the app's own function, or `otherwise`. */
-	const attempt = async <T, O>(what: string, own: () => T | Promise<T>, otherwise: O): Promise<T | O> => {
-		try {
-			return await own();
-		} catch (error) {
-			warn(`oplink: ${what} failed`, error);
-			return otherwise;
+	/** Opens what was held: screens are shown, or somebody has signed in. Call it at each such moment. */
+	ready(): void {
+		this.#isReady = true;
+		this.#flush();
+	}
+
+	async #start(): Promise<void> {
+		const {device, tokens = () => ({}), oplink} = this.#options;
+		const [own, found] = [await this.#attempt('device', device, null), await this.#attempt('tokens', tokens, {})];
+		await (own && this.#attempt('start', () => oplink.start({...own, ...found}), undefined));
+		if (this.#isFirstOpen) {
+			this.#show(null);
 		}
-	};
+	}
 
-	const isAllowed = (target: string): boolean => {
-		try {
-			return mayOpen(target);
-		} catch (error) {
-			warn('oplink: mayOpen failed', error);
-			return false;
+	/** Makes a target the first screen, while that one waits, else opens it. */
+	#show(target: string | null): void {
+		if (this.#isFirstOpen) {
+			this.#isFirstOpen = false;
+			this.#showFirst(target);
+		} else if (target !== null) {
+			this.#offer(target);
 		}
-	};
-
-	const hold = (target: string): void => {
-		held = [...held.filter((one) => one !== target), target];
-	};
-
-	const offer = (target: string): void => {
-		if (open === null || !isReady || !isAllowed(target)) {
-			hold(target);
-			return;
-		}
-
-		try {
-			open(target);
-		} catch (error) {
-			warn('oplink: a link cannot be opened', error);
-		}
-	};
-
-	const flush = (): void => {
-		for (const target of held.splice(0)) {
-			offer(target);
-		}
-	};
-
-	oplink.onLink((link) => {
-		// Somebody who opened the app by a link wants that one.
-		if (!isOpenedByLink) {
-			(settle ?? offer)(targetOf(link));
-		}
-	});
-
-	const start = async (): Promise<void> => {
-		const [own, found] = [await attempt('device', device, null), await attempt('tokens', tokens, {})];
-		await (own && attempt('start', () => oplink.start({...own, ...found}), undefined));
-		settle?.(null);
-	};
+	}
 
 	/** The content that an address opens; null if its link cannot be resolved, or if the address is repeated. */
-	const read = async (url: string): Promise<string | null> => {
-		if (recent.has(url)) {
+	async #read(url: string): Promise<string | null> {
+		if (this.#recent.has(url)) {
 			return null;
 		}
 
-		recent.add(url);
+		this.#recent.add(url);
+		const {device, oplink} = this.#options;
 		try {
-			const deviceId = (await attempt('device', device, null))?.deviceId;
+			const deviceId = (await this.#attempt('device', device, null))?.deviceId;
 			const link = await oplink.resolveUrl(url, {deviceId});
 			return link === null ? url : targetOf(link);
 		} catch (error) {
-			warn('oplink: the link cannot be opened', error);
+			this.#warn('oplink: the link cannot be opened', error);
 			return null;
 		} finally {
-			sleep(REPEAT_SECONDS).then(() => recent.delete(url));
+			this.#sleep(REPEAT_SECONDS).then(() => this.#recent.delete(url));
 		}
-	};
+	}
 
-	return {
-		/** The first screen's target, of the address that started the app; null if there is none yet. */
-		first: async (url: string | null): Promise<string | null> => {
-			const isByLink = url !== null && !isStart(url) && !recent.has(url);
-			isOpenedByLink = !isStart(url);
-			start();
-			const target = isByLink ? read(url) : deferred;
-			if (isByLink) {
-				// A tap that was reported before this call is another link's.
-				deferred.then((other) => other !== null && offer(other));
-				settle = null;
-			}
+	/** The result of the app's own function, or `otherwise`. */
+	async #attempt<T, O>(what: string, own: () => T | Promise<T>, otherwise: O): Promise<T | O> {
+		try {
+			return await own();
+		} catch (error) {
+			this.#warn(`oplink: ${what} failed`, error);
+			return otherwise;
+		}
+	}
 
-			let isLate = false;
-			const limit = sleep(waitSeconds).then(() => {
-				isLate = true;
-				settle = null;
-				return null;
-			});
-			target.then((late) => isLate && late !== null && offer(late));
-			const found = await Promise.race([target, limit]);
-			settle = null;
-			if (found !== null && !isAllowed(found)) {
-				hold(found);
-				return null;
-			}
-
-			return found;
-		},
-		/** The content that an address opens in the running app; null if it opens none or is held. */
-		next: async (url: string): Promise<string | null> => {
-			const target = isStart(url) ? url : await read(url);
-			if (target === null || isStart(url) || isAllowed(target)) {
+	/** The target; null if it may not be opened yet, and is held. */
+	#allowed(target: string): string | null {
+		try {
+			if (this.#options.mayOpen?.(target) ?? true) {
 				return target;
 			}
+		} catch (error) {
+			this.#warn('oplink: mayOpen failed', error);
+		}
 
-			hold(target);
-			return null;
-		},
-		/** Opens what an address leads to by `open`. */
-		arrive: async (url: string): Promise<void> => {
-			const target = isStart(url) ? null : await read(url);
-			if (target !== null) {
-				(settle ?? offer)(target);
+		this.#hold(target);
+		return null;
+	}
+
+	#hold(target: string): void {
+		this.#held = [...this.#held.filter((one) => one !== target), target];
+	}
+
+	#offer(target: string): void {
+		if (this.#open === null || !this.#isReady) {
+			this.#hold(target);
+		} else if (this.#allowed(target) !== null) {
+			try {
+				this.#open(target);
+			} catch (error) {
+				this.#warn('oplink: a link cannot be opened', error);
 			}
-		},
-		/** Opens links from now on by `listener`. @returns a function that ends this. */
-		openBy: (listener: (target: string) => void): (() => void) => {
-			open = listener;
-			flush();
-			return () => {
-				open = open === listener ? null : open;
-			};
-		},
-		/** Opens what was held: screens are shown, or somebody has signed in. Call it at each such moment. */
-		ready: (): void => {
-			isReady = true;
-			flush();
-		},
-	};
-};
+		}
+	}
+
+	#flush(): void {
+		for (const target of this.#held.splice(0)) {
+			this.#offer(target);
+		}
+	}
+}

@@ -1,5 +1,5 @@
 import {appUrl} from './app-path.ts';
-import {createIncomingLinks, type IncomingOptions} from './incoming-links.ts';
+import {IncomingLinks, type IncomingOptions} from './incoming-links.ts';
 import {sleep as sleepByTimer} from './timer.ts';
 
 export type {IncomingOptions, LinkClient} from './incoming-links.ts';
@@ -33,7 +33,7 @@ const SYSTEM_SECONDS = 1;
  */
 export const createLinking = ({Linking, scheme, ...options}: LinkingOptions): {linking: Linking; ready: () => void} => {
 	const {sleep = sleepByTimer} = options;
-	const links = createIncomingLinks(options);
+	const links = new IncomingLinks(options);
 	const addressOf = (target: string): string => (target.startsWith('/') ? appUrl(scheme, target.slice(1)) : target);
 	Linking.addEventListener('url', ({url}) => {
 		links.arrive(url);
@@ -61,6 +61,6 @@ export const createLinking = ({Linking, scheme, ...options}: LinkingOptions): {l
 			},
 			subscribe: (listener) => links.openBy((target) => listener(addressOf(target))),
 		},
-		ready: links.ready,
+		ready: () => links.ready(),
 	};
 };

@@ -3,7 +3,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import path from 'node:path';
 import {PassThrough, type Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {linesOf} from '../../src/cli/import/formats/lines.ts';
+import {linesOf} from '../../src/cli/lines.ts';
 import type {Io} from '../../src/cli/terminal/io.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';

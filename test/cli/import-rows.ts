@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
 import {jsonRows, ndjsonRows} from '../../src/cli/import/formats/json.ts';
-import {decoded} from '../../src/cli/import/formats/lines.ts';
+import {decoded} from '../../src/cli/lines.ts';
 import {guarded} from '../../src/platform/formula-guard.ts';
 import {collect, inPieces} from './_pieces.ts';
 

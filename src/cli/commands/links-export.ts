@@ -7,7 +7,7 @@ import {counted} from '../../platform/plural.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption, requireCsv, spreadsheetOptions} from '../common-options.ts';
 import {textsIn} from '../import/formats/csv.ts';
-import {linesOf} from '../import/formats/lines.ts';
+import {linesOf} from '../lines.ts';
 import {csvColumns} from '../link-fields.ts';
 import {replaceFile} from '../replace-file.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';

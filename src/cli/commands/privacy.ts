@@ -5,7 +5,7 @@ import type {Erased} from '../../visits/privacy/erasure-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
-import {textOf} from '../import/formats/lines.ts';
+import {textOf} from '../lines.ts';
 import {replaceFile} from '../replace-file.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {write} from '../terminal/io.ts';

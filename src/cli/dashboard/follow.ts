@@ -1,5 +1,5 @@
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
-import {linesOf, type Source} from '../import/formats/lines.ts';
+import {linesOf, type Source} from '../lines.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 
 /** An event of the stream; `id` is the position to resume from after it. */

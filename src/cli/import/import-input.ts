@@ -5,8 +5,8 @@ import {addAbortSignal, type Readable} from 'node:stream';
 import {InvalidArgumentError, Option} from 'commander';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
+import {decoded, type Source} from '../lines.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {decoded, type Source} from './formats/lines.ts';
 import {
 	type Guess,
 	guessFormat,

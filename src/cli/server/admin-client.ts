@@ -6,7 +6,7 @@ import {pipeline} from 'node:stream/promises';
 import {createApiCaller, queryText} from '../../client/api-caller.ts';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {HttpRequest} from '../../client/fetch-answer.ts';
-import {linesOf} from '../import/formats/lines.ts';
+import {linesOf} from '../lines.ts';
 
 /** `path` includes its query. */
 type Target = {baseUrl: string; path: string; token: string; signal: AbortSignal};

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {request as httpRequest, type IncomingMessage} from 'node:http';
 import type {ExecutionContext} from 'ava';
-import {linesOf} from '../../../src/cli/import/formats/lines.ts';
+import {linesOf} from '../../../src/cli/lines.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert its shape

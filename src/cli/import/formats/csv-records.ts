@@ -1,8 +1,8 @@
 import {CsvError, type Info, type Parser, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
 import {inputError} from '../../cli-errors.ts';
+import type {Source} from '../../lines.ts';
 import {MAX_READ_BYTES} from './import-row.ts';
-import type {Source} from './lines.ts';
 
 /** Spreadsheets separate by a semicolon where the comma is in numbers, or by tabs. */
 const DELIMITERS = [',', ';', '\t'] as const;

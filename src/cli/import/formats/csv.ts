@@ -4,10 +4,10 @@ import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {counted} from '../../../platform/plural.ts';
 import {usageError} from '../../cli-errors.ts';
+import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {type CsvRecord, csvRecords} from './csv-records.ts';
 import {type ImportRow, isObject, lengthFault, putField, type Wrapping} from './import-row.ts';
-import type {Source} from './lines.ts';
 import {truthOf} from './truth.ts';
 
 /** How the records of a CSV file become rows; `isHeading` says whether the first record is one. */

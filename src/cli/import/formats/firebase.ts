@@ -1,7 +1,7 @@
 import {usageError} from '../../cli-errors.ts';
+import type {Source} from '../../lines.ts';
 import {tableRows} from './csv.ts';
 import {destinationOf, type ForeignRow, textIn, utmNames, webUrl} from './foreign-fields.ts';
-import type {Source} from './lines.ts';
 import {type Mapping, mapped} from './mapping.ts';
 import {truthOf} from './truth.ts';
 

@@ -1,7 +1,7 @@
+import type {Source} from '../../lines.ts';
 import {tableRows} from './csv.ts';
 import type {ImportRow} from './import-row.ts';
 import {isLineJson, jsonRows, ndjsonRows} from './json.ts';
-import type {Source} from './lines.ts';
 import {type Mapping, mapped} from './mapping.ts';
 
 /** The columns of a dashboard's export, in lower case: the field of the API, and how a cell becomes its value. */

@@ -1,6 +1,7 @@
 import {Tokenizer, TokenType} from '@streamparser/json';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {inputError, OperatorError} from '../../cli-errors.ts';
+import {linesOf, type Source, textOf} from '../../lines.ts';
 import {
 	type ImportRow,
 	isObject,
@@ -10,7 +11,6 @@ import {
 	plainLines,
 	type Wrapping,
 } from './import-row.ts';
-import {linesOf, type Source, textOf} from './lines.ts';
 
 type JsonElement = {place: Place; text: string; wrapping: Wrapping};
 
@@ -40,143 +40,152 @@ const newlinesIn = (bytes: Buffer): number => {
 	return count;
 };
 
+const opens = (token: TokenType): boolean => token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET;
+const closes = (token: TokenType): boolean => token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET;
+
 /**
  * Splits JSON into the source texts of its elements, holding at most one of them. Elements are those of arrays, of the
  * array under a list's key, and concatenated objects; several such values may follow each other. The contents of an
  * element are validated by its parser.
  */
-export const createElementReader = () => {
-	let elements: JsonElement[] = [];
-	let container: Container | null = null;
-	let depth = 0;
-	let start: number | null = null;
-	let item = 0;
-	let key: unknown = null;
-	let previous: TokenType | null = null;
+export class ElementReader {
+	readonly #tokenizer = new Tokenizer({separator: ''});
+	#elements: JsonElement[] = [];
+	#container: Container | null = null;
+	#depth = 0;
+	/** The offset of the element that is being read. */
+	#start: number | null = null;
+	#item = 0;
+	#key: unknown = null;
+	#previous: TokenType | null = null;
 	/** The bytes from the offset `base` to `read`, in the pieces they came in. */
-	let pieces: Buffer[] = [];
-	let base = 0;
-	let read = 0;
+	#pieces: Buffer[] = [];
+	#base = 0;
+	#read = 0;
 	/** The line of the offset `counted`, which only grows. */
-	let line = 1;
-	let counted = 0;
+	#line = 1;
+	#counted = 0;
 
-	const bytesBetween = (from: number, to: number): Buffer => {
-		const kept = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
-		pieces = [kept];
-		return kept.subarray(from - base, to - base);
-	};
+	constructor() {
+		this.#tokenizer.onToken = (token) => this.#take(token);
+	}
 
-	const lineOf = (offset: number): number => {
-		line += newlinesIn(bytesBetween(counted, offset));
-		counted = offset;
-		return line;
-	};
-
-	const finish = (end: number, {rows, wrapping}: Container) => {
-		if (start !== null) {
-			item += 1;
-			const place = {line: lineOf(start), ...(rows > 0 ? {item} : {})};
-			elements.push({place, text: bytesBetween(start, end).toString().trimEnd(), wrapping});
-			start = null;
+	/** Elements completed by the next bytes; an error follows those before it. */
+	push(bytes: Buffer): {elements: JsonElement[]; fault: Error | null} {
+		this.#elements = [];
+		this.#pieces.push(bytes);
+		this.#read += bytes.length;
+		try {
+			this.#tokenizer.write(bytes);
+		} catch (error) {
+			return {elements: this.#elements, fault: this.#failure(error, this.#read - bytes.length)};
 		}
-	};
 
-	const begin = (token: TokenType, offset: number): Container => {
+		this.#dropUpTo(this.#start ?? this.#read);
+		const isTooLong = this.#read - this.#base > MAX_READ_BYTES;
+		const tooLong = `The value that begins in line ${this.#line} of the JSON file is longer than ${MAX_READ_BYTES} bytes`;
+		return {elements: this.#elements, fault: isTooLong ? inputError(tooLong) : null};
+	}
+
+	/** @throws OperatorError for a truncated or empty file. */
+	end(): void {
+		if (this.#container !== null) {
+			throw inputError(`The JSON ${this.#container === loose ? 'object' : 'array'} has no end`);
+		}
+
+		if (this.#previous === null) {
+			throw inputError('The file contains no JSON');
+		}
+	}
+
+	#take({token, value, offset}: {token: TokenType; value: unknown; offset: number}): void {
+		if (this.#container === null) {
+			this.#container = this.#begin(token, offset);
+		} else if (this.#depth === this.#container.rows) {
+			if (closes(token) || token === TokenType.COMMA) {
+				this.#finish(offset, this.#container);
+				this.#container = closes(token) && this.#depth === 2 ? rest : this.#container;
+			} else {
+				this.#start ??= offset;
+			}
+		} else if (this.#container === loose && this.#depth === 1) {
+			this.#lookForList(token, value);
+		}
+
+		this.#depth += opens(token) ? 1 : closes(token) ? -1 : 0;
+		this.#previous = token;
+		if (this.#depth === 0) {
+			this.#finish(offset + 1, this.#container);
+			this.#container = null;
+		}
+	}
+
+	#begin(token: TokenType, offset: number): Container {
 		if (token === TokenType.LEFT_BRACKET) {
 			return inArray;
 		}
 
 		if (token !== TokenType.LEFT_BRACE) {
-			throw inputError(`Line ${lineOf(offset)} of the JSON file has neither an object nor an array`);
+			throw inputError(`Line ${this.#lineOf(offset)} of the JSON file has neither an object nor an array`);
 		}
 
-		start = offset;
+		this.#start = offset;
 		return loose;
-	};
+	}
 
-	const tokenizer = new Tokenizer({separator: ''});
-	tokenizer.onToken = ({token, value, offset}) => {
-		const opens = token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET;
-		const closes = token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET;
-		if (container === null) {
-			container = begin(token, offset);
-		} else if (depth === container.rows) {
-			if (closes || token === TokenType.COMMA) {
-				finish(offset, container);
-				container = closes && depth === 2 ? rest : container;
-			} else {
-				start ??= offset;
-			}
-		} else if (container === loose && depth === 1) {
-			if (token === TokenType.LEFT_BRACKET && previous === TokenType.COLON && listKeys.has(key)) {
-				container = underKey(String(key));
-				start = null;
-			} else if (token === TokenType.STRING) {
-				key = previous === TokenType.COLON ? key : value;
-			}
+	/** An object may turn out to be an API's answer, whose rows are in a list of it. */
+	#lookForList(token: TokenType, value: unknown): void {
+		const isValue = this.#previous === TokenType.COLON;
+		if (isValue && token === TokenType.LEFT_BRACKET && listKeys.has(this.#key)) {
+			this.#container = underKey(String(this.#key));
+			this.#start = null;
+		} else if (!isValue && token === TokenType.STRING) {
+			this.#key = value;
 		}
+	}
 
-		depth += opens ? 1 : closes ? -1 : 0;
-		previous = token;
-		if (depth === 0) {
-			finish(offset + 1, container);
-			container = null;
+	#finish(end: number, {rows, wrapping}: Container): void {
+		if (this.#start !== null) {
+			this.#item += 1;
+			const place = {line: this.#lineOf(this.#start), ...(rows > 0 ? {item: this.#item} : {})};
+			this.#elements.push({place, text: this.#bytesBetween(this.#start, end).toString().trimEnd(), wrapping});
+			this.#start = null;
 		}
-	};
+	}
+
+	#bytesBetween(from: number, to: number): Buffer {
+		const kept = this.#pieces.length === 1 && this.#pieces[0] ? this.#pieces[0] : Buffer.concat(this.#pieces);
+		this.#pieces = [kept];
+		return kept.subarray(from - this.#base, to - this.#base);
+	}
+
+	#lineOf(offset: number): number {
+		this.#line += newlinesIn(this.#bytesBetween(this.#counted, offset));
+		this.#counted = offset;
+		return this.#line;
+	}
 
 	/** Joins no pieces of an element that goes on. */
-	const drop = (to: number) => {
-		if (to > base) {
-			lineOf(to);
-			pieces = [bytesBetween(to, read)];
-			base = to;
+	#dropUpTo(offset: number): void {
+		if (offset > this.#base) {
+			this.#lineOf(offset);
+			this.#pieces = [this.#bytesBetween(offset, this.#read)];
+			this.#base = offset;
 		}
-	};
+	}
 
 	/** @param from the offset of the bytes that the tokenizer failed in. */
-	const failure = (error: unknown, from: number): Error => {
+	#failure(error: unknown, from: number): Error {
 		if (error instanceof OperatorError) {
 			return error;
 		}
 
 		const message = error instanceof Error ? error.message : '';
 		const [, what, at] = /^(Unexpected ".{1,2}") at chunk position "(\d+)"/su.exec(message) ?? [];
-		const line = lineOf(at === undefined ? read : from + Number(at));
+		const line = this.#lineOf(at === undefined ? this.#read : from + Number(at));
 		return inputError(`The JSON file cannot be read beyond line ${line}: ${what ?? 'It ends within a value'}`);
-	};
-
-	return {
-		/** Elements completed by the next bytes; an error follows those before it. */
-		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
-			elements = [];
-			pieces.push(bytes);
-			read += bytes.length;
-			try {
-				tokenizer.write(bytes);
-			} catch (error) {
-				return {elements, fault: failure(error, read - bytes.length)};
-			}
-
-			drop(start ?? read);
-			const fault =
-				read - base > MAX_READ_BYTES
-					? inputError(`The value that begins in line ${line} of the JSON file is longer than ${MAX_READ_BYTES} bytes`)
-					: null;
-			return {elements, fault};
-		},
-		/** @throws OperatorError for a truncated or empty file. */
-		end: (): void => {
-			if (container !== null) {
-				throw inputError(`The JSON ${container === loose ? 'object' : 'array'} has no end`);
-			}
-
-			if (previous === null) {
-				throw inputError('The file contains no JSON');
-			}
-		},
-	};
-};
+	}
+}
 
 /**
  * The rows of JSON of any length: of an array, of an API's list, or concatenated objects. A malformed element fails
@@ -184,7 +193,7 @@ export const createElementReader = () => {
  * @throws OperatorError if the file does not continue as JSON.
  */
 export async function* jsonRows(source: Source): AsyncGenerator<ImportRow> {
-	const reader = createElementReader();
+	const reader = new ElementReader();
 	for await (const text of textOf(source)) {
 		const {elements, fault} = reader.push(Buffer.from(text));
 		for (const {place, text, wrapping} of elements) {

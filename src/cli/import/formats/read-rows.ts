@@ -1,4 +1,5 @@
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
+import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {bitly, bitlyColumns} from './bitly.ts';
 import {branch} from './branch.ts';
@@ -8,8 +9,7 @@ import {dub, dubColumns} from './dub.ts';
 import {firebase, firebaseRows, isFirebaseHeading} from './firebase.ts';
 import {type DashboardColumns, dashboardRows, hasColumns, objectRows} from './foreign-rows.ts';
 import {type ImportRow, isObject} from './import-row.ts';
-import {createElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
-import type {Source} from './lines.ts';
+import {ElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
 import {type Mapping, namesOf} from './mapping.ts';
 
 export type ImportFormat = {
@@ -48,7 +48,7 @@ export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
 
 /** The first element of JSON, or an empty one if the head is too short. */
 const firstElement = (head: string): Record<string, unknown> => {
-	const [element] = createElementReader().push(Buffer.from(head)).elements;
+	const [element] = new ElementReader().push(Buffer.from(head)).elements;
 	const value = parseJson(element?.text ?? '');
 	return isObject(value) ? value : {};
 };

@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import type {Readable} from 'node:stream';
-import {inputError} from '../../cli-errors.ts';
+import {inputError} from './cli-errors.ts';
 
 /** A source of lines or of a file's text. */
 export type Source = Readable | AsyncIterable<Uint8Array | string>;
