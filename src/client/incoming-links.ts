@@ -1,7 +1,7 @@
 import {queryText} from './api-caller.ts';
 import {appPathOf} from './app-path.ts';
-import {guardedLog} from './guarded-log.ts';
 import type {LinkData} from './link-shapes.ts';
+import {guardedLog} from './listeners.ts';
 import type {Device, MatchTokens} from './sdk-shapes.ts';
 import {sleep as sleepByTimer} from './timer.ts';
 

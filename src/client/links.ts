@@ -1,7 +1,7 @@
-import {type ApiCall, bearer, type CallApi, segment} from './api-caller.ts';
-import type {Link, LinkChanges, LinkQuery, LinkWithDomain, NewLink, Page} from './link-shapes.ts';
-import {randomKey} from './random-key.ts';
-import {retryRules} from './retry.ts';
+import {type ApiCall, bearer, type CallApi, queryText, segment} from './api-caller.ts';
+import {queryOf} from './link-address.ts';
+import type {AppLink, Link, LinkChanges, LinkQuery, LinkWithDomain, NewAppLink, NewLink, Page} from './link-shapes.ts';
+import {type RetryRule, randomKey, retryRules} from './retry.ts';
 
 /** Link management. Requires a SERVER key, which belongs on servers and never in an app. */
 export type Links = {
@@ -40,4 +40,36 @@ export const createLinks = (call: CallApi, serverKey: string | undefined): Links
 		update: async (id, body) => send({method: 'PATCH', path: pathOf(id), body}),
 		delete: async (id) => send({method: 'DELETE', path: pathOf(id)}),
 	};
+};
+
+/** The URL with these values in its query: they replace those of the same name. A fragment is dropped. */
+const withParams = (url: string, params: Record<string, string> = {}): string => {
+	const [before = ''] = url.split('#', 1);
+	const [address = '', ...rest] = before.split('?');
+	const kept = Object.entries(queryOf(rest.join('?'))).filter(([name]) => !Object.keys(params).includes(name));
+	return address + queryText({...Object.fromEntries(kept), ...params});
+};
+
+type Deps = {
+	report: (path: string, body: object, rule: RetryRule) => Promise<{url: string}>;
+	warn: (message: string, error: unknown) => void;
+};
+
+/** Creates a link, or answers `link` with the params as its query. @throws without `link`. */
+export const createAppLink = async (
+	{report, warn}: Deps,
+	body: NewAppLink,
+	{link}: {link?: string | undefined},
+): Promise<AppLink> => {
+	try {
+		const {url} = await report('/sdk/links', body, link === undefined ? retryRules.resolution : retryRules.hurried);
+		return {url, stored: true};
+	} catch (error) {
+		if (link === undefined) {
+			throw error;
+		}
+
+		warn('oplink: the link is not stored', error);
+		return {url: withParams(link, body.params), stored: false};
+	}
 };

@@ -1,3 +1,14 @@
+/** A log that never throws, for functions that never do. */
+export const guardedLog =
+	(log: (message: string, error: unknown) => void) =>
+	(message: string, error: unknown): void => {
+		try {
+			log(message, error);
+		} catch {
+			// The message is lost; the app continues.
+		}
+	};
+
 /** Receives published values. May be async; its errors are logged and affect nobody else. */
 export type Listener<Args extends unknown[]> = (...args: Args) => void | Promise<void>;
 

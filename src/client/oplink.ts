@@ -1,14 +1,11 @@
 import {bearer, type CallApi, createApiCaller, segment, withoutEndingSlash} from './api-caller.ts';
-import {createAppLink} from './create-app-link.ts';
 import {createFirstMatch} from './first-match.ts';
-import {guardedLog} from './guarded-log.ts';
 import {createLinkAddresses, type LinkAddress} from './link-address.ts';
 import type {AppLink, LinkData, NewAppLink} from './link-shapes.ts';
-import {createLinks, type Links} from './links.ts';
-import {createListeners, type Listener, type Listeners} from './listeners.ts';
+import {createAppLink, createLinks, type Links} from './links.ts';
+import {createListeners, guardedLog, type Listener, type Listeners} from './listeners.ts';
 import type {OplinkOptions} from './options.ts';
-import {randomKey} from './random-key.ts';
-import {type RetryRule, retryRules} from './retry.ts';
+import {type RetryRule, randomKey, retryRules} from './retry.ts';
 import type {
 	Device,
 	EventOptions,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {randomKey} from '../../src/client/random-key.ts';
+import {randomKey} from '../../src/client/retry.ts';
 import {faultyServer} from './_faulty-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -11,8 +11,7 @@ import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf, withPlugin} from './expo-app.ts';
 import {entitlementsOf, infoPlistOf} from './ios-app.ts';
 import {readJson} from './read-json.ts';
-import {readPlist} from './read-plist.ts';
-import {readXml} from './read-xml.ts';
+import {readPlist, readXml} from './read-xml.ts';
 import {
 	FileFault,
 	filledInHint,

@@ -1,6 +1,6 @@
 import type {Command, Option} from 'commander';
-import {type Io, write} from '../terminal/io.ts';
-import {cellText} from '../terminal/output.ts';
+import {type Io, write} from './terminal/io.ts';
+import {cellText} from './terminal/output.ts';
 
 type Candidate = {value: string; description?: string};
 
