@@ -7,7 +7,7 @@ import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
 import {daysOf, retentionRules} from '../src/operations/jobs/retention.ts';
 import {retention} from '../src/platform/config/policies.ts';
-import {configTable} from '../src/platform/config/variables.ts';
+import {configTable, secretNames} from '../src/platform/config/variables.ts';
 import {packageRoot} from '../src/platform/package-root.ts';
 import {routes} from '../src/routes.ts';
 import {below, found, isThere, read} from './_files.ts';
@@ -138,14 +138,21 @@ test('every member of the services or of a type that a document names is there',
 	t.deepEqual(unknown, []);
 });
 
-const composeVariables = found(read('docker-compose.yml'), /\$\{?([A-Z][A-Z_]+)/g);
+const composeVariables = found(read('docker-compose.yml'), /(?:\$\{?|\/run\/secrets\/)([A-Z][A-Z_]+)/g);
+const secretFiles = secretNames.map((name) => `${name}_FILE`);
 const programVariables = found(environmentTopic, /^ {2}([A-Z][A-Z_]+) /gm);
 /** Of shells, of Node, of pipelines, of the tests, and those of examples that a shell sets for itself. */
 const others = [
 	'TERM NODE_EXTRA_CA_CERTS GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS',
-	'OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME SECRET',
+	'OPLINK_FUZZ_SEED CREDENTIALS_DIRECTORY API KEY JSON ID V TOKEN GUID BITLY NAME SECRET',
 ].flatMap((words) => words.split(' '));
-const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);
+const variables = new Set([
+	...configTable.map(({name}) => name),
+	...composeVariables,
+	...secretFiles,
+	...programVariables,
+	...others,
+]);
 /** Prefixes of the server's variables, to recognize names without values. */
 const families = new Set(configTable.flatMap(({name}) => (name.includes('_') ? [`${name.split('_')[0]}_`] : [])));
 

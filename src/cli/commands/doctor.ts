@@ -7,6 +7,7 @@ import {askServer, reachServer} from '../doctor/ask-server.ts';
 import {examineHost} from '../doctor/examine-host.ts';
 import {examinePublicUrl} from '../doctor/examine-public-url.ts';
 import {askPublicCaches, publicCachesOf} from '../doctor/public-caches.ts';
+import {askForNewerPostgres} from '../doctor/public-postgres.ts';
 import {createReport, strictOption} from '../doctor/report.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
@@ -31,7 +32,9 @@ async function* examine(
 	yield [findingsOf('Server').ok('server.address', nameOf(server)), ...findings];
 	if (!isReachable) {
 		if (server.isOwn) {
-			yield await examineThisMachine(io);
+			const found = await examineThisMachine(io);
+			yield found;
+			yield caches === null ? [] : await askForNewerPostgres(found, caches.postgres, signal);
 		}
 
 		return false;
@@ -39,6 +42,7 @@ async function* examine(
 
 	const answer = await askServer(connection, organizations);
 	yield answer.findings;
+	yield caches === null ? [] : await askForNewerPostgres(answer.findings, caches.postgres, signal);
 	if (answer.publicUrl !== null) {
 		yield await examinePublicUrl(answer.publicUrl, {from: server.baseUrl, signal, clock});
 	}
@@ -62,7 +66,10 @@ export const doctorCommand = command({
 	options: [
 		new Option('--org <org>', 'id or orgKey of an organization, as the argument; repeatable').argParser(collect),
 		strictOption(),
-		new Option('--public', "also ask Apple's CDN and Google's verifier, as phones do"),
+		new Option(
+			'--public',
+			"also ask Apple's CDN and Google's verifier, as phones do, and postgresql.org for a newer release",
+		),
 	],
 	run: async (context: Context<Options>, organizations: string[]) => {
 		const report = createReport(context);

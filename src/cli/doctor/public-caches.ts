@@ -153,7 +153,7 @@ const askGoogle = async (
  */
 export const askPublicCaches = async (
 	host: LinkHost,
-	{apple, google}: PublicCaches,
+	{apple, google}: Pick<PublicCaches, 'apple' | 'google'>,
 	signal: AbortSignal,
 ): Promise<Finding[]> => {
 	const area = areaOf(host);

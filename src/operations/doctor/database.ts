@@ -4,6 +4,7 @@ import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {checkPooler} from '../../platform/db/pooler.ts';
 import {counted} from '../../platform/plural.ts';
+import {checkEmbeddedAge, versionText} from './embedded-age.ts';
 import {compareClocks, type Finding, findingsOf} from './finding.ts';
 
 const findings = findingsOf('Database');
@@ -52,7 +53,7 @@ export const checkDatabase = async (
 		const answered = now();
 		const {version, encoding, schema, at} = facts;
 		return [
-			judged('version', needed.version(facts), `PostgreSQL ${version}, ${mode}`),
+			judged('version', needed.version(facts), versionText(version, mode)),
 			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
 			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
 			judged('writable', neededToWrite(facts), 'it accepts writes'),
@@ -63,6 +64,7 @@ export const checkDatabase = async (
 			),
 			compareClocks(findings, 'database.clock', {read: at, asked, answered}, 'the server'),
 			await checkMigrations(db),
+			...(mode === 'embedded' ? checkEmbeddedAge(version, asked) : []),
 		];
 	} catch (error) {
 		const known = mode === 'external' ? explainDatabaseError(error) : null;

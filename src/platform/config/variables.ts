@@ -135,13 +135,16 @@ export const variables = {
 		expected: 'comma-separated addresses of resolvers',
 		defaultInWords: "the system's",
 	}),
-	/** The caches that phones ask instead of the host; only `oplink doctor --public` reads these. */
+	/** The caches that phones ask instead of the host, and PostgreSQL's releases; only `oplink doctor --public` reads these. */
 	publicCaches: {
 		apple: url('APPLE_CDN_URL', "Apple's CDN of association files, for doctor --public", {
 			default: 'https://app-site-association.cdn-apple.com',
 		}),
 		google: url('GOOGLE_VERIFIER_URL', "Google's verifier of association files, for doctor --public", {
 			default: 'https://digitalassetlinks.googleapis.com',
+		}),
+		postgres: url('POSTGRES_VERSIONS_URL', "PostgreSQL's list of its releases, for doctor --public", {
+			default: 'https://www.postgresql.org/versions.json',
 		}),
 	},
 	journalMegabytes: integer('JOURNAL_MAX_MB', 'size limit of the click journal of a process in DATA_DIR, in MB', {
