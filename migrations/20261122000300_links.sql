@@ -118,6 +118,8 @@ CREATE TABLE links (
 	og_image_url text,
 	expiry timestamptz,
 	is_active boolean NOT NULL,
+	-- an operator's: {state: 'block' or 'allow', reason, since}; null: lists decide (LINK_POLICY_FILE)
+	decision jsonb,
 	deferred_deep_linking boolean,
 	match_window_hours integer
 		CONSTRAINT links_match_window_hours_check CHECK (match_window_hours BETWEEN 1 AND 720),
@@ -129,6 +131,31 @@ CREATE TABLE links (
 CREATE INDEX links_organization_id_created_at_idx ON links (organization_id, created_at DESC, id DESC);
 CREATE INDEX links_domain_id_idx ON links (domain_id);
 CREATE INDEX links_template_id_idx ON links (template_id);
+CREATE INDEX links_blocked_idx ON links (organization_id) WHERE decision ->> 'state' = 'block';
+
+-- Short codes of links that were deleted while an operator blocked them: nobody takes one over for 90 days.
+CREATE TABLE blocked_codes (
+	organization_id uuid NOT NULL
+		CONSTRAINT blocked_codes_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	short_code text NOT NULL,
+	deleted_at timestamptz NOT NULL,
+	CONSTRAINT blocked_codes_pkey PRIMARY KEY (organization_id, short_code)
+);
+CREATE INDEX blocked_codes_deleted_at_idx ON blocked_codes (deleted_at);
+-- Such a code is taken, for whoever writes it: an insert skips the row, as for a code of another link.
+CREATE FUNCTION refuse_blocked_code() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM blocked_codes WHERE organization_id = NEW.organization_id
+		AND short_code = NEW.short_code AND deleted_at > NEW.updated_at - interval '90 days') THEN
+		RETURN NEW;
+	ELSIF TG_OP = 'INSERT' THEN
+		RETURN NULL;
+	END IF;
+	RAISE unique_violation USING CONSTRAINT = 'links_organization_id_short_code_key';
+END $$;
+CREATE TRIGGER links_blocked_code BEFORE INSERT ON links FOR EACH ROW EXECUTE FUNCTION refuse_blocked_code();
+CREATE TRIGGER links_blocked_code_update BEFORE UPDATE OF short_code ON links
+	FOR EACH ROW WHEN (NEW.short_code <> OLD.short_code) EXECUTE FUNCTION refuse_blocked_code();
 
 -- how many links an organization has, and how many of them apps created: writers lock this row, so that quotas are exact
 CREATE TABLE link_counts (
@@ -156,6 +183,8 @@ CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
 DROP TABLE idempotency_keys;
 DROP TABLE link_counts;
 DROP TABLE links;
+DROP FUNCTION refuse_blocked_code;
+DROP TABLE blocked_codes;
 DROP TABLE templates;
 DROP TABLE channels;
 DROP TABLE unknown_codes;

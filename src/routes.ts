@@ -22,6 +22,9 @@ import {healthRoutes} from './operations/health/routes.ts';
 import {metricsRoutes} from './operations/metrics/routes.ts';
 import {documentRoutes} from './operations/openapi/routes.ts';
 import type {DeclaredRoute} from './platform/http/route.ts';
+import {abuseReportRoutes} from './visits/abuse/admin-routes.ts';
+import {reportRoutes} from './visits/abuse/report-routes.ts';
+import {securityTextRoutes} from './visits/abuse/security-txt.ts';
 import {associationRoutes} from './visits/association/association-routes.ts';
 import {deviceRoutes} from './visits/devices/organization-routes.ts';
 import {exportRoutes} from './visits/export/organization-routes.ts';
@@ -43,6 +46,8 @@ export const surfaces: readonly Route[] = [
 	...documentRoutes(() => routes),
 	...metricsRoutes,
 	...associationRoutes,
+	...securityTextRoutes,
+	...reportRoutes,
 	...providerEventRoutes,
 	...gatewayEventRoutes,
 	...matchRoutes,
@@ -65,6 +70,7 @@ export const surfaces: readonly Route[] = [
 	...statusRoutes,
 	...doctorRoutes,
 	...tokenRoutes,
+	...abuseReportRoutes,
 	...portalOnboardingRoutes,
 	...portalTeamRoutes,
 	...portalBillingRoutes,

@@ -26,9 +26,11 @@ import {createWindows} from './platform/limits/windows.ts';
 import {createMetrics} from './platform/metrics/metrics.ts';
 import {watchEventLoop} from './platform/metrics/process-metrics.ts';
 import type {Figures} from './platform/metrics/snapshot.ts';
+import {LinkPolicy} from './platform/policy/link-policy.ts';
 import {createRelayRanges} from './platform/relay-ranges.ts';
 import {createTurns} from './platform/semaphore.ts';
 import {within} from './platform/within.ts';
+import {AbuseFigures} from './visits/abuse/abuse-figures.ts';
 import {createAssociationCache} from './visits/association/association-cache.ts';
 import {createClickHouseRows} from './visits/click-stores/clickhouse/click-table.ts';
 import {createClickHouse} from './visits/click-stores/clickhouse/clickhouse.ts';
@@ -69,6 +71,8 @@ export type ServiceOptions = {
 	adminToken: string;
 	/** Absent if this process is the only one of this machine. */
 	otherWorkers?: OtherWorkers;
+	/** The lists of LINK_POLICY_FILE, which are read before the first write; absent: none. */
+	linkPolicy?: LinkPolicy;
 };
 
 /** The dependencies of operations and routes. Created once per process, here only. */
@@ -108,10 +112,14 @@ export const createServices = (options: ServiceOptions) => {
 				});
 	const phoneBook = createPhoneBook(db);
 	const metrics = createMetrics(clock);
+	const linkPolicy = options.linkPolicy ?? LinkPolicy.none();
 
 	return Object.freeze({
 		config,
 		addresses,
+		linkPolicy,
+		/** What the schemas of bodies need to know. */
+		bodyContext: {linkHosts: [addresses.linkDomain, ...addresses.aliases], linkPolicy},
 		adminToken,
 		clock,
 		log,
@@ -125,7 +133,7 @@ export const createServices = (options: ServiceOptions) => {
 			isCurrent: (row) => isCurrent(row, clock.now()),
 		}),
 		keyCache: createKeyCache(changes),
-		pages: createPages({addresses}),
+		pages: createPages({addresses, config}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
 		associationCache: createAssociationCache({changes, clock, config, db, log}),
 		clientIp: createClientIp([...config.trustedProxies]),
@@ -168,6 +176,8 @@ export const createServices = (options: ServiceOptions) => {
 		background,
 		metrics,
 		refusals,
+		/** What operators watch of abuse. */
+		abuseFigures: new AbuseFigures({clock, config, db, linkPolicy, log}),
 		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,

@@ -14,7 +14,8 @@ const specified = `
 /health/{live,ready}                                           none:GET
 /{openapi.json,docs,metrics,sign-in}                           none:GET
 /internal/tls/ask                                              none:GET
-/.well-known/{apple-app-site-association,assetlinks.json}      none:GET
+/.well-known/{apple-app-site-association,assetlinks.json,security.txt} none:GET
+/report                                                        none:GET,POST
 /match                                                         none:POST
 /links                                                         serverKey:POST,GET
 /links/:id                                                     serverKey:GET,PATCH,DELETE
@@ -25,6 +26,9 @@ const specified = `
 /admin/webhooks/{events,events/:id}                            admin:GET
 /admin/billing/{events,events/:id}                             admin:GET
 /admin/{webhooks,billing}/events/:id/replay                    admin:POST
+/admin/reports                                                 admin:GET
+/admin/reports/:id                                             admin:GET
+/admin/reports/:id/close                                       admin:POST
 /admin/{organizations,tokens}                                  admin:GET,POST
 /admin/tokens/:id                                              admin:DELETE
 /admin/organizations/:orgId                                    admin:GET,PATCH,DELETE
@@ -44,6 +48,7 @@ const specified = `
 /admin/organizations/:orgId/links/export                       admin:GET
 /admin/organizations/:orgId/links/import                       admin:POST
 /admin/organizations/:orgId/links/:id                          admin:GET,PATCH,DELETE
+/admin/organizations/:orgId/links/:id/{block,unblock}          admin:POST
 /admin/organizations/:orgId/links/:id/{qr.svg,qr.png}          admin:GET
 /admin/organizations/:orgId/{stats,stats/funnel,usage}         admin:GET
 /admin/organizations/:orgId/{events,devices,matches}           admin:GET

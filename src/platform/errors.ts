@@ -205,6 +205,7 @@ export const linkNotFound = () => notFound('link_not_found', 'Link not found');
 export const noDeferredLink = () => notFound('no_deferred_link', 'The organization has no deferred link');
 export const linkGone = (reason: 'deactivated' | 'expired' | 'suspended') =>
 	new HttpError(410, 'link_gone', reason === 'suspended' ? 'Organization is suspended' : `Link is ${reason}`);
+export const linkBlocked = () => new HttpError(410, 'link_blocked', 'Link is blocked');
 export const shortCodeTaken = (shortCode: string) =>
 	conflict('short_code_taken', `Short code '${shortCode}' is already in use`);
 export const externalIdTaken = (externalId: string) =>
@@ -214,6 +215,9 @@ export const unknownChannel = (channel: string) => {
 	const message = `Unknown channel '${channel}'`;
 	return badRequest('unknown_channel', message, [{message, field: 'channel'}]);
 };
+export const domainIsAlias = () =>
+	conflict('domain_is_alias', 'The name is one of LINK_DOMAIN_ALIASES: it serves the shared link domain');
+export const reportNotFound = () => notFound('report_not_found', 'Report not found');
 export const templateNotFound = () => notFound('template_not_found', 'Template not found');
 export const templateNotOpen = () =>
 	notFound('template_not_open', 'Template not found, or its clientCreate opens it to no app');

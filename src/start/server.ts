@@ -1,8 +1,11 @@
 import {createServer, type RequestListener} from 'node:http';
+import {requireFreeAliases} from '../links/domains/domain-store.ts';
+import {addressesOf, ConfigError} from '../platform/config/config.ts';
 import type {Db} from '../platform/db/db.ts';
 import {connectionsWithin, watchConnections} from '../platform/http/connections.ts';
 import {type Entrance, ownPort} from '../platform/http/entrance.ts';
 import {listenerUrl} from '../platform/http/port.ts';
+import {LinkPolicy} from '../platform/policy/link-policy.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {Door} from '../visits/resolution/door.ts';
 import {LazyApp} from './lazy-app.ts';
@@ -69,7 +72,13 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 	server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 	const port = await entrance.open(server);
 	try {
-		const services = createServices({...options, port, db});
+		await requireFreeAliases(db, addressesOf(config, port).aliases);
+		const linkPolicy = await LinkPolicy.open(config.linkPolicyFile, options.log);
+		if (linkPolicy.faults().length > 0) {
+			throw new ConfigError(linkPolicy.faults().map((fault) => `LINK_POLICY_FILE could not be used: ${fault}`));
+		}
+
+		const services = createServices({...options, port, db, linkPolicy});
 		await services.clickJournal.start();
 		const lazyApp = new LazyApp(services);
 		answerBy(new Door(services, lazyApp.answer).listener);

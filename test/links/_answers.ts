@@ -9,7 +9,7 @@ export const fieldsOf = ({details}: {details: Array<{field: string}>}): string[]
 
 /** The faults of a body as a route finds them, where the link domain is go.example.com. */
 export const faultsIn = (schema: Joi.Schema, body: unknown) =>
-	checkBody(schema, body, {linkDomain: 'go.example.com'}).faults;
+	checkBody(schema, body, {linkHosts: ['go.example.com']}).faults;
 
 /** The fields of the faults of a body, sorted. */
 export const badFields = (schema: Joi.Schema, body: unknown) =>

@@ -6,6 +6,9 @@ const ORG = '/admin/organizations/:orgId';
 const byPath: Readonly<Record<string, Area | typeof MODERATION>> = {
 	'/admin/links': 'links',
 	[`${ORG}/links`]: 'links',
+	[`${ORG}/links/:id/block`]: MODERATION,
+	[`${ORG}/links/:id/unblock`]: MODERATION,
+	'/admin/reports': MODERATION,
 	[`${ORG}/app-config`]: 'apps',
 	[`${ORG}/domains`]: 'domains',
 	[`${ORG}/domains/:id/approve`]: MODERATION,

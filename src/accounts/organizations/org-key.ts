@@ -20,6 +20,7 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 	'internal',
 	'.well-known',
 	'sign-in',
+	'report',
 ]);
 
 /** The form of an orgKey: exactly 4 alphanumeric characters, case-sensitive. */

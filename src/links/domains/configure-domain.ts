@@ -1,9 +1,10 @@
 import Joi from 'joi';
 import {domainNotFound, required, validationFailed} from '../../platform/errors.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
+import type {BodyContext} from '../../platform/http/validate.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import type {Services} from '../../services.ts';
-import {httpUrl, requireNoLoop} from '../links/link-field-schemas.ts';
+import {httpUrl, refusedByPolicy, requireNoLoop} from '../links/link-field-schemas.ts';
 import type {ConfiguredDomain, DomainSettings} from './domain.ts';
 import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
 import {isVerifiedHostname} from './domain-store.ts';
@@ -64,7 +65,8 @@ const codeUrl = sizeFirst
 					{custom: '{{#label}} must be an http or https URL of a public host, with {{#code}} behind the host'},
 					{code: CODE},
 				)
-			: url.replaceAll(STAND_IN, CODE);
+			: (refusedByPolicy((helpers.prefs.context as BodyContext).linkPolicy, url, helpers) ??
+					url.replaceAll(STAND_IN, CODE));
 	});
 
 type DomainChanges = {

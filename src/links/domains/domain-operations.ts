@@ -5,6 +5,7 @@ import type {Plan} from '../../platform/config/plans.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {
+	domainIsAlias,
 	domainNotFound,
 	domainNotVerified,
 	organizationNotFound,
@@ -91,6 +92,13 @@ export const requireCustomDomains = (
 	return plan;
 };
 
+/** @throws 409 for an alias of the shared link domain, which nobody can claim. */
+export const requireNoAlias = ({addresses: {aliases}}: Pick<Services, 'addresses'>, hostname: string): void => {
+	if (aliases.includes(hostname)) {
+		throw domainIsAlias();
+	}
+};
+
 /**
  * Adds a domain, PENDING until it is verified; REJECTED at once if the operator rejected its name.
  * @param hostname as written by `normalHostname`. @throws 400 for a host of the service itself, 402, 403
@@ -101,6 +109,7 @@ export const addDomain = (
 	{hostname, ...target}: {organization: {id: string}; by: Caller; hostname: string},
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, organization, store, now, record, json}) => {
+		requireNoAlias(services, hostname);
 		if (services.hostRoles.roleOf(hostname) !== 'other') {
 			throw validationFailed([{field: 'hostname', message: 'hostname must not be a host of this service'}]);
 		}

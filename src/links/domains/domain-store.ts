@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {OrganizationStatus} from '../../accounts/organizations/organization-store.ts';
 import type {Entitled} from '../../accounts/plans/entitlements.ts';
+import {ConfigError} from '../../platform/config/config.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../../platform/db/db.ts';
 import {countRows, descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
@@ -33,6 +34,19 @@ export const findVerifiedDomain = async (db: Db, hostname: string): Promise<Veri
 		WHERE hostname = ${hostname} AND domains.status = 'VERIFIED'`,
 	);
 	return domain ?? null;
+};
+
+/** @throws ConfigError for an alias of the shared link domain that an organization has verified as its own. */
+export const requireFreeAliases = async (db: Db, aliases: readonly string[]): Promise<void> => {
+	const taken: string[] =
+		aliases.length === 0
+			? []
+			: await db('domains').where({status: 'VERIFIED'}).whereIn('hostname', aliases).pluck('hostname');
+	if (taken.length > 0) {
+		throw new ConfigError([
+			`LINK_DOMAIN_ALIASES must not name a custom domain of an organization; wrong: ${taken.join(', ')}`,
+		]);
+	}
 };
 
 /** Whether a host name is a VERIFIED custom domain of any organization. */

@@ -9,7 +9,13 @@ import {
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {type ConfiguredDomain, type Domain, recordName} from './domain.ts';
-import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
+import {
+	type DomainJson,
+	type DomainTarget,
+	requireCustomDomains,
+	requireNoAlias,
+	withDomains,
+} from './domain-operations.ts';
 import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
 /** Bounds of the check of a zone: our value has 52 characters. */
@@ -65,6 +71,7 @@ export const verifyDomain = async (
 	// Before the transaction: no row is locked during the lookup.
 	const asked = requirePending(await createDomainStore(services.db, target.organization.id).find(target.id));
 	if (asked.status === 'PENDING') {
+		requireNoAlias(services, asked.hostname ?? '');
 		await requireRecord(services, asked);
 	}
 
@@ -104,6 +111,7 @@ export const approveDomain = (
 		}
 
 		const hostname = domain.hostname ?? '';
+		requireNoAlias(services, hostname);
 		const rulings = createHostnameRulings(trx);
 		await rulings.hold(hostname);
 		await rulings.approve(hostname);

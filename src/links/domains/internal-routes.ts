@@ -13,12 +13,16 @@ import {findServedDomain, type ServedDomainDeps} from './locate.ts';
  * @throws 404 for a domain that is not served.
  */
 const allowCertificate = async (
-	services: ServedDomainDeps & Pick<Services, 'adminToken' | 'clientIp'>,
+	services: ServedDomainDeps & Pick<Services, 'addresses' | 'adminToken' | 'clientIp'>,
 	request: RequestFacts,
 	domain: unknown,
 ) => {
 	requireInternal(services, request);
 	const hostname = typeof domain === 'string' ? normalHostname(domain) : null;
+	if (hostname !== null && services.addresses.aliases.includes(hostname)) {
+		return {domain: hostname};
+	}
+
 	const served = hostname === null ? null : await findServedDomain(services, hostname);
 	if (served?.organizationStatus !== 'ACTIVE') {
 		throw domainNotFound();

@@ -1,11 +1,11 @@
 import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
-import {type PlanDeps, requirePlan} from '../../accounts/plans/entitlements.ts';
-import {inTransaction, translateViolation} from '../../platform/db/db.ts';
+import {requirePlan} from '../../accounts/plans/entitlements.ts';
+import {type Db, inTransaction, translateViolation} from '../../platform/db/db.ts';
 import {linkNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {linkViolations} from './create-link.ts';
-import {changeDetails, changedColumns, type LinkInput, type LinkJson, linkJson} from './link.ts';
-import {readReferences} from './link-references.ts';
+import {changeDetails, changedColumns, type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
+import {type ReferenceDeps, readReferences} from './link-references.ts';
 import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 import {lockOwner, requireClickQuota} from './link-terms.ts';
 
@@ -15,7 +15,7 @@ import {lockOwner, requireClickQuota} from './link-terms.ts';
  * 400 for an unknown channel or a missing path, 409 for a taken short code or external id.
  */
 export const updateLink = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
+	services: ReferenceDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
 	await services.clickJournal.flushed({mentioned: [organization.id]});
@@ -53,6 +53,14 @@ export const updateLink = async (
 	});
 };
 
+/** While it is kept, nobody takes over the short code of a blocked link (trigger `links_blocked_code`). */
+const keepCode = async (trx: Db, {organization_id, short_code}: LinkRow, deletedAt: Date): Promise<void> => {
+	await trx('blocked_codes')
+		.insert({organization_id, short_code, deleted_at: deletedAt})
+		.onConflict(['organization_id', 'short_code'])
+		.merge();
+};
+
 /** Removes a link for good; it counts against no quota any more. @throws 404. */
 export const deleteLink = (
 	services: Pick<Services, 'clock' | 'db'>,
@@ -62,6 +70,10 @@ export const deleteLink = (
 		await lockOwner(trx, organization.id);
 		await lockLinkCount(trx, organization.id);
 		const removed = required(await createLinkStore(trx, organization.id).remove(id), linkNotFound);
+		if (removed.decision?.state === 'block') {
+			await keepCode(trx, removed, services.clock.now());
+		}
+
 		await moveLinkCount(trx, organization.id, {links: -1, appLinks: removed.isByApp ? -1 : 0});
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'DELETE',

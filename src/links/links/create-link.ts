@@ -1,5 +1,4 @@
 import type {Caller} from '../../accounts/audit/audit-log.ts';
-import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import {createBatches} from '../../platform/db/batches.ts';
 import {type Db, inTransaction, translateViolation} from '../../platform/db/db.ts';
 import {
@@ -14,7 +13,13 @@ import {
 import type {Services} from '../../services.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, linkJson} from './link.ts';
-import {type LinkReferences, readDomains, readReferences} from './link-references.ts';
+import {
+	type LinkReferences,
+	type ReferenceDeps,
+	readAppAddresses,
+	readDomains,
+	readReferences,
+} from './link-references.ts';
 import {type Creator, lockFreeCreators, readCreator, requireCreationTerms, requireRoom} from './link-terms.ts';
 import {emptyLink, generateShortCode, insertLinks, type NewRow} from './link-writer.ts';
 
@@ -27,7 +32,7 @@ export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
 	links_organization_id_fkey: organizationNotFound,
 });
 
-type Deps = PlanDeps & Pick<Services, 'addresses' | 'refusals'>;
+type Deps = ReferenceDeps & Pick<Services, 'addresses' | 'refusals'>;
 type CreateDeps = Deps & Pick<Services, 'db'>;
 
 type NewLink = {by: Caller; fields: LinkInput};
@@ -82,6 +87,7 @@ const createMany = ({db, ...services}: CreateDeps, creates: readonly Create[]) =
 		const ids = [...new Set(creates.map(({organizationId}) => organizationId))];
 		const creators = await lockFreeCreators(trx, ids, now);
 		const domains = await readDomains(trx, [...creators.keys()], 'share');
+		const apps = await readAppAddresses(services, trx, [...creators.keys()]);
 		const made: NewRow[] = [];
 		const create = async (given: Create): Promise<(() => LinkJson) | null> => {
 			const creator = creators.get(given.organizationId);
@@ -90,7 +96,7 @@ const createMany = ({db, ...services}: CreateDeps, creates: readonly Create[]) =
 			}
 
 			requireRoom(services, requireCreationTerms(services, creator), creator);
-			const references = await readReferences(services, trx, creator, {domains});
+			const references = await readReferences(services, trx, creator, {domains, apps});
 			const row = rowOf(creator, references, given, now);
 			creator.counts.links += 1;
 			made.push(row);

@@ -13,7 +13,7 @@ import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 type Owned = {id: string; organizationId: string};
 
 /** The address of a short URL. @throws 404 for a URL that no link can have. */
-const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
+export const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
 	if (!URL.canParse(text)) {
 		throw linkNotFound();
 	}
@@ -38,7 +38,7 @@ const addressOf = async (services: HostDeps, text: string): Promise<Address> => 
  * @throws 404 for a URL of another host.
  */
 export const findLinks = async (
-	services: HostDeps & Pick<Services, 'addresses'>,
+	services: HostDeps & Pick<Services, 'addresses' | 'linkPolicy'>,
 	{page, limit, ...name}: PageQuery & LinkName,
 ): Promise<Page<LinkJsonWithDomain>> => {
 	const {orgKey, ...link} = 'url' in name ? await addressOf(services, name.url) : {...name, orgKey: undefined};

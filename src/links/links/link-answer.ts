@@ -8,6 +8,7 @@ import {
 	type MediaAnswer,
 	partOf,
 	text,
+	textOrNull,
 	uuid,
 } from '../../platform/http/answer.ts';
 import {domainSummaryAnswer} from '../domains/domain-answer.ts';
@@ -71,6 +72,12 @@ const fields = {
 	...Object.fromEntries(
 		allLinkFields.filter(hasDefault).map((field) => [field.name, valueAnswers[(field as LinkValue).is]]),
 	),
+	safety: partOf({
+		state: Joi.valid('block', 'warn'),
+		by: Joi.valid('list', 'operator'),
+		reason: textOrNull,
+		since: instant,
+	}).optional(),
 	createdAt: instant,
 	updatedAt: instant,
 };

@@ -4,6 +4,7 @@ import {sizeFirst} from '../../platform/http/size-first.ts';
 import {type BodyContext, isoDateTime, uuidField} from '../../platform/http/validate.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFields} from './link-fields.ts';
+import {destinationListed} from './link-safety.ts';
 import {MAX_SHORT_CODE, SHORT_CODE_CHARACTERS} from './short-code.ts';
 
 const MAX_URL = 2048;
@@ -37,9 +38,26 @@ export const httpUrl = () =>
 				});
 			}
 
-			const {linkDomain} = helpers.prefs.context as BodyContext;
-			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
+			const {linkHosts, linkPolicy} = helpers.prefs.context as BodyContext;
+			if (safeHttpUrl(value, {linkHosts}) === null) {
+				return helpers.message({custom: `{{#label}} ${NO_LOOP}`});
+			}
+
+			return refusedByPolicy(linkPolicy, url, helpers) ?? url;
 		});
+
+/** The refusal of an address that a list blocks; null for any other. */
+export const refusedByPolicy = (
+	linkPolicy: BodyContext['linkPolicy'],
+	url: string,
+	helpers: Joi.CustomHelpers,
+): ReturnType<Joi.CustomHelpers['message']> | null => {
+	const verdict = linkPolicy?.of(url) ?? null;
+	// The sentence is a value, because joi reads braces in a message.
+	return verdict?.state === 'block'
+		? helpers.message({custom: '{{#refusal}}'}, {refusal: destinationListed(verdict.list)})
+		: null;
+};
 
 /** The URLs on the link's custom domain, which only the database knows. */
 export const loopFaults = (hostname: string, urls: Readonly<Record<string, string | null>>): FieldFault[] =>

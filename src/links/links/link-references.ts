@@ -11,9 +11,12 @@ import {
 	unknownChannel,
 	validationFailed,
 } from '../../platform/errors.ts';
+import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
+import type {Services} from '../../services.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
 import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
 import {loopFaults} from './link-field-schemas.ts';
+import {type Addresses, addressesOf, destinationListed, effectiveAddresses, safetyOf} from './link-safety.ts';
 
 /** 'share': the rows stay unchanged until the transaction ends, for writes that rely on them. */
 type Lock = 'none' | 'share';
@@ -37,7 +40,31 @@ export type LinkReferences = {
 const domainColumns: Columns<Domain> = columnsOf(
 	'id, organization_id, hostname, status, verification_token, created_at',
 );
-const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_deep_linking, match_window_hours');
+const templateColumns: Columns<LinkTemplate> = columnsOf(
+	'id, path, deferred_deep_linking, match_window_hours, fallback_url, destinations, og_image_url',
+);
+
+const templateAddresses = ({fallbackUrl, destinations, ogImageUrl}: LinkTemplate): Addresses => ({
+	fallback_url: fallbackUrl,
+	destinations,
+	og_image_url: ogImageUrl,
+});
+
+/** The addresses of app configurations by organization. Read if there are lists alone: links without any need none. */
+export const readAppAddresses = async (
+	{linkPolicy}: Pick<Services, 'linkPolicy'>,
+	db: Db,
+	organizationIds: readonly string[],
+): Promise<Map<string, Addresses>> => {
+	const rows: Array<Addresses & {organization_id: string}> = linkPolicy.isEmpty
+		? []
+		: await db('app_configs')
+				.whereIn('organization_id', organizationIds)
+				.select('organization_id', 'fallback_url', 'destinations', 'og_image_url', 'logo_url');
+	return new Map(rows.map(({organization_id: id, ...addresses}) => [id, addresses]));
+};
+
+export type ReferenceDeps = PlanDeps & Pick<Services, 'linkPolicy'>;
 
 const lockSql: Record<Lock, {name: string; suffix: Sql}> = {
 	none: {name: 'read domains of links', suffix: sql``},
@@ -93,12 +120,15 @@ type Referenced = {
 	channels: ReadonlySet<string>;
 	templates: ReadonlyMap<string, LinkTemplate>;
 	hasCustomDomains: boolean;
+	/** The addresses of the organization's app configuration, if there are lists. */
+	app: Addresses | null;
+	linkPolicy: LinkPolicy;
 };
 
 /** The rules over rows that have been read. */
 const referencesOf = (
 	{defaultDomainId}: Pick<LinkOwner, 'defaultDomainId'>,
-	{domains, channels, templates, hasCustomDomains}: Referenced,
+	{domains, channels, templates, hasCustomDomains, app, linkPolicy}: Referenced,
 ): LinkReferences => {
 	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
 	const chosen = defaultDomainId === null ? undefined : domains.get(defaultDomainId);
@@ -142,12 +172,21 @@ const referencesOf = (
 		return {templateId: template.id};
 	};
 
+	/** No link is made of a template that leads to a blocked address. */
+	const blockedTemplate = (template: LinkTemplate | null): FieldFault[] => {
+		const verdict = template === null ? null : linkPolicy.ofAll(addressesOf(templateAddresses(template)));
+		return verdict?.state === 'block' ? [{field: 'templateId', message: destinationListed(verdict.list)}] : [];
+	};
+
 	return {
 		defaultDomain,
 		hasDomain: (id) => serves(domains.get(id.toLowerCase())),
 		view: (link) => {
 			const domain = domainOf(link);
-			return {link, domain, hostname: serves(domain) ? domain.hostname : null, template: templateOf(link)};
+			const template = templateOf(link);
+			const addresses = effectiveAddresses([link, template && templateAddresses(template), app]);
+			const safety = safetyOf(linkPolicy, {decision: link.decision, changedAt: link.updated_at}, addresses);
+			return {link, domain, hostname: serves(domain) ? domain.hostname : null, template, safety};
 		},
 		apply: (row, input) => {
 			const references = {...domainIdOf(input), ...templateIdOf(input)};
@@ -162,7 +201,11 @@ const referencesOf = (
 				...Object.fromEntries(own),
 				'og.imageUrl': after.og_image_url,
 			};
-			const others = [...(lacksPath ? [pathRequired] : []), ...(hostname === null ? [] : loopFaults(hostname, urls))];
+			const others = [
+				...(lacksPath ? [pathRequired] : []),
+				...blockedTemplate(input.templateId == null ? null : templateOf(after)),
+				...(hostname === null ? [] : loopFaults(hostname, urls)),
+			];
 			if (isUnknown && others.length === 0) {
 				throw unknownChannel(channel);
 			}
@@ -178,10 +221,10 @@ const referencesOf = (
 
 /**
  * Reads the rows that `links` and `inputs` refer to. Every transaction locks these before links.
- * @param domains those of `readDomains`, if they have been read.
+ * @param domains, apps those of `readDomains` and `readAppAddresses`, if they have been read.
  */
 export const readReferences = async (
-	services: PlanDeps,
+	services: ReferenceDeps,
 	db: Db,
 	owner: Omit<LinkOwner, 'orgKey'>,
 	{
@@ -189,7 +232,14 @@ export const readReferences = async (
 		inputs = [],
 		lock = 'none',
 		domains: known,
-	}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock; domains?: readonly Domain[]},
+		apps,
+	}: {
+		links?: readonly LinkRow[];
+		inputs?: readonly LinkInput[];
+		lock?: Lock;
+		domains?: readonly Domain[];
+		apps?: ReadonlyMap<string, Addresses>;
+	},
 ): Promise<LinkReferences> => {
 	const usable = (known ?? (await readDomains(db, [owner.id], lock))).filter(
 		({organizationId}) => organizationId === null || organizationId === owner.id,
@@ -200,10 +250,14 @@ export const readReferences = async (
 	const templates = new Map(
 		(await readTemplates(db, owner.id, distinct(templateIds), lock)).map((template) => [template.id, template]),
 	);
+	const {linkPolicy} = services;
+	const app = (apps ?? (await readAppAddresses(services, db, [owner.id]))).get(owner.id) ?? null;
 	return referencesOf(owner, {
 		domains,
 		channels,
 		templates,
 		hasCustomDomains: hasFeature(services, owner, 'custom_domains'),
+		app,
+		linkPolicy,
 	});
 };

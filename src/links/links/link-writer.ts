@@ -18,6 +18,7 @@ export const emptyLink = (organizationId: string, domainId: string, now: Date): 
 	id: randomUUID(),
 	organization_id: organizationId,
 	domain_id: domainId,
+	decision: null,
 	short_code: '',
 	is_active: true,
 	created_at: now,

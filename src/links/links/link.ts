@@ -11,12 +11,14 @@ import {
 	linkColumns,
 	linkFields,
 } from './link-fields.ts';
+import type {Decision, Addresses as LinkAddresses, Safety} from './link-safety.ts';
 import {shortUrl} from './short-url.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
 export type LinkRow = LinkColumns<LinkFieldName> & {
 	id: string;
 	organization_id: string;
+	decision: Decision | null;
 	created_at: Date;
 	updated_at: Date;
 };
@@ -24,19 +26,32 @@ export type LinkRow = LinkColumns<LinkFieldName> & {
 /** The fields of a body: an absent one stays as it is, null clears. */
 export type LinkInput = InputFields<LinkFieldName>;
 
+/** The addresses of a template, as its columns are read. */
+type ShownAddresses = {
+	fallbackUrl: string | null;
+	destinations: LinkAddresses['destinations'];
+	ogImageUrl: string | null;
+};
+
 /** The part of a template that a link's JSON needs. */
 export type LinkTemplate = {
 	id: string;
 	path: string | null;
 	deferredDeepLinking: boolean | null;
 	matchWindowHours: number | null;
-};
+} & ShownAddresses;
 
 /**
  * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, and if its
  * own is not served.
  */
-export type JoinedLink = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
+export type JoinedLink = {
+	link: LinkRow;
+	domain: Domain;
+	hostname: string | null;
+	template: LinkTemplate | null;
+	safety: Safety | null;
+};
 
 /** The organization as links see it. */
 export type LinkOwner = Entitled & {id: string; orgKey: string; defaultDomainId: string | null};
@@ -52,7 +67,7 @@ export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) 
 export const linkJson = (
 	addresses: Addresses,
 	{orgKey}: Pick<LinkOwner, 'orgKey'>,
-	{link, hostname, template}: Omit<JoinedLink, 'domain'>,
+	{link, hostname, template, safety}: Omit<JoinedLink, 'domain'>,
 ) => {
 	const {domainId, shortCode, title, expiry, ...own} = ownFieldsOf(link);
 	return {
@@ -66,6 +81,7 @@ export const linkJson = (
 		expiry,
 		...own,
 		...effectiveMatching(link, template),
+		...(safety === null ? {} : {safety}),
 		createdAt: link.created_at,
 		updatedAt: link.updated_at,
 	};

@@ -1,5 +1,4 @@
 import {Readable} from 'node:stream';
-import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import type {Page} from '../../platform/db/read-page.ts';
 import {linkNotFound, required} from '../../platform/errors.ts';
 
@@ -7,13 +6,13 @@ import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts
 import type {Services} from '../../services.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {ndjsonHeaders} from './link-answer.ts';
-import {readReferences} from './link-references.ts';
+import {type ReferenceDeps, readReferences} from './link-references.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 import {createLinkStore} from './link-store.ts';
 
 const BATCH = 500;
 
-type Deps = PlanDeps & Pick<Services, 'addresses' | 'db'>;
+type Deps = ReferenceDeps & Pick<Services, 'addresses' | 'db'>;
 
 async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
 	const {db, addresses} = services;
@@ -56,7 +55,7 @@ export type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
 
 /** One link, with its domain. @throws 404. */
 export const getLink = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	services: ReferenceDeps & Pick<Services, 'addresses' | 'db'>,
 	{organization, id}: {organization: LinkOwner; id: string},
 ): Promise<LinkJsonWithDomain> => {
 	const link = required(await createLinkStore(services.db, organization.id).find(id), linkNotFound);
@@ -66,7 +65,7 @@ export const getLink = async (
 
 /** A page of the organization's links, each with its domain, the newest first; with `query.clicks` also with its clicks. */
 export const listLinks = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'db' | 'linkClicks'>,
+	services: ReferenceDeps & Pick<Services, 'addresses' | 'db' | 'linkClicks'>,
 	{organization, query}: {organization: LinkOwner; query: LinkListQuery},
 ): Promise<Page<LinkJsonWithDomain & {clicks?: number}>> => {
 	const found = await createLinkStore(services.db, organization.id).list(query);

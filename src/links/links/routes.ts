@@ -1,3 +1,4 @@
+import Joi from 'joi';
 import {
 	adminRoute,
 	type OfAnySurface,
@@ -9,6 +10,7 @@ import {
 import {limits} from '../../platform/config/limits.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams} from '../../platform/http/validate.ts';
+import {decideOnLink} from './block-link.ts';
 import {deleteLink, updateLink} from './change-link.ts';
 import {createLink} from './create-link.ts';
 import {findLinks} from './find-links.ts';
@@ -26,6 +28,8 @@ import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from '.
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {exportLinks, getLink, listLinks} from './read-links.ts';
 import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
+
+const decision = Joi.object<{reason?: string | null}>({reason: Joi.string().max(500).allow('', null)});
 
 /** Declares an endpoint of the three surfaces: `/links…` with a SERVER key, the portal's and the operator's. */
 const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
@@ -128,6 +132,26 @@ export const linkRoutes = [
 		params: idParams,
 		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
 	}),
+
+	...(['block', 'unblock'] as const).map((verb) =>
+		adminRoute({
+			method: 'POST',
+			path: `/links/:id/${verb}`,
+			summary: verb === 'block' ? 'Block a link' : 'Let a link lead to its destination, whatever the lists say',
+			answer: linkWithDomainAnswer,
+			params: idParams,
+			body: decision,
+			settles: true,
+			handler: ({services, organization, by, params: {id}, body}) =>
+				decideOnLink(services, {
+					organization,
+					by,
+					id,
+					state: verb === 'block' ? 'block' : 'allow',
+					reason: body.reason || null,
+				}),
+		}),
+	),
 
 	...(['svg', 'png'] as const).map((format) =>
 		linkRoute({

@@ -33,6 +33,8 @@ const hasNoEvent = sql`NOT EXISTS (
 const PROVIDER_DAYS = 30;
 /** For so long a session or a late event may arrive, which must not restore a deleted record. */
 const TOMBSTONE_DAYS = 400;
+/** Of reports of links, and of short codes of deleted links that were blocked. */
+const REPORT_DAYS = 90;
 const byProvider = {job: 'forget_deliveries', column: 'received_at', days: PROVIDER_DAYS, due: 'older'} as const;
 
 const attempts = {job: 'forget_attempts', table: 'match_attempts', column: 'at'} as const;
@@ -56,6 +58,8 @@ export const retentionRules: readonly RetentionRule[] = [
 	{...byProvider, table: 'identity_events'},
 	{...byProvider, table: 'awaited_roles'},
 	{...byProvider, table: 'identity_tombstones', column: 'deleted_at', days: TOMBSTONE_DAYS},
+	{job: 'forget_reports', table: 'abuse_reports', column: 'created_at', days: REPORT_DAYS, due: 'older'},
+	{job: 'forget_reports', table: 'blocked_codes', column: 'deleted_at', days: REPORT_DAYS, due: 'older'},
 	{...deliveries, column: 'delivered_at', days: 'webhookBodyDays', and: sql`body IS NOT NULL`, clear: sql`body = NULL`},
 	{...deliveries, column: 'created_at', days: 'webhookDeliveryDays'},
 	{job: 'forget_refusals', table: 'limit_refusals', column: 'hour', days: 1},

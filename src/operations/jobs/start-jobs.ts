@@ -19,7 +19,7 @@ type Job = {
 };
 
 const jobsOf = (services: Services, isStopping: () => boolean): Job[] => {
-	const {associationCache, clock, countries, db, relayRanges} = services;
+	const {abuseFigures, associationCache, clock, countries, db, relayRanges} = services;
 	const clicks = createClickJobs(services, isStopping);
 	const hourly = {every: HOUR_MS};
 	const minutely = {every: MINUTE_MS};
@@ -37,6 +37,7 @@ const jobsOf = (services: Services, isStopping: () => boolean): Job[] => {
 		{...minutely, name: 'billing', run: () => runBillingJobs(services, isStopping)},
 		// Without changes nothing is rebuilt; freed room goes to waiting apps.
 		{...minutely, name: 'build_association_files', isUnmeasured: true, run: associationCache.shared},
+		{...minutely, name: 'check_links', isUnmeasured: true, run: () => abuseFigures.refresh()},
 		{...minutely, name: 'read_geoip_file', isUnmeasured: true, run: countries.refresh},
 		{...minutely, name: 'read_relay_ranges_file', isUnmeasured: true, run: relayRanges.refresh},
 	];

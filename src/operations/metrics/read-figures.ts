@@ -34,6 +34,32 @@ export const readAssociation = ({gauge}: Snapshot, cache: Pick<AssociationCache,
 	);
 };
 
+/** Reports of links, lists, and the links that both block. */
+const readAbuse = (
+	{gauge}: Snapshot,
+	{abuseFigures, linkPolicy}: Pick<Services, 'abuseFigures' | 'linkPolicy'>,
+): void => {
+	const {openReports, blocked} = abuseFigures;
+	gauge('max', 'oplink_abuse_reports_open', 'Open reports of links.', openReports);
+	gauge('max', 'oplink_links_blocked', 'Links that are blocked.', [
+		[{by: 'list'}, blocked.list],
+		[{by: 'operator'}, blocked.operator],
+	]);
+	const lists = linkPolicy.lists();
+	gauge(
+		'max',
+		'oplink_link_policy_entries',
+		'Entries of a list of LINK_POLICY_FILE.',
+		lists.map(({name, entries}) => [{list: name}, entries]),
+	);
+	gauge(
+		'min',
+		'oplink_link_policy_usable',
+		'Whether the file of a list can be used as it is now.',
+		lists.map(({name, fault}) => [{list: name}, Number(fault === null)]),
+	);
+};
+
 /** The click journal: waiting clicks, their age, and losses. */
 export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJournal, 'figures'>): void => {
 	const {waitingBytes, maxBytes, oldestSeconds, drained, direct, refused, lost} = journal.figures();
@@ -46,7 +72,10 @@ export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJourn
 	counter('oplink_click_journal_lost_total', 'Clicks that neither the journal nor the database took.', lost);
 };
 
-type Deps = Pick<Services, 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'>;
+type Deps = Pick<
+	Services,
+	'abuseFigures' | 'linkPolicy' | 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'
+>;
 
 /** All figures of this process. */
 export const readFigures = async (services: Deps): Promise<Figures> => {
@@ -55,6 +84,7 @@ export const readFigures = async (services: Deps): Promise<Figures> => {
 	readCache(snapshot, linkCache);
 	readAssociation(snapshot, associationCache);
 	readJournal(snapshot, clickJournal);
+	readAbuse(snapshot, services);
 	readPool(snapshot, db);
 	readProcess(snapshot, eventLoop.delay);
 	const [counted, read] = await Promise.all([metrics.registry, snapshot.registry].map((one) => one.getMetricsAsJSON()));

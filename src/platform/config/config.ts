@@ -2,8 +2,10 @@ import {readFileSync} from 'node:fs';
 import {isIP} from 'node:net';
 import path from 'node:path';
 import {geoipFault} from '../countries.ts';
+import {linkPolicyFault} from '../policy/policy-file.ts';
 import {relayRangesFault} from '../relay-ranges.ts';
 import {isWebhookSecret} from '../sign-webhook.ts';
+import {aliasesOf, aliasFault} from './aliases.ts';
 import {clickHouseUrlFault} from './clickhouse-url.ts';
 import {databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
@@ -43,19 +45,26 @@ export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
 	}>;
 
 /** The addresses of the service and the base of its short URLs. */
-export type Addresses = Readonly<{publicUrl: string; linkDomain: string; linkScheme: 'http' | 'https'}>;
+export type Addresses = Readonly<{
+	publicUrl: string;
+	linkDomain: string;
+	/** Host names that serve what the link domain serves. */
+	aliases: readonly string[];
+	linkScheme: 'http' | 'https';
+}>;
 
 const isLoopbackHost = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);
 
 /** The addresses of a service on `port`: the configured ones, else this machine's. */
 export const addressesOf = (
-	config: Pick<Config, 'publicUrl' | 'linkDomain' | 'linkScheme'>,
+	config: Pick<Config, 'publicUrl' | 'linkDomain' | 'linkDomainAliases' | 'linkScheme'>,
 	port: number,
 ): Addresses => {
 	const linkDomain = config.linkDomain ?? `localhost:${port}`;
 	return {
 		publicUrl: config.publicUrl ?? `http://localhost:${port}`,
 		linkDomain,
+		aliases: aliasesOf(config.linkDomainAliases),
 		linkScheme: config.linkScheme ?? (isLoopbackHost(linkDomain) ? 'http' : 'https'),
 	};
 };
@@ -97,6 +106,10 @@ const requirements: readonly Rule[] = [
 		databaseListenUrl !== null &&
 		databaseUrl === null &&
 		'DATABASE_LISTEN_URL is the same database as DATABASE_URL, which must be set too',
+	(values) => {
+		const fault = aliasFault(values);
+		return fault && `LINK_DOMAIN_ALIASES ${fault}`;
+	},
 	({clicksUrl}) => {
 		const fault = clicksUrl === null ? null : clickHouseUrlFault(clicksUrl);
 		return fault && `CLICKS_URL ${fault}`;
@@ -164,6 +177,7 @@ export const loadConfig = (
 	const files: Array<[name: string, file: string | null, faultOf: (file: string) => string | null]> = [
 		['RELAY_RANGES_FILE', values.relayRangesFile, relayRangesFault],
 		['GEOIP_FILE', values.geoipFile, geoipFault],
+		['LINK_POLICY_FILE', values.linkPolicyFile, linkPolicyFault],
 	];
 	for (const [name, file, faultOf] of files) {
 		const fault = file === null ? null : faultOf(file);

@@ -27,6 +27,7 @@ export const limits = {
 	portal: {name: 'portal', max: 30, windowSeconds: SECOND, per: 'ip'},
 	documents: {name: 'documents', max: 10, windowSeconds: SECOND, per: 'ip'},
 	webhooks: {name: 'webhooks', max: 100, windowSeconds: SECOND, per: 'ip', aboveBytes: 16 * 1024},
+	reports: {name: 'reports', max: 5, windowSeconds: HOUR, per: 'ip'},
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
 } as const satisfies Record<string, Limit>;
 

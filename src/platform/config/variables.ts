@@ -47,6 +47,10 @@ export const variables = {
 		expected: 'must be a host name, with its port unless that is 80 or 443, and without scheme or path',
 		defaultInWords: 'localhost:PORT',
 	}),
+	linkDomainAliases: list(
+		'LINK_DOMAIN_ALIASES',
+		'comma-separated hosts, at most 10, that serve all that LINK_DOMAIN serves, such as the former one',
+	),
 	linkScheme: choice('LINK_SCHEME', 'scheme of short URLs', {
 		values: ['http', 'https'],
 		defaultInWords: 'https, or http on a loopback name',
@@ -121,6 +125,18 @@ export const variables = {
 	relayRangesFile: text(
 		'RELAY_RANGES_FILE',
 		'CSV file of the addresses of iCloud Private Relay, which guesses do not use',
+	),
+	linkPolicyFile: text(
+		'LINK_POLICY_FILE',
+		'JSON file of lists of hosts that links must not lead to, or of which visitors are warned (docs/abuse.md)',
+	),
+	abuseContact: text(
+		'ABUSE_CONTACT',
+		'mailto: or https: address for reports of abuse; pages then have a link to report them',
+		{
+			pattern: /^(?:mailto:[^\s@?]+@[^\s@?]+|https:\/\/[^\s/]+\S*)$/,
+			expected: 'must be a mailto: address or a URL that begins with https://',
+		},
 	),
 	webhookNetworks: list(
 		'WEBHOOK_NETWORKS',

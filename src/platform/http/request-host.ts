@@ -40,8 +40,17 @@ export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(
  * Decides the role of a host. A loopback name counts as the API host, and as the default link domain if that is a
  * loopback name too.
  * @param publicUrl base URL of the API host. @param linkDomain default link domain, its port included or not.
+ * @param aliases hosts that serve what it serves.
  */
-export const createHostRoles = ({publicUrl, linkDomain}: {publicUrl: string; linkDomain: string}) => {
+export const createHostRoles = ({
+	publicUrl,
+	linkDomain,
+	aliases = [],
+}: {
+	publicUrl: string;
+	linkDomain: string;
+	aliases?: readonly string[];
+}) => {
 	const apiHost = hostnameOf(new URL(publicUrl).host);
 	const linkHost = hostnameOf(linkDomain);
 	const isLinkHostLoopback = linkHost !== null && isLoopbackName(linkHost);
@@ -54,7 +63,7 @@ export const createHostRoles = ({publicUrl, linkDomain}: {publicUrl: string; lin
 
 			const isLoopback = isLoopbackName(hostname);
 			const isApi = isLoopback || hostname === apiHost;
-			const isLink = hostname === linkHost || (isLoopback && isLinkHostLoopback);
+			const isLink = hostname === linkHost || aliases.includes(hostname) || (isLoopback && isLinkHostLoopback);
 			if (isApi) {
 				return isLink ? 'both' : 'api';
 			}

@@ -211,7 +211,7 @@ export const routeFor =
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
 			const ofPath = checkedIf<P, Joi.Schema<P>>(params, (schema) => checkUrlPart(schema, ctx.params ?? {}));
 			const ofQuery = checkedIf<Q, Joi.Schema<Q>>(query, (schema) => checkUrlPart(schema, queryOf()));
-			const ofBody = checkedIf<B, Joi.Schema<B>>(bodySchema, (schema) => checkBody(schema, sent, services.addresses));
+			const ofBody = checkedIf<B, Joi.Schema<B>>(bodySchema, (schema) => checkBody(schema, sent, services.bodyContext));
 			const input = {...granted, services, request, params: ofPath.value, query: ofQuery.value, body: ofBody.value};
 			// All faults at once, of every part of the request (contract/requests 3).
 			const faults = [...ofPath.faults, ...ofQuery.faults, ...ofBody.faults];

@@ -97,7 +97,12 @@ const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.Validatio
 };
 
 /** The configuration that custom rules read, as joi's context. */
-export type BodyContext = {linkDomain: string};
+export type BodyContext = {
+	/** Destinations on them would be loops. */
+	linkHosts: readonly string[];
+	/** What lists say of an address; absent: there are none. */
+	linkPolicy?: {of(address: string): {state: 'block' | 'warn'; list: string} | null};
+};
 
 /** The body and its faults; values are as sent, except for conversions that the schema declares. */
 export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> =>

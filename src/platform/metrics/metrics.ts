@@ -53,6 +53,12 @@ const createInstruments = (registers: Registry[]) => ({
 		labelNames: ['limit'],
 		registers,
 	}),
+	abuseReports: new Counter({
+		name: 'oplink_abuse_reports_total',
+		help: 'Reports of links.',
+		labelNames: ['reason'],
+		registers,
+	}),
 	lags: new Histogram({
 		name: 'oplink_webhook_lag_seconds',
 		help: 'From an event at its sender to its delivery here.',
@@ -105,12 +111,13 @@ export const createMetrics = (clock: Clock) => {
 			instruments.durations.observe({method: verb, route: pattern}, seconds);
 		},
 		resolution: (
-			outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'malformed' | 'not_found' | 'gone' | 'failed',
+			outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'warned' | 'malformed' | 'not_found' | 'gone' | 'failed',
 		) => instruments.resolutions.inc({outcome}),
 		click: (visitor: 'person' | 'crawler') => instruments.clicks.inc({visitor}),
 		match: (method: string, confidence: string) => instruments.matches.inc({method, confidence}),
 		guess: (organizationId: string, confidence: string, isRight: boolean) =>
 			instruments.guesses.inc({organization: organizationId, confidence, verdict: isRight ? 'right' : 'wrong'}),
+		abuseReport: (reason: string) => instruments.abuseReports.inc({reason}),
 		rateLimited: (limit: string) => instruments.refused.inc({limit}),
 		delivery: (outcome: 'delivered' | 'failed') => instruments.deliveries.inc({outcome}),
 		endpointDisabled: () => instruments.disabledEndpoints.inc(),

@@ -19,7 +19,15 @@ import {scoreCandidates} from './score-candidates.ts';
 export type MatchDeps = PlanDeps &
 	Pick<
 		Services,
-		'addresses' | 'background' | 'clickJournal' | 'db' | 'followUps' | 'matchPeppers' | 'phoneBook' | 'relayRanges'
+		| 'addresses'
+		| 'background'
+		| 'clickJournal'
+		| 'db'
+		| 'followUps'
+		| 'linkPolicy'
+		| 'matchPeppers'
+		| 'phoneBook'
+		| 'relayRanges'
 	>;
 
 /** The answer of a match, and the link of the matched click. */
@@ -53,7 +61,7 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
  * too. @returns null for another click or device, after the grace, and if the link no longer resolves.
  */
 const repeat = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	services: PlanDeps & Pick<Services, 'addresses' | 'db' | 'linkPolicy'>,
 	firstOpen: FirstOpen,
 	click: MatchClick | null,
 ): Promise<Found | null> => {

@@ -19,7 +19,7 @@ const keyed = (pepper: Buffer, text: string): string =>
 	createHmac('sha256', pepper).update(text).digest('hex').slice(0, KEY_DIGITS);
 
 /** The network that an address is in: of IPv4 all of it or its /24, of IPv6 its first `bits`. */
-const networkOf = (ip: string, bits: 56 | 64): string => {
+const networkOf = (ip: string, bits: 48 | 56 | 64): string => {
 	if (!ip.includes(':')) {
 		return bits === 64 ? ip : ip.slice(0, ip.lastIndexOf('.') + 1);
 	}
@@ -47,6 +47,10 @@ export const networkKeysOf = (pepper: Buffer, ip: string, isRelay: boolean): Net
 	const {ipKey, netKey} = networkKeyTextsOf(pepper, ip, isRelay);
 	return {ipKey: Buffer.from(ipKey, 'hex'), netKey: Buffer.from(netKey, 'hex')};
 };
+
+/** The network of a sender of reports: the /24 of an IPv4 address, the /48 of an IPv6 one. */
+export const reportNetworkOf = (pepper: Buffer, ip: string): Buffer =>
+	Buffer.from(keyed(pepper, `report ${networkOf(ip, 48)}`), 'hex');
 
 type AskingDevice = {deviceId: string | null; ip: string; traits: readonly unknown[]};
 

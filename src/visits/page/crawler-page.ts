@@ -47,6 +47,10 @@ ${twitterTags(preview)}${socialTags(preview)}
 `);
 };
 
+/** The page for crawlers of a link that a list warns of: no title and no tags. */
+export const bareCrawlerPage =
+	'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"></head><body></body></html>\n';
+
 /**
  * Headers of the crawler page, names and values alternating. `Vary`, because people get another body at the same URL
  * (contract/resolution 5).

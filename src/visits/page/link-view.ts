@@ -2,7 +2,7 @@ import type {ClipboardFormat} from '../../links/app-config/app-config.ts';
 import {type LinkFieldValue, urlColumns} from '../../links/links/link-fields.ts';
 import {tappedUrl} from '../../links/links/link-targets.ts';
 import {shortUrl} from '../../links/links/short-url.ts';
-import type {Addresses} from '../../platform/config/config.ts';
+import type {Addresses, Config} from '../../platform/config/config.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import {ownParams, type ResolvedRow} from '../visit/resolved-row.ts';
 import {withQuery} from '../visit/tap-query.ts';
@@ -32,6 +32,8 @@ export type LinkView = {
 	clipboardFormat: ClipboardFormat;
 	/** The organization's logo. */
 	logoUrl: string | null;
+	/** Where people report the link; null if reports are not taken. */
+	reportUrl: string | null;
 	/** The link host, with the port unless it is 80 or 443. */
 	host: string;
 };
@@ -61,12 +63,14 @@ export const logoOf = ({logoUrl}: LinkView): string | null => {
 	return url?.startsWith('https:') ? url : null;
 };
 
+export type ViewDeps = {addresses: Addresses; config: Pick<Config, 'abuseContact'>};
+
 /** The row's link on the shared domain or its own. */
 const urlOf = ({addresses}: {addresses: Addresses}, row: ResolvedRow): string =>
 	shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code});
 
 /** The link without a visit. */
-export const baseViewOf = (services: {addresses: Addresses}, row: ResolvedRow): LinkView => {
+export const baseViewOf = (services: ViewDeps, row: ResolvedRow): LinkView => {
 	const url = urlOf(services, row);
 	return {
 		organizationName: row.organization_name,
@@ -86,6 +90,10 @@ export const baseViewOf = (services: {addresses: Addresses}, row: ResolvedRow): 
 		android: row.android ?? [],
 		clipboardFormat: row.clipboard_format ?? 'token',
 		logoUrl: row.logo_url,
+		reportUrl:
+			services.config.abuseContact === null
+				? null
+				: `${services.addresses.publicUrl}/report?link=${encodeURIComponent(url)}`,
 		host: URL.canParse(url) ? new URL(url).host : services.addresses.linkDomain,
 	};
 };

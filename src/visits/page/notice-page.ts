@@ -1,4 +1,5 @@
 import {memoize} from '../../platform/memoize.ts';
+import {abuseStrings} from './abuse-strings.ts';
 import {compile, html, slot, slotText, withSlot} from './html.ts';
 import {type Notice, noticeStrings} from './notice-strings.ts';
 import {pageHead, pageHeaders} from './page-head.ts';
@@ -24,7 +25,8 @@ type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn
 const place = {initial: 0, name: 1, href: 2, host: 3};
 
 const draw = ({language, notice, hasButton, movesOn}: Kind) => {
-	const words = noticeStrings[language];
+	const {blocked, blockedAdvice} = abuseStrings[language];
+	const words = {...noticeStrings[language], blocked, blockedAdvice};
 	const title = withSlot(words[notice], '{host}', place.host);
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
 	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot(place.href)}">\n` : null;

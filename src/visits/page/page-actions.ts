@@ -199,6 +199,13 @@ const withWayOut = (
 	return out === undefined ? offer : {...offer, hint: browser, wayOut: out};
 };
 
+/** The one address at which a link leads people out on their system, without an app's scheme; null if there is none. */
+export const outwardUrl = (link: LinkView, visitor: PageVisitor): string | null => {
+	const {destination, appStore, play, website} = targetsOf(link, visitor);
+	const store = visitor.class.startsWith('ios-') ? appStore : visitor.class.startsWith('android-') ? play : null;
+	return destination ?? store ?? website;
+};
+
 /** The page's offers by class of reader: the table of contract/resolution 14. */
 export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
 	const targets = targetsOf(link, visitor);

@@ -40,7 +40,7 @@ const sourceOf = memoize((text) => `'sha256-${createHash('sha256').update(text).
 
 /**
  * Headers of a page for people, names and values alternating (contract/resolution 18). Its policy allows its own style and
- * script, and no other.
+ * script, and no other; `script` null: none.
  */
 export const pageHeaders = (
 	language: PageLanguage,
@@ -48,7 +48,8 @@ export const pageHeaders = (
 		style = noticeStyle,
 		script = noticeScript,
 		vary = 'User-Agent, Accept-Language',
-	}: {style?: string; script?: string; vary?: string} = {},
+		formAction = "'none'",
+	}: {style?: string; script?: string | null; vary?: string; formAction?: string} = {},
 ): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',
@@ -65,5 +66,5 @@ export const pageHeaders = (
 	'Referrer-Policy',
 	'strict-origin-when-cross-origin',
 	'Content-Security-Policy',
-	`default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+	`default-src 'none'; script-src ${script === null ? "'none'" : sourceOf(script)}; style-src ${sourceOf(style)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
 ];

@@ -89,6 +89,20 @@ a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
 .panel button, .panel .button { min-height: 2.75rem; border-radius: .625rem; font-size: .9375rem; background: var(--card); }
 .url { font-size: .875rem; color: var(--soft); -webkit-user-select: all; user-select: all; }
 `,
+	report: `.report { font-size: .8125rem; text-align: center; }
+.report a { color: var(--soft); }
+`,
+	/** For the form by which people report a link. */
+	form: `label, fieldset { display: grid; gap: .375rem; font-size: .9375rem; font-weight: 600; border: 0; padding: 0; }
+legend { padding: 0; margin-bottom: .375rem; }
+.choice { grid-template-columns: auto 1fr; align-items: start; gap: .625rem; padding: .5rem 0; font-weight: 400; }
+.choice input { width: 1.25rem; height: 1.25rem; margin: .125rem 0 0; }
+input, textarea {
+	width: 100%; padding: .625rem .75rem; border: 1px solid var(--soft); border-radius: .625rem;
+	background: var(--card); color: var(--ink); font: inherit; font-weight: 400;
+}
+.fault { margin-top: .75rem; font-weight: 600; }
+`,
 	scan: `.scan { justify-items: center; text-align: center; }
 .beside { display: grid; gap: .75rem; width: 100%; }
 .qr { width: 100%; max-width: 11rem; border-radius: .625rem; overflow: hidden; background: #fff; }

@@ -1,15 +1,15 @@
 import {LRUCache} from 'lru-cache';
-import type {Addresses} from '../../platform/config/config.ts';
 import {randomAlphanumeric} from '../../platform/random-text.ts';
 import type {ResolvedRow} from '../visit/resolved-row.ts';
 import {renderCrawlerPage} from './crawler-page.ts';
 import {bytesAsText} from './html.ts';
 import {type LinkTexts, linkTextsOf} from './link-texts.ts';
-import {baseViewOf, type LinkView, sharedUrl, viewOfVisit} from './link-view.ts';
-import type {PageVisitor} from './page-actions.ts';
+import {baseViewOf, type LinkView, sharedUrl, type ViewDeps, viewOfVisit} from './link-view.ts';
+import {outwardUrl, type PageVisitor} from './page-actions.ts';
 import {pageQr} from './page-qr.ts';
 import type {PageLanguage} from './page-strings.ts';
 import {type PageParts, pageParts} from './redirect-page.ts';
+import {warningPage} from './warning-page.ts';
 
 /** The inputs of a page beside its link. */
 type PageVisit = {
@@ -58,7 +58,7 @@ const pageOf = ({template: {headers, write}, texts, withToken}: Filled, token: s
 };
 
 /** The pages of links. What a page shows of its link alone is worked out once for each row. */
-export const createPages = (services: {addresses: Addresses}) => {
+export const createPages = (services: ViewDeps) => {
 	/** As long as their rows are cached. */
 	const links = new WeakMap<ResolvedRow, {id: number; view: LinkView; texts: LinkTexts}>();
 	let lastId = 0;
@@ -114,6 +114,16 @@ export const createPages = (services: {addresses: Addresses}) => {
 			const kept = filled.get(key) ?? filledOf(partsOf(row, token === null ? null : TOKEN, visit));
 			filled.set(key, kept);
 			return pageOf(kept, token);
+		},
+		/** The page of a link that a list warns of, for people. */
+		forWarned: (
+			row: ResolvedRow,
+			{query, visitor}: Pick<PageVisit, 'query' | 'visitor'>,
+			acceptLanguage: string | undefined,
+		): Page => {
+			const view = viewOfVisit(linkOf(row).view, null, query);
+			const {organizationName, reportUrl} = view;
+			return warningPage({organizationName, acceptLanguage, href: outwardUrl(view, visitor), reportUrl});
 		},
 		/** The page for crawlers, as `of`. */
 		forCrawlers: (row: ResolvedRow): string => bytesAsText(renderCrawlerPage(linkOf(row).view)),

@@ -1,5 +1,6 @@
 import {LRUCache} from 'lru-cache';
 import type {VisitorClass} from '../visit/visitor.ts';
+import {abuseStrings} from './abuse-strings.ts';
 import {socialTags} from './crawler-page.ts';
 import {bytesAsText, compile, type Html, html, jsonBlock, render, slot, slotText, trusted, withSlot} from './html.ts';
 import {type LinkTexts, linkPlaces, linkTextsOf} from './link-texts.ts';
@@ -34,8 +35,9 @@ const place = {
 	banner: AFTER_LINK + 3,
 	qr: AFTER_LINK + 4,
 	wayOut: AFTER_LINK + 5,
-	offer: AFTER_LINK + 6,
-	ipadOffer: AFTER_LINK + 6 + 2 * MAX_ACTIONS,
+	report: AFTER_LINK + 6,
+	offer: AFTER_LINK + 7,
+	ipadOffer: AFTER_LINK + 7 + 2 * MAX_ACTIONS,
 };
 
 /** A kind of page: everything by which its markup differs, besides the texts of its slots. */
@@ -46,6 +48,8 @@ type Kind = {
 	has: LinkTexts['has'];
 	hasSignals: boolean;
 	hasQr: boolean;
+	/** Whether people can report the link. */
+	hasReport: boolean;
 };
 
 /** A link's own website, with the host below its label. */
@@ -116,7 +120,7 @@ const sender = ({logo: hasLogo, ownTitle}: LinkTexts['has']): Html =>
 	}</p>`;
 
 /** The parts of the style and the script that a kind of page needs. */
-const partsOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind) => {
+const partsOf = ({class: name, plan, language, has, hasSignals, hasQr, hasReport}: Kind) => {
 	const offers = [plan.offer, plan.ipadOffer].filter((offer) => offer !== null);
 	const actions = offers.flatMap((offer) => offer.actions);
 	const waits = actions.some((action) => action.copies === 'before');
@@ -140,6 +144,8 @@ const partsOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind) =>
 		copying: copies || panels,
 		panel: panels,
 		scan: hasQr,
+		form: false,
+		report: hasReport,
 	};
 	const script: Record<Exclude<keyof typeof scriptParts, 'base'>, boolean> = {
 		each: copies || panels || images,
@@ -161,7 +167,7 @@ const partsOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind) =>
 
 /** The short URL's own page for people: 200; its links work without script (contract/resolution 14 to 20). */
 const draw = (kind: Kind) => {
-	const {plan, language, has, hasQr} = kind;
+	const {plan, language, has, hasQr, hasReport} = kind;
 	const words = pageStrings[language];
 	const {style, script} = partsOf(kind);
 	const social = socialTags({
@@ -194,7 +200,7 @@ ${has.description && html`<p class="about" dir="auto">${slot(place.about)}</p>`}
 ${offerMarkup(plan.offer, place.offer, words, hasQr)}</div>
 ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, place.ipadOffer, words, false)}</div>`}
 <p class="status" id="status" role="status"></p>
-</div>
+${hasReport && html`<p class="report"><a href="${slot(place.report)}">${abuseStrings[language].report}</a></p>\n`}</div>
 </main>
 <script type="application/json" id="config">${slot(place.config)}</script>
 <script>${trusted(script)}</script>
@@ -213,8 +219,8 @@ const shapeOf = ({actions, hint, wayOut, qr}: Offer): string => {
 	return shape;
 };
 
-const keyOf = ({class: name, plan, language, has, hasSignals, hasQr}: Kind): string =>
-	`${name} ${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
+const keyOf = ({class: name, plan, language, has, hasSignals, hasQr, hasReport}: Kind): string =>
+	`${hasReport}${name} ${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
 		plan.bannerAppStoreId !== null
 	} ${shapeOf(plan.offer)} ${plan.ipadOffer === null ? '' : shapeOf(plan.ipadOffer)}`;
 
@@ -253,6 +259,7 @@ export const pageParts = (
 		has: shown.has,
 		hasSignals,
 		hasQr: plan.offer.qr && qrSvg !== null,
+		hasReport: link.reportUrl !== null,
 	};
 	const key = keyOf(kind);
 	let template = drawn.get(key);
@@ -280,6 +287,7 @@ export const pageParts = (
 		slotText(plan.bannerAppStoreId ?? ''),
 		qrSvg ?? '',
 		slotText(plan.offer.wayOut?.href ?? ''),
+		slotText(link.reportUrl ?? ''),
 	];
 	fillOffer(texts, plan.offer, place.offer);
 	if (plan.ipadOffer !== null) {

@@ -4,11 +4,11 @@ import type {Services} from '../../services.ts';
 import {isDeviceId} from '../devices/device-id.ts';
 import {networkKeyTextsOf} from '../matches/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../matches/open-match.ts';
-import {crawlerPageHeaders} from '../page/crawler-page.ts';
+import {bareCrawlerPage, crawlerPageHeaders} from '../page/crawler-page.ts';
 import {bytesAsText} from '../page/html.ts';
 import {wayOutOf} from '../page/in-app-browsers.ts';
 import {pageLanguage} from '../page/page-language.ts';
-import type {ResolvedRow} from '../visit/resolved-row.ts';
+import {type ResolvedRow, safetyStateOf} from '../visit/resolved-row.ts';
 import {appDataOf, tapQueryOf} from '../visit/tap-query.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from '../visit/visitor.ts';
@@ -19,7 +19,7 @@ type DataDeps = Pick<
 	Services,
 	'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'
 >;
-export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pages' | 'relayRanges'>;
+export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'linkPolicy' | 'matchPeppers' | 'pages' | 'relayRanges'>;
 
 /** Records a visit that opens no match, but not a HEAD. */
 const recordPlain = async (services: DataDeps, visit: Visit, row: ResolvedRow, query: Query | null): Promise<void> => {
@@ -70,7 +70,12 @@ const answerPage = async (
 ): Promise<VisitAnswer> => {
 	const {headers} = visit;
 	const visitor = visitorOf(visit);
+	const isWarned = safetyStateOf(services.linkPolicy, row) === 'warn';
 	if (isCrawler(visitor)) {
+		if (isWarned) {
+			return {outcome: 'warned', headers: crawlerPageHeaders, body: bareCrawlerPage};
+		}
+
 		await recordPlain(services, visit, row, query);
 		return {outcome: 'preview', headers: crawlerPageHeaders, body: services.pages.forCrawlers(row)};
 	}
@@ -79,15 +84,21 @@ const answerPage = async (
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
 	const tapQuery = tapQueryOf(row, query);
+	const reader = {
+		class: visitor.class,
+		wayOut: wayOutOf(visitor),
+		isIpad: row.destinations?.ipad !== undefined && visitor.os === 'iPadOS',
+		isAndroidFirefox: visitor.class === 'android-browser' && visitor.browser === 'Firefox',
+	};
+	if (isWarned) {
+		const page = services.pages.forWarned(row, {visitor: reader, query: tapQuery}, headers['accept-language']);
+		return {outcome: 'warned', ...page};
+	}
+
 	const pageWith = (token: string | null): VisitAnswer => {
 		const page = services.pages.of(row, {
 			token,
-			visitor: {
-				class: visitor.class,
-				wayOut: wayOutOf(visitor),
-				isIpad: row.destinations?.ipad !== undefined && visitor.os === 'iPadOS',
-				isAndroidFirefox: visitor.class === 'android-browser' && visitor.browser === 'Firefox',
-			},
+			visitor: reader,
 			language: pageLanguage(headers['accept-language']),
 			globalPrivacyControl,
 			hasQrCode: showsQrCode(visitor),

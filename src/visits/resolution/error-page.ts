@@ -46,7 +46,7 @@ export const errorPageOf = async (
 	}
 
 	const page = noticePage({
-		notice: status === 410 ? 'gone' : 'notFound',
+		notice: code === 'link_blocked' ? 'blocked' : status === 410 ? 'gone' : 'notFound',
 		organizationName: found.organizationName,
 		acceptLanguage: headers['accept-language'],
 		href: found.fallbackUrl,

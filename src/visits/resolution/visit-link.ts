@@ -2,7 +2,7 @@ import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
 import {addressOn, type ResolutionPath} from '../../links/domains/locate.ts';
 import {isShortCode} from '../../links/links/short-code.ts';
-import {HttpError, linkGone, linkNotFound} from '../../platform/errors.ts';
+import {HttpError, linkBlocked, linkGone, linkNotFound} from '../../platform/errors.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Query} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
@@ -12,7 +12,7 @@ import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
 import {answerVisit, type PageDeps} from './answer-visit.ts';
 
-export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache'>;
+export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache' | 'linkPolicy'>;
 
 /** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
 type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
@@ -35,9 +35,9 @@ const resolveLink = async (services: VisitDeps, place: Place): Promise<{row: Res
 		throw linkNotFound();
 	}
 
-	const reason = goneReason(row, services.clock.now());
+	const reason = goneReason(row, services.clock.now(), services.linkPolicy);
 	if (reason !== null) {
-		throw linkGone(reason);
+		throw reason === 'blocked' ? linkBlocked() : linkGone(reason);
 	}
 
 	return {row, isData: data};

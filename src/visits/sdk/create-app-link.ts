@@ -44,7 +44,7 @@ type AppLink = {isNew: boolean; link: {id: string; shortCode: string; url: strin
  * for a field that is not.
  */
 export const createAppLink = async (
-	services: PlanDeps & LimitDeps & Pick<Services, 'addresses' | 'changes' | 'clickJournal' | 'db'>,
+	services: PlanDeps & LimitDeps & Pick<Services, 'addresses' | 'changes' | 'clickJournal' | 'db' | 'linkPolicy'>,
 	{organization, by, body}: {organization: Organization; by: Caller; body: AppLinkFields},
 ): Promise<AppLink> => {
 	const {deviceId, template: reference, ...fields} = body;

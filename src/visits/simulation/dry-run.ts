@@ -45,6 +45,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	// Shared: configuration, pure functions and caches.
 	config: services.config,
 	addresses: services.addresses,
+	linkPolicy: services.linkPolicy,
 	log: services.log,
 	limiter: services.limiter,
 	linkCache: services.linkCache,

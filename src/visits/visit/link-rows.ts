@@ -14,7 +14,7 @@ const query = (where: Sql, wanted = sql``) => sql`
 		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
 		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
 		organizations.plan, organizations.entitled_until,
-		app_configs.ios, app_configs.android, app_configs.clipboard_format, app_configs.logo_url
+		links.decision, app_configs.ios, app_configs.android, app_configs.clipboard_format, app_configs.logo_url
 	FROM ${wanted}organizations
 	JOIN links ON links.organization_id = organizations.id
 	JOIN domains ON domains.id = links.domain_id
@@ -67,12 +67,12 @@ const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil
 
 /** The row of a link if it resolves now, else null. */
 export const findLiveLink = async (
-	services: PlanDeps & Pick<Services, 'db'>,
+	services: PlanDeps & Pick<Services, 'db' | 'linkPolicy'>,
 	id: string,
 ): Promise<ResolvedRow | null> => {
 	const [found] = await run<StoredRow>(services.db, byId(id));
 	const row = found === undefined ? null : withServedHost(services, found);
-	return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
+	return row === null || goneReason(row, services.clock.now(), services.linkPolicy) !== null ? null : row;
 };
 
 /** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */

@@ -1,7 +1,9 @@
 import type {ClipboardFormat} from '../../links/app-config/app-config.ts';
 import type {ResolvedColumns} from '../../links/links/link-fields.ts';
+import {addressesOf, type Decision} from '../../links/links/link-safety.ts';
 import {type Sql, sql} from '../../platform/db/sql.ts';
 import type {linkGone} from '../../platform/errors.ts';
+import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 
 /**
  * The stored row of an address: the link's own values override its template's, and those override the organization's
@@ -20,6 +22,7 @@ export type ResolvedRow = ResolvedColumns & {
 	template_params: Record<string, string> | null;
 	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
 	android: Array<{packageName: string; scheme: string | null}> | null;
+	decision: Decision | null;
 	clipboard_format: ClipboardFormat | null;
 	logo_url: string | null;
 };
@@ -33,8 +36,34 @@ export const ownParams = (row: Pick<ResolvedRow, 'params' | 'template_params'>):
 	...row.params,
 });
 
+/** What lists and operators say of a row, by the version of the lists. */
+const verdicts = new WeakMap<ResolvedRow, {version: number; state: 'block' | 'warn' | null}>();
+
+/** Whether a link is blocked, or people are warned of it; null for neither. */
+export const safetyStateOf = (policy: LinkPolicy, row: ResolvedRow): 'block' | 'warn' | null => {
+	if (row.decision !== null) {
+		return row.decision.state === 'block' ? 'block' : null;
+	}
+
+	if (policy.isEmpty) {
+		return null;
+	}
+
+	let known = verdicts.get(row);
+	if (known?.version !== policy.version) {
+		known = {version: policy.version, state: policy.ofAll(addressesOf(row))?.state ?? null};
+		verdicts.set(row, known);
+	}
+
+	return known.state;
+};
+
 /** Why a link does not resolve, or null if it does. */
-export const goneReason = (row: ResolvedRow, now: Date): Parameters<typeof linkGone>[0] | null => {
+export const goneReason = (
+	row: ResolvedRow,
+	now: Date,
+	policy: LinkPolicy,
+): Parameters<typeof linkGone>[0] | 'blocked' | null => {
 	if (row.organization_status === 'SUSPENDED') {
 		return 'suspended';
 	}
@@ -43,7 +72,11 @@ export const goneReason = (row: ResolvedRow, now: Date): Parameters<typeof linkG
 		return 'deactivated';
 	}
 
-	return row.expiry !== null && row.expiry <= now ? 'expired' : null;
+	if (row.expiry !== null && row.expiry <= now) {
+		return 'expired';
+	}
+
+	return safetyStateOf(policy, row) === 'block' ? 'blocked' : null;
 };
 
 /** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */

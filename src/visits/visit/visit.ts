@@ -14,4 +14,4 @@ export type LinkAnswer = {
 };
 
 /** The answer of a visit, and what it was. */
-export type VisitAnswer = LinkAnswer & {outcome: 'page' | 'preview' | 'data' | 'unknown_code'};
+export type VisitAnswer = LinkAnswer & {outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'warned'};

@@ -13,7 +13,7 @@ type Row = {id: string; organizationId: string; type: EventType; at: Date; data:
 /** Rows of a transaction. */
 const MAX_COUNT = 500;
 
-type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log'>;
+type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'linkPolicy' | 'log'>;
 
 /** Writes what happened, in the transaction of its cause; nothing if no endpoint hears it. */
 export const writeOutbox = async (trx: Db, {organizationId, type, at, data}: Omit<Row, 'id'>): Promise<void> => {

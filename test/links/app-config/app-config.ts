@@ -110,7 +110,7 @@ test('ten distinct fingerprints are allowed, duplicates removed; eleven are refu
 	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));
 	const ten = prints.slice(0, 10);
 	const given = android({sha256Fingerprints: [...ten, ...ten.map(colons)]});
-	const {value} = checkBody(appConfigBody, given, {linkDomain: 'go.example.com'});
+	const {value} = checkBody(appConfigBody, given, {linkHosts: ['go.example.com']});
 	t.deepEqual(value, android({sha256Fingerprints: ten.map(colons)}) as typeof value);
 	t.deepEqual(badFields(appConfigBody, android({sha256Fingerprints: prints})), ['android.0.sha256Fingerprints']);
 	const field = 'android.0.sha256Fingerprints.0';

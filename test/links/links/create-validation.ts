@@ -115,7 +115,7 @@ test('a URL over 2048 characters once it is percent-encoded is 400: no page woul
 	const url = (characters: number) => `https://example.org/${'夏'.repeat(characters)}`;
 	const long = {path: '/a', fallbackUrl: url(300), og: {imageUrl: url(300)}};
 	t.deepEqual(badFields(newLink, long), ['fallbackUrl', 'og.imageUrl']);
-	const kept = checkBody(newLink, {path: '/a', fallbackUrl: url(225)}, {linkDomain: 'go.example.com'});
+	const kept = checkBody(newLink, {path: '/a', fallbackUrl: url(225)}, {linkHosts: ['go.example.com']});
 	t.deepEqual(kept.faults, []);
 	t.deepEqual(badFields(linkChanges, kept.value), []);
 });

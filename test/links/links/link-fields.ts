@@ -1,6 +1,7 @@
 import test from 'ava';
 import {linkColumns} from '../../../src/links/links/link-fields.ts';
 import {run, sql} from '../../../src/platform/db/sql.ts';
+import {LinkPolicy} from '../../../src/platform/policy/link-policy.ts';
 import {readLink} from '../../../src/visits/visit/link-rows.ts';
 import {goneReason, isLiveSql, type ResolvedRow} from '../../../src/visits/visit/resolved-row.ts';
 import {filesNaming} from '../../_house.ts';
@@ -26,7 +27,7 @@ const types: Record<string, string> = {
 
 /** Columns that are no link field, by table. */
 const others = {
-	links: ['created_at', 'id', 'organization_id', 'updated_at'],
+	links: ['created_at', 'decision', 'id', 'organization_id', 'updated_at'],
 	templates: ['client_create', 'created_at', 'id', 'name', 'organization_id', 'updated_at'],
 	app_configs: [
 		...['android', 'browser_paths', 'clipboard_format', 'created_at', 'error_pages', 'ios', 'logo_url'],
@@ -112,7 +113,11 @@ test('PostgreSQL and the process agree on which links are live', async (t) => {
 	);
 	t.is(rows.length, 16);
 	for (const {live, ...row} of rows) {
-		t.is(live, goneReason(row as ResolvedRow, now) === null, JSON.stringify(row));
+		t.is(
+			live,
+			goneReason({...row, decision: null} as ResolvedRow, now, LinkPolicy.none()) === null,
+			JSON.stringify(row),
+		);
 	}
 });
 

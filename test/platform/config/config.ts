@@ -51,6 +51,7 @@ test('with nothing set the defaults are those of the specification', (t) => {
 	t.deepEqual(addressesOf(config, 3000), {
 		publicUrl: 'http://localhost:3000',
 		linkDomain: 'localhost:3000',
+		aliases: [],
 		linkScheme: 'http',
 	});
 	t.deepEqual(Object.keys(config.plans), ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE']);

@@ -96,6 +96,7 @@ test('the limits are those of the contract', (t) => {
 			'portal: 30 in 1 s per ip',
 			'documents: 10 in 1 s per ip',
 			'webhooks: 100 in 1 s per ip',
+			'reports: 5 in 3600 s per ip',
 			'regenerateKey: 5 in 3600 s per ip',
 			'sdkDeviceLinks: 20 in 60 s per device',
 		],

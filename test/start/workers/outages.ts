@@ -36,6 +36,7 @@ const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked
 	portal: () => ({method: 'GET', path: '/portal/billing/pricing'}),
 	documents: () => ({method: 'GET', path: '/docs'}),
 	webhooks: () => ({method: 'POST', path: '/webhooks/idp', body: {filler: 'x'.repeat(20_000)}}),
+	reports: () => ({method: 'POST', path: '/report', body: {}}),
 	regenerateKey: async ({provider}) => {
 		// A session of an organization that is not mirrored: its limit precedes the lookup.
 		const user = provider.user({});

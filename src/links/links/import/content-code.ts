@@ -8,6 +8,7 @@ export const readOnlyFields: ReadonlySet<string> = new Set([
 	'organizationId',
 	'url',
 	'domain',
+	'safety',
 	'createdAt',
 	'updatedAt',
 ]);

@@ -26,7 +26,7 @@ const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
 /** The links with the short codes or external ids of the rows, and the objects that both refer to. */
 const readNeighbours = async (
-	services: PlanDeps,
+	services: PlanDeps & Pick<Services, 'linkPolicy'>,
 	target: ImportTarget,
 	owner: LinkOwner,
 	rows: ReadableRow[],
@@ -73,7 +73,7 @@ const importedInput = (
 
 type Chunk = {now: Date; organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
 
-type Deps = PlanDeps & Pick<Services, 'addresses' | 'refusals'>;
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'linkPolicy' | 'refusals'>;
 type Existing = Awaited<ReturnType<typeof readNeighbours>>;
 
 /** Applies the rows of a chunk to the links that they name. */

@@ -31,7 +31,18 @@ const requireNdjson = (headers: IncomingHttpHeaders): void => {
 };
 
 type Deps = PlanDeps &
-	Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db' | 'longReads' | 'refusals'>;
+	Pick<
+		Services,
+		| 'addresses'
+		| 'background'
+		| 'bodyContext'
+		| 'changes'
+		| 'clickJournal'
+		| 'db'
+		| 'linkPolicy'
+		| 'longReads'
+		| 'refusals'
+	>;
 type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
 type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 
@@ -51,11 +62,11 @@ const applyInTransactions = (services: Deps, {organization, by, query}: Import):
 	};
 };
 
-async function* answerLines(services: Pick<Deps, 'addresses'>, {request}: Import, apply: ApplyRows) {
+async function* answerLines(services: Pick<Deps, 'bodyContext'>, {request}: Import, apply: ApplyRows) {
 	// An empty chunk sends the headers, for callers that wait for them before they send rows.
 	yield '';
 	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
-		const rows = lines.flatMap((line) => readRow(line, services.addresses) ?? []);
+		const rows = lines.flatMap((line) => readRow(line, services.bodyContext) ?? []);
 		const answers = rows.length === 0 ? [] : await apply(rows);
 		yield answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
 	}

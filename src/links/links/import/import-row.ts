@@ -1,6 +1,5 @@
-import type {Addresses} from '../../../platform/config/config.ts';
 import {HttpError, malformedRow, rowTooLarge} from '../../../platform/errors.ts';
-import {validateBody} from '../../../platform/http/validate.ts';
+import {type BodyContext, validateBody} from '../../../platform/http/validate.ts';
 import type {LinkInput} from '../link.ts';
 import {newLink} from '../link-schemas.ts';
 import {isObject} from './canonical-json.ts';
@@ -29,29 +28,29 @@ const bodyOf = (row: Record<string, unknown>): Record<string, unknown> => {
 	return Object.fromEntries(Object.entries(row).filter(isNamed));
 };
 
-const read = (bytes: Buffer | null, addresses: Addresses): Omit<ReadableRow, 'line'> => {
+const read = (bytes: Buffer | null, context: BodyContext): Omit<ReadableRow, 'line'> => {
 	if (bytes === null) {
 		throw rowTooLarge(MAX_ROW_BYTES);
 	}
 
 	const row = parse(bytes);
 	if (!isObject(row)) {
-		return {input: validateBody(newLink, row, addresses), isExported: false};
+		return {input: validateBody(newLink, row, context), isExported: false};
 	}
 
-	const input = validateBody(newLink, bodyOf(row), addresses);
+	const input = validateBody(newLink, bodyOf(row), context);
 	const isNamed = input.shortCode !== undefined || input.externalId != null;
 	return {input: isNamed ? input : {...input, shortCode: contentCode(row)}, isExported: 'organizationId' in row};
 };
 
 /** A line as a row, or as the error of an invalid one; null for a blank line. */
-export const readRow = ({line, bytes}: Line, addresses: Addresses): ImportRow | null => {
+export const readRow = ({line, bytes}: Line, context: BodyContext): ImportRow | null => {
 	if (bytes !== null && bytes.toString('latin1').trim() === '') {
 		return null;
 	}
 
 	try {
-		return {line, ...read(bytes, addresses)};
+		return {line, ...read(bytes, context)};
 	} catch (error) {
 		if (error instanceof HttpError) {
 			return {line, error};

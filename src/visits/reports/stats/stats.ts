@@ -149,7 +149,7 @@ export const readCurrentStats = async (
 
 /** The same of one link. @throws 404 if the organization has no such link. */
 export const readLinkStats = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db' | 'longReads'>,
+	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db' | 'linkPolicy' | 'longReads'>,
 	{organization, id, query, hungUp}: {organization: Organization; id: string; query: StatsQuery; hungUp: AbortSignal},
 ): Promise<Stats> => {
 	await getLink(services, {organization, id});

@@ -1,0 +1,67 @@
+import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
+import type {AppName, LinkColumns} from './link-fields.ts';
+
+/** An operator's decision on a link, which outlives every list. `allow`: no list acts on it. */
+export type Decision = {state: 'block' | 'allow'; reason: string | null; since: string};
+
+/** Why a link does not simply lead to its destination (contract/links 15). */
+export type Safety = {
+	state: 'block' | 'warn';
+	by: 'list' | 'operator';
+	reason: string | null;
+	since: Date | string;
+};
+
+/** The addresses that a link, a template or an app configuration can lead to, by its columns. */
+export type Addresses = Pick<LinkColumns<AppName>, 'fallback_url' | 'destinations' | 'og_image_url'> & {
+	logo_url?: string | null;
+};
+
+export const addressesOf = ({fallback_url, destinations, og_image_url, logo_url}: Addresses): Array<string | null> => [
+	fallback_url,
+	...Object.values(destinations ?? {}),
+	og_image_url,
+	logo_url ?? null,
+];
+
+/** The addresses that take effect: each of the first level that has it. */
+export const effectiveAddresses = (levels: ReadonlyArray<Addresses | null>): Addresses => {
+	const set = levels.filter((level) => level !== null);
+	return {
+		fallback_url: set.find(({fallback_url}) => fallback_url !== null)?.fallback_url ?? null,
+		destinations: Object.assign({}, ...set.toReversed().map(({destinations}) => destinations)),
+		og_image_url: set.find(({og_image_url}) => og_image_url !== null)?.og_image_url ?? null,
+		logo_url: set.at(-1)?.logo_url ?? null,
+	};
+};
+
+/** The refusal of an address. */
+export const destinationListed = (list: string): string => `The destination is on the list ${list}`;
+
+/**
+ * The safety of a link with these effective addresses; null for one that simply leads there.
+ * @param changedAt when its addresses were last written.
+ */
+export const safetyOf = (
+	policy: Pick<LinkPolicy, 'isEmpty' | 'ofAll' | 'since'>,
+	{decision, changedAt}: {decision: Decision | null; changedAt: Date},
+	addresses: Addresses,
+): Safety | null => {
+	if (decision !== null) {
+		const {state, reason, since} = decision;
+		return state === 'block' ? {state, by: 'operator', reason, since} : null;
+	}
+
+	const verdict = policy.isEmpty ? null : policy.ofAll(addressesOf(addresses));
+	if (verdict === null) {
+		return null;
+	}
+
+	const listed = policy.since(verdict.list) ?? changedAt;
+	return {
+		state: verdict.state,
+		by: 'list',
+		reason: `On the list ${verdict.list}`,
+		since: listed > changedAt ? listed : changedAt,
+	};
+};

@@ -1,0 +1,197 @@
+import {writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {link, organization} from '../../helpers/builders.ts';
+import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
+import {dataDirectory} from '../../helpers/process.ts';
+import type {TestService} from '../../helpers/service.ts';
+import {ownService} from '../_own.ts';
+import {pathOf, userAgents} from '../matches/_phones.ts';
+
+const BAD = 'https://bad.example/login';
+const ODD = 'https://www.odd.example/offer';
+
+const policyOf = async (t: ExecutionContext) => {
+	const folder = await dataDirectory(t);
+	const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+	await write('bad.txt', '||bad.example^\n');
+	await write('odd.txt', 'odd.example\n');
+	const file = path.join(folder, 'policy.json');
+	await writeFile(
+		file,
+		JSON.stringify([
+			{name: 'Odd', file: 'odd.txt', format: 'domains', action: 'warn'},
+			{name: 'Bad', file: 'bad.txt', format: 'domains', action: 'block'},
+		]),
+	);
+	return {file, write};
+};
+
+const policedService = async (t: ExecutionContext, env: Record<string, string> = {}) => {
+	const {file, write} = await policyOf(t);
+	const service = await ownService(t, {LINK_DOMAIN: 'localhost', LINK_POLICY_FILE: file, ...env});
+	const change = async (name: string, text: string): Promise<void> => {
+		await write(name, text);
+		await service.services.abuseFigures.refresh();
+	};
+	return {service, change};
+};
+
+const visit = (service: TestService, url: string, userAgent: string = userAgents.iPhone): Promise<Answer> =>
+	anonymous(service).get(pathOf(url), {'User-Agent': userAgent, Accept: 'text/html', 'Accept-Language': 'en'});
+
+const refused = (field: string) => [{field, message: 'The destination is on the list Bad'}];
+
+test('every address that a link can lead to is refused at each write, with its field and the list', async (t) => {
+	const {service} = await policedService(t);
+	const acme = await organization(service);
+	const own = `/admin/organizations/${acme.id}`;
+	const operator = admin(service);
+	const existing = await link(acme);
+	const cases: Array<[field: string, answer: Promise<Answer>]> = [
+		['fallbackUrl', acme.server.post('/links', {path: '/a', fallbackUrl: 'https://X.BAD.example.:8443/?q'})],
+		['destinations.ios', acme.server.post('/links', {path: '/a', destinations: {ios: BAD}})],
+		['destinations.desktop', acme.server.patch(`/links/${existing.id}`, {destinations: {desktop: BAD}})],
+		['og.imageUrl', acme.server.patch(`/links/${existing.id}`, {og: {imageUrl: BAD}})],
+		['fallbackUrl', operator.post(`${own}/templates`, {name: 'x', fallbackUrl: BAD})],
+		['logoUrl', operator.put(`${own}/app-config`, {logoUrl: BAD})],
+		['fallbackUrl', operator.put(`${own}/app-config`, {fallbackUrl: BAD})],
+	];
+	for (const [field, answer] of cases) {
+		const {status, body} = await answer;
+		t.deepEqual([status, body.details], [400, refused(field)], field);
+	}
+
+	const domain = await operator.post(`${own}/domains`, {hostname: 'go.police.example'});
+	const root = await operator.patch(`${own}/domains/${domain.body.id}`, {rootUrl: BAD});
+	t.deepEqual(root.body.details, refused('rootUrl'));
+	const unknown = await operator.patch(`${own}/domains/${domain.body.id}`, {unknownCodes: {url: `${BAD}/{code}`}});
+	t.deepEqual(unknown.body.details, refused('unknownCodes.url'));
+
+	const imported = await operator.post(
+		`${own}/links/import`,
+		`${JSON.stringify({path: '/a', fallbackUrl: BAD})}\n${JSON.stringify({path: '/b', fallbackUrl: ODD})}\n`,
+		{'Content-Type': 'application/x-ndjson'},
+	);
+	const lines = imported.text
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line));
+	t.deepEqual(
+		lines.map(({status}) => status),
+		['failed', 'created'],
+	);
+	t.deepEqual(lines[0].error.details, refused('fallbackUrl'));
+});
+
+test('a warned link shows people where it leads, and crawlers nothing', async (t) => {
+	const {service} = await policedService(t, {ABUSE_CONTACT: 'mailto:abuse@example.com'});
+	const acme = await organization(service, {appConfig: null});
+	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, {fallbackUrl: 'https://acme.example/'});
+	const warned = await link(acme, {fallbackUrl: ODD});
+	t.like(warned, {safety: {state: 'warn', by: 'list', reason: 'On the list Odd'}});
+
+	const page = await visit(service, warned.url);
+	t.is(page.status, 200);
+	t.is(page.headers['cache-control'], 'no-store');
+	t.regex(page.text, /This link may be unsafe/);
+	t.regex(page.text, /rel="nofollow" href="https:\/\/www\.odd\.example\/offer"/);
+	t.is(page.text.match(/<a /g)?.length, 2);
+	t.regex(page.text, /Report this link/);
+	t.notRegex(page.text, /<script|http-equiv|opl_/);
+	t.is(page.headers['set-cookie'], undefined);
+
+	const preview = await visit(service, warned.url, 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)');
+	t.is(preview.status, 200);
+	t.notRegex(preview.text, /<title|<meta property|odd\.example/);
+
+	const data = await visit(service, `${warned.url}/data`);
+	t.is(data.body.linkId, warned.id);
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	t.is(body.totals.clicks, 1, 'only the visit of /data counts');
+});
+
+test('a change of a list blocks and frees stored links, through template and organization too', async (t) => {
+	const {service, change} = await policedService(t);
+	const acme = await organization(service);
+	const own = `/admin/organizations/${acme.id}`;
+	const operator = admin(service);
+	const template = await operator.post(`${own}/templates`, {
+		name: 'Sale',
+		path: '/s',
+		fallbackUrl: 'https://later.example/',
+	});
+	const direct = await link(acme, {fallbackUrl: 'https://www.later.example/x'});
+	const inherited = await link(acme, {templateId: template.body.id});
+	const other = await link(acme, {fallbackUrl: 'https://fine.example/', templateId: template.body.id});
+	t.is((await visit(service, direct.url)).status, 200);
+
+	await change('bad.txt', 'later.example\n');
+	for (const {url, id} of [direct, inherited]) {
+		for (const address of [url, `${url}/data`, `${url}?utm_source=x`]) {
+			const {status, body} = await anonymous(service).get(pathOf(address) + new URL(address).search);
+			t.deepEqual([status, body.message], [410, 'Link is blocked'], address);
+		}
+
+		const {body} = await acme.server.get(`/links/${id}`);
+		t.like(body.safety, {state: 'block', by: 'list', reason: 'On the list Bad'});
+	}
+
+	t.is((await visit(service, other.url)).status, 200);
+	t.is((await acme.server.get(`/links/${other.id}`)).body.safety, undefined);
+	const refusedCreate = await acme.server.post('/links', {templateId: template.body.id});
+	t.deepEqual([refusedCreate.status, refusedCreate.body.details], [400, refused('templateId')]);
+	t.deepEqual(service.services.abuseFigures.blocked, {list: 2, operator: 0});
+
+	await change('bad.txt', '# nothing\n');
+	t.is((await visit(service, direct.url)).status, 200);
+	t.is((await acme.server.get(`/links/${direct.id}`)).body.safety, undefined);
+	t.deepEqual(service.services.abuseFigures.blocked, {list: 0, operator: 0});
+});
+
+test("an operator's decision outlives every list, is audited, and says so on the page", async (t) => {
+	const {service, change} = await policedService(t);
+	const acme = await organization(service);
+	const operator = admin(service);
+	const own = `/admin/organizations/${acme.id}`;
+	await operator.put(`${own}/app-config`, {errorPages: true, fallbackUrl: 'https://fine.example/'});
+	const {id, url, shortCode} = await link(acme, {fallbackUrl: ODD});
+
+	const blocked = await operator.post(`${own}/links/${id}/block`, {reason: 'Phishing of a bank'});
+	t.is(blocked.status, 200);
+	t.like(blocked.body.safety, {state: 'block', by: 'operator', reason: 'Phishing of a bank'});
+	t.truthy(blocked.body.safety.since);
+	const page = await visit(service, url);
+	t.is(page.status, 410);
+	t.regex(page.text, /This link was blocked/);
+	await change('odd.txt', '# nothing\n');
+	t.is((await visit(service, url)).status, 410);
+
+	const freed = await operator.post(`${own}/links/${id}/unblock`);
+	t.deepEqual([freed.status, freed.body.safety], [200, undefined]);
+	await change('bad.txt', 'odd.example\n');
+	t.is((await visit(service, url)).status, 200, 'no list acts on it again');
+
+	const {body} = await operator.get(`${own}/audit-log?entityType=Link`);
+	const actions = (body.data as Array<{action: string; details: object}>).map(({action, details}) => [action, details]);
+	t.deepEqual(actions.filter(([action]) => String(action).endsWith('BLOCK')).toSorted(), [
+		['BLOCK', {shortCode, reason: 'Phishing of a bank'}],
+		['UNBLOCK', {shortCode}],
+	]);
+	t.is((await operator.post(`${own}/links/${acme.id}/block`)).status, 404);
+});
+
+test('the code of a link that was deleted while blocked is taken for 90 days', async (t) => {
+	const service = await ownService(t, {LINK_DOMAIN: 'localhost'});
+	const acme = await organization(service);
+	const operator = admin(service);
+	const {id} = await link(acme, {shortCode: 'bank'});
+	const other = await link(acme);
+	await operator.post(`/admin/organizations/${acme.id}/links/${id}/block`);
+	t.is((await acme.server.delete(`/links/${id}`)).status, 200);
+	const created = await acme.server.post('/links', {path: '/a', shortCode: 'bank'});
+	t.deepEqual([created.status, created.body.message], [409, "Short code 'bank' is already in use"]);
+	t.is((await acme.server.patch(`/links/${other.id}`, {shortCode: 'bank'})).status, 409);
+	service.clock.advance(90 * 24 * 3600 + 1);
+	t.is((await acme.server.post('/links', {path: '/a', shortCode: 'bank'})).status, 201);
+});
