@@ -116,6 +116,9 @@ CREATE TABLE match_attempts (
 	nobody json,
 	-- of a match by token: what a guess would have answered, to measure how good guesses are
 	silent_guess json,
+	-- whether the request had a text that begins as a token does, and the platform that its User-Agent named
+	has_token boolean NOT NULL DEFAULT false,
+	agent_platform text,
 	-- of a match: channel, UTM values and country of its click, which funnels count by, whatever becomes of click and link
 	attribution jsonb,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold

@@ -15,6 +15,7 @@ import {domainRoutes} from './links/domains/organization-routes.ts';
 import {linkRoutes} from './links/links/routes.ts';
 import {templateRoutes} from './links/templates/organization-routes.ts';
 import {usageRoutes} from './links/usage/organization-routes.ts';
+import {appStatusRoutes} from './operations/app-status/organization-routes.ts';
 import {devRoutes} from './operations/dev/routes.ts';
 import {doctorRoutes} from './operations/doctor/admin-routes.ts';
 import {statusRoutes} from './operations/health/admin-routes.ts';
@@ -68,6 +69,7 @@ export const surfaces: readonly Route[] = [
 	...providerEventAdminRoutes,
 	...gatewayEventAdminRoutes,
 	...statusRoutes,
+	...appStatusRoutes,
 	...doctorRoutes,
 	...tokenRoutes,
 	...abuseReportRoutes,

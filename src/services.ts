@@ -8,6 +8,7 @@ import {createOperatorProviders} from './accounts/tokens/operator-providers.ts';
 import type {VerifiedDomain} from './links/domains/domain-store.ts';
 import {createTxtResolver} from './links/domains/txt-resolver.ts';
 import {createUnknownCodes} from './links/domains/unknown-codes.ts';
+import {createAppRequests} from './platform/app-requests/app-requests.ts';
 import {createBackground} from './platform/background.ts';
 import {createClientIp} from './platform/client-ip.ts';
 import type {Clock} from './platform/clock.ts';
@@ -84,6 +85,7 @@ export const createServices = (options: ServiceOptions) => {
 	const limiter: Limiter = otherWorkers?.limiter ?? createWindows({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
 	const refusals = createRefusals({db, clock, background});
+	const appRequests = createAppRequests({db, clock, background});
 	const eventLoop = watchEventLoop();
 	const changes = new ChangeFeed({
 		db,
@@ -178,6 +180,8 @@ export const createServices = (options: ServiceOptions) => {
 		refusals,
 		/** What operators watch of abuse. */
 		abuseFigures: new AbuseFigures({clock, config, db, linkPolicy, log}),
+		/** Requests of apps, for `oplink app status`. */
+		appRequests,
 		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
@@ -185,6 +189,8 @@ export const createServices = (options: ServiceOptions) => {
 		close: async (milliseconds: number): Promise<void> => {
 			refusals.close();
 			background.run('record refusals by limits', refusals.settled());
+			appRequests.close();
+			background.run('count requests of apps', appRequests.settled());
 			await within(milliseconds, background.settle());
 			const left = background.running();
 			await clickJournal.close();

@@ -50,7 +50,7 @@ const specified = `
 /admin/organizations/:orgId/links/:id                          admin:GET,PATCH,DELETE
 /admin/organizations/:orgId/links/:id/{block,unblock}          admin:POST
 /admin/organizations/:orgId/links/:id/{qr.svg,qr.png}          admin:GET
-/admin/organizations/:orgId/{stats,stats/funnel,usage}         admin:GET
+/admin/organizations/:orgId/{stats,stats/funnel,usage,app-status} admin:GET
 /admin/organizations/:orgId/{events,devices,matches}           admin:GET
 /admin/organizations/:orgId/{devices/:deviceId,matches/:id}    admin:GET
 /admin/organizations/:orgId/matches/simulate                   admin:POST
@@ -87,7 +87,7 @@ const specified = `
 /portal/domains/:id/{verify,default}                           admin-role:POST
 /portal/domains/:id/unknown-codes                              viewer:GET
 /portal/{dashboard,funnel,usage}                               viewer:GET
-/portal/{matches,matches/:id,events,devices,devices/:deviceId} analyst:GET
+/portal/{matches,matches/:id,events,devices,devices/:deviceId,app-status} analyst:GET
 /portal/audit-log                                              admin-role:GET
 /portal/export/{clicks,events,matches}                         admin-role:GET
 /portal/webhook-endpoints                                      admin-role:GET,POST

@@ -46,7 +46,7 @@ const requireSession = async (
 const keyAdmission =
 	(tier: Tier) =>
 	async (services: Services, caller: CallerData): Promise<Admitted<Granted['serverKey']>> => {
-		const {organization, key, plan} = await authenticateKey(services, caller.authorization, tier);
+		const {organization, key, plan} = await authenticateKey(services, caller, tier);
 		const by = callerOf({type: 'API_KEY', id: key.id, name: key.prefix}, caller);
 		return {subject: key.id, owner: {organizationId: organization.id, plan}, grant: async () => ({by, organization})};
 	};

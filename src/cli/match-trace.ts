@@ -1,13 +1,6 @@
+import {missReasons, outcomeWord} from '../visits/matches/outcome-words.ts';
 import type {Show} from './command.ts';
-import {
-	type Attempt,
-	evidenceWords,
-	methodMeanings,
-	missReasons,
-	outcomeWord,
-	relayWords,
-	ruledOutWords,
-} from './match-words.ts';
+import {type Attempt, evidenceWords, methodMeanings, relayWords, ruledOutWords} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues} from './terminal/output.ts';
 import {wrapped} from './terminal/wrapped.ts';

@@ -1,23 +1,9 @@
 import type {RuledOut} from '../visits/matches/candidate.ts';
-import type {MissReason} from '../visits/matches/guess.ts';
 import type {MatchAttempt} from '../visits/matches/match-attempt-store.ts';
 import {type MatchMethod, matchPolicy} from '../visits/matches/match-policy.ts';
 import type {Json} from './server/admin-client.ts';
 
 export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
-
-/** The word for each match method, in lists, explanations, reports and on the dashboard. */
-export const methodWords: Record<MatchMethod, string> = {
-	CLIPBOARD: 'clipboard',
-	INSTALL_REFERRER: 'referrer',
-	FINGERPRINT_EXACT: 'fingerprint',
-	FINGERPRINT_SCORED: 'scored',
-	IP_FUZZY: 'address',
-};
-
-/** The word for a match method as the API names it; a newer server may have others. */
-export const methodWord = (method: string): string =>
-	(methodWords as Record<string, string>)[method] ?? (method === 'NONE' ? 'no match' : method);
 
 /** Methods that prove the link. */
 const isProof = (method: string): boolean => method === 'CLIPBOARD' || method === 'INSTALL_REFERRER';
@@ -84,64 +70,6 @@ export const evidenceWords = ({candidates, nobody, method, confidence, score}: A
 				]
 			: []),
 	];
-};
-
-/** An attempt's outcome: the word of its method, or of the reason of a miss. */
-export const outcomeWord = ({matched, method, reason}: Pick<Attempt, 'matched' | 'method' | 'reason'>): string =>
-	matched ? methodWord(method) : missWord(reason);
-
-/** The word for the reason of a miss as the API names it; a newer server may have others. */
-export const missWord = (reason: string | null): string =>
-	(missReasons as Record<string, Explanation>)[reason ?? 'no_click']?.word ?? String(reason);
-
-/** `word` is the one for the outcome, everywhere. */
-type Explanation = {word: string; meaning: string; next: string};
-
-const PROVE = 'the clipboard token on iOS, the install referrer on Android';
-
-/** The meaning and next step for each reason of a miss. */
-export const missReasons: Record<MissReason, Explanation> = {
-	no_click: {
-		word: 'no click',
-		meaning: 'No open click was found near the address of the app.',
-		next: `Have the app send ${PROVE}: they need no address. Without them click and open on the same network.`,
-	},
-	outside_window: {
-		word: 'too late',
-		meaning:
-			"The click was found, but too late: a token is good for the link's match window, a guess for 24 hours at most (6 where the signals differ, 1 by address alone).",
-		next: 'Open the app sooner, or give the link a longer --match-window-hours and have the app send the token.',
-	},
-	consumed: {
-		word: 'consumed',
-		meaning: 'The click was found, but an earlier first open had already matched it.',
-		next: 'Click the link again for another attempt.',
-	},
-	ambiguous: {
-		word: 'ambiguous',
-		meaning: 'Several clicks near the address, on different links, are about equally likely, so none was chosen.',
-		next: `Have the app send ${PROVE}, and the CLIENT key, which leaves out other organizations' clicks.`,
-	},
-	below_threshold: {
-		word: 'improbable',
-		meaning: 'A click was found near the address, but an install without a click is at least as probable.',
-		next: 'Have the app send osVersion, deviceModel, language and timezone; a signal with 0 points below is missing on one side.',
-	},
-	ruled_out: {
-		word: 'ruled out',
-		meaning: 'The likeliest click cannot belong to this first open; the last column says why.',
-		next: 'Open the app on the phone that clicked, and see that the link is active and has not expired.',
-	},
-	guesses_off: {
-		word: 'guesses off',
-		meaning: 'No token arrived, and the organization allows no guesses (probabilisticMatching is false).',
-		next: `Have the app send ${PROVE}, or allow guesses with oplink app-config set.`,
-	},
-	below_minimum: {
-		word: 'too unsure',
-		meaning: 'A click was found, but the guess is less sure than the organization asks for (minimumConfidence).',
-		next: `Have the app send ${PROVE}, or lower minimumConfidence with oplink app-config set.`,
-	},
 };
 
 /** Why a candidate was excluded: the table's word, and its meaning. */

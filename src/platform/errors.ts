@@ -11,6 +11,8 @@ type Further = {
 	extras?: ErrorExtras | null;
 	/** Seconds, sent as `Retry-After`. */
 	retryAfter?: number | null;
+	/** The limit that refused the request; not sent. */
+	limit?: string | null;
 	/** For the log only. */
 	cause?: unknown;
 };
@@ -24,18 +26,26 @@ export class HttpError extends Error {
 	readonly details: FieldFault[] | null;
 	readonly extras: ErrorExtras | null;
 	readonly retryAfter: number | null;
+	readonly limit: string | null;
 
 	constructor(
 		readonly status: number,
 		/** The name of the refusal, sent as `X-Error-Code` (contract/requests 5). */
 		readonly code: string,
 		message: string,
-		{details = null, extras = null, retryAfter = null, cause}: Further = {},
+		{details = null, extras = null, retryAfter = null, limit = null, cause}: Further = {},
 	) {
 		super(message, {cause});
 		this.details = details;
 		this.extras = extras;
 		this.retryAfter = retryAfter;
+		this.limit = limit;
+	}
+
+	/** One line: the status, the message and what is wrong with each field. */
+	get summary(): string {
+		const faults = (this.details ?? []).map(({message}) => message).filter((message) => message !== this.message);
+		return [`${this.status} ${this.message}`, ...(faults.length === 0 ? [] : [faults.join('; ')])].join(': ');
 	}
 
 	/** The status name of the envelope's `error`, such as 'Not Found'. */
@@ -89,8 +99,8 @@ export const unsupportedMediaType = (expected: string) =>
 export const unsupportedEncoding = () =>
 	new HttpError(415, 'unsupported_encoding', 'Content-Encoding must be identity');
 export const unknownPath = () => notFound('unknown_path', 'Not found');
-export const rateLimited = (seconds: number) =>
-	new HttpError(429, 'rate_limited', `Rate limit exceeded. Retry after ${seconds} second(s).`);
+export const rateLimited = (seconds: number, limit: string | null = null) =>
+	new HttpError(429, 'rate_limited', `Rate limit exceeded. Retry after ${seconds} second(s).`, {limit});
 export const workUnderWay = () =>
 	conflict('change_in_progress', 'A similar change is still in progress. Try again in a moment.');
 export const serverFailure = () => new HttpError(500, 'internal_server_error', 'Internal server error');

@@ -1,5 +1,6 @@
 import type {Plan} from '../../platform/config/plans.ts';
 import {invalidApiKey, organizationSuspended, required, wrongKeyTier} from '../../platform/errors.ts';
+import type {CallerData} from '../../platform/http/admission.ts';
 import type {Services} from '../../services.ts';
 import {requireBearerToken} from '../auth/session.ts';
 import {type PlanDeps, planOf, requireFeature} from '../plans/entitlements.ts';
@@ -45,8 +46,8 @@ export const noteKeyUse = (
  * @throws 401, 403.
  */
 export const authenticateKey = async (
-	services: PlanDeps & Pick<Services, 'background' | 'db' | 'keyCache'>,
-	authorization: string | undefined,
+	services: PlanDeps & Pick<Services, 'appRequests' | 'background' | 'db' | 'keyCache'>,
+	{authorization, userAgent}: Pick<CallerData, 'authorization' | 'userAgent'>,
 	tier: Tier,
 ): Promise<KeyHolder & {plan: Plan | null}> => {
 	const rawKey = requireBearerToken(authorization);
@@ -56,7 +57,15 @@ export const authenticateKey = async (
 	}
 
 	if (holder.key.tier !== tier) {
-		throw wrongKeyTier(holder.key.tier, tier);
+		const refusal = wrongKeyTier(holder.key.tier, tier);
+		const live = {type: 'refusal' as const, text: refusal.summary};
+		services.appRequests.note({
+			organization: holder.organization,
+			counts: [['wrong_key', holder.key.tier]],
+			userAgent,
+			live,
+		});
+		throw refusal;
 	}
 
 	const plan = planOf(services, holder.organization);

@@ -18,6 +18,7 @@ const byPath: Readonly<Record<string, Area | typeof MODERATION>> = {
 	[`${ORG}/api-keys`]: 'keys',
 	[`${ORG}/stats`]: 'stats',
 	[`${ORG}/usage`]: 'stats',
+	[`${ORG}/app-status`]: 'stats',
 	'/admin/clicks/stream': 'stats',
 	[`${ORG}/matches`]: 'matches',
 	'/admin/matches': 'matches',

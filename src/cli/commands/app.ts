@@ -1,4 +1,5 @@
 import {InvalidArgumentError, Option} from 'commander';
+import type {AppStatusOptions} from '../app/app-status.ts';
 import type {AppFiles} from '../app/check-app.ts';
 import {appKit, type Platform, platforms} from '../app/snippets.ts';
 import {usageError} from '../cli-errors.ts';
@@ -18,6 +19,15 @@ const fingerprint = (text: string, before: string[] = []): string[] => {
 	}
 
 	return [...before, hex.match(/../g)?.join(':') ?? ''];
+};
+
+/** A time span as the server takes it. */
+const since = (text: string): string => {
+	if (!/^\d+[hd]$/.test(text)) {
+		throw new InvalidArgumentError('It must be a number of hours or days, such as 12h or 7d.');
+	}
+
+	return text;
 };
 
 const check = async (context: Context<CheckOptions>): Promise<number> => {
@@ -41,7 +51,7 @@ const check = async (context: Context<CheckOptions>): Promise<number> => {
 
 export const appCommands: CommandGroup = {
 	name: 'app',
-	summary: 'Compare an app with the server, and print the lines that it needs',
+	summary: 'Check an app: its files, its requests, and the lines that it needs',
 	commands: [
 		command({
 			usage: 'check [org]',
@@ -63,6 +73,17 @@ export const appCommands: CommandGroup = {
 				strictOption(),
 			],
 			run: check,
+		}),
+
+		command({
+			usage: 'status [org]',
+			summary: 'Show what apps sent, what is missing, and the next step for each',
+			examples: ['status', 'status --org Ab12 --since 1d --json', 'status --org Ab12 --watch'],
+			options: [
+				new Option('--watch', 'print each request of a device as it arrives, until Ctrl-C'),
+				new Option('--since <time>', 'how far back to look, from 1h to 90d (default: 7d)').argParser(since),
+			],
+			run: async (context: Context<AppStatusOptions>) => (await import('../app/app-status.ts')).appStatus(context),
 		}),
 
 		command({

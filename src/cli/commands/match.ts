@@ -1,5 +1,6 @@
 import {Option} from 'commander';
 import type {MatchAttempt} from '../../visits/matches/match-attempt-store.ts';
+import {outcomeWord} from '../../visits/matches/outcome-words.ts';
 import type {Simulation} from '../../visits/simulation/simulate-match.ts';
 import {simulatedNetworks} from '../../visits/simulation/simulated-phone.ts';
 import {withQuery} from '../../visits/visit/tap-query.ts';
@@ -7,7 +8,7 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions} from '../common-options.ts';
 import {type AppGets, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
-import {type Attempt, outcomeWord} from '../match-words.ts';
+import type {Attempt} from '../match-words.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath, organizationPath, orOfBound} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';

@@ -1,5 +1,5 @@
+import {methodWord} from '../../visits/matches/outcome-words.ts';
 import type {Show} from '../command.ts';
-import {methodWord} from '../match-words.ts';
 import {bar, type Ink} from '../terminal/bar-chart.ts';
 import {AXIS_WIDTH, columnChart, fitted} from '../terminal/column-chart.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';

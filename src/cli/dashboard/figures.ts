@@ -1,7 +1,7 @@
 import {MINUTE_MS} from '../../platform/clock.ts';
+import {methodWord} from '../../visits/matches/outcome-words.ts';
 import type {Recent} from '../../visits/reports/stream/click-stream-recent.ts';
 import type {StreamEvent} from '../../visits/reports/stream/click-stream-store.ts';
-import {methodWord} from '../match-words.ts';
 import type {Json} from '../server/admin-client.ts';
 import type {ServerSentEvent} from './follow.ts';
 

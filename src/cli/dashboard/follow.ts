@@ -38,7 +38,7 @@ export type Link = {state: 'live'} | {state: 'connecting'} | {state: 'waiting'; 
 type Following = {
 	/** A client whose requests `signal` aborts. */
 	connect: (signal: AbortSignal) => ApiClient;
-	query: {orgId?: string};
+	query: {orgId?: string; of?: 'apps'};
 	signal: AbortSignal;
 	sleep: (seconds: number) => Promise<void>;
 	onEvent: (event: ServerSentEvent) => void;

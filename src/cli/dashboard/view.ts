@@ -1,4 +1,4 @@
-import {methodWord, missWord} from '../match-words.ts';
+import {methodWord, missWord} from '../../visits/matches/outcome-words.ts';
 import {durationText} from '../terminal/duration.ts';
 import {cellText} from '../terminal/output.ts';
 import {type Figures, type LiveEvent, linkName} from './figures.ts';

@@ -121,6 +121,8 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 	try {
 		const response = await fetch(`${host.url}${file.path}`, {
 			redirect: 'manual',
+			// Phones and their services count as fetching it, our checks do not (oplink app status).
+			headers: {'user-agent': 'oplink'},
 			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
 		});
 		const body = await readBody(response);

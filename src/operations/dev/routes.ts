@@ -79,7 +79,7 @@ export const devRoutes = [
 		// Consumes no click, records no attempt and registers no device.
 		handler: ({services, request, body}) =>
 			dryRun(services, async (dry) => {
-				const organization = await organizationOfKey(dry, request.headers['x-api-key']);
+				const organization = await organizationOfKey(dry, request.headers);
 				const {answer, attempt} = await dryRunMatch(dry, {fields: body, ip: request.ip, organization});
 				return {...answer, attempt};
 			}),

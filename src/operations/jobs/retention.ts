@@ -63,6 +63,8 @@ export const retentionRules: readonly RetentionRule[] = [
 	{...deliveries, column: 'delivered_at', days: 'webhookBodyDays', and: sql`body IS NOT NULL`, clear: sql`body = NULL`},
 	{...deliveries, column: 'created_at', days: 'webhookDeliveryDays'},
 	{job: 'forget_refusals', table: 'limit_refusals', column: 'hour', days: 1},
+	{job: 'forget_app_requests', table: 'app_counts', column: 'hour', days: 'appCountDays'},
+	{job: 'forget_app_requests', table: 'app_requests', column: 'at', days: 1},
 ];
 
 export const daysOf = ({days}: RetentionRule): number =>

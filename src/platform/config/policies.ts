@@ -27,6 +27,7 @@ export const retention = policy(
 	'deviceDays',
 	/** Days (UTC) of counts of codes that no link has. */
 	'unknownCodeDays',
+	'appCountDays',
 	/** Webhook deliveries with their attempts, and their bodies after success. */
 	'webhookDeliveryDays',
 	'webhookBodyDays',

@@ -15,6 +15,7 @@ export type CallerData = {
 	/** The organization in a session's query or an operator's path, read after the credential and the limit. */
 	orgId: () => string | null;
 	requestId: string;
+	userAgent: string | undefined;
 	/** The bytes of a webhook's body; other routes get it parsed, or as a stream. */
 	rawBody: () => Promise<Buffer>;
 };

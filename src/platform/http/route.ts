@@ -3,6 +3,7 @@ import {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Logger} from 'pino';
 import type {Services} from '../../services.ts';
+import {noteRefusal} from '../app-requests/note-refusal.ts';
 import {type Limit, limitSubjectOf} from '../config/limits.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
@@ -183,7 +184,13 @@ export const routeFor =
 		const bodySchema = body === 'stream' ? undefined : body;
 		const isOfSession = credential === 'session';
 
-		const respond: RouteOf<G>['respond'] = async (ctx, services, admission) => {
+		/** @param seen is filled in as the request is read. */
+		const serve = async (
+			ctx: Exchange,
+			services: Services,
+			admission: Admission<G>,
+			seen: {organizationId?: string; body?: unknown},
+		): Promise<void> => {
 			const request = requestFacts(ctx, services);
 			// Read on first use: not for a caller without a credential, or over a limit.
 			let read: Query | null = null;
@@ -199,16 +206,22 @@ export const routeFor =
 				authorization: ctx.req.headers.authorization,
 				orgId: () => named(isOfSession),
 				requestId: request.requestId,
+				userAgent: request.headers['user-agent'],
 				rawBody: () => readRawBody(ctx.req),
 			};
 			const admit = () => admission.admit[credential](services, caller, rule);
 			const {subject, owner, grant} = await admit();
+			if (owner !== null) {
+				seen.organizationId = owner.organizationId;
+			}
+
 			if (limit !== undefined && mayExceed(ctx.req, limit.aboveBytes)) {
 				await enforceLimit(services, limit, {subject: subject ?? limitSubjectOf(request.ip), owner});
 			}
 
 			const granted = await grant();
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
+			seen.body = sent;
 			const ofPath = checkedIf<P, Joi.Schema<P>>(params, (schema) => checkUrlPart(schema, ctx.params ?? {}));
 			const ofQuery = checkedIf<Q, Joi.Schema<Q>>(query, (schema) => checkUrlPart(schema, queryOf()));
 			const ofBody = checkedIf<B, Joi.Schema<B>>(bodySchema, (schema) => checkBody(schema, sent, services.bodyContext));
@@ -238,6 +251,20 @@ export const routeFor =
 			}
 
 			send(ctx, declared.status, answer);
+		};
+
+		const respond: RouteOf<G>['respond'] = async (ctx, services, admission) => {
+			const seen: Parameters<typeof serve>[3] = {};
+			try {
+				await serve(ctx, services, admission, seen);
+			} catch (error) {
+				if (credential === 'clientKey' && seen.organizationId !== undefined) {
+					const {organizationId, body: sent} = seen;
+					noteRefusal(services, {error, organizationId, userAgent: ctx.req.headers['user-agent'], body: sent});
+				}
+
+				throw error;
+			}
 		};
 
 		return {...declared, respond};

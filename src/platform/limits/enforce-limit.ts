@@ -23,6 +23,6 @@ export const enforceLimit = async (
 			refusals.note(owner.organizationId, limit.name);
 		}
 
-		throw rateLimited(wait);
+		throw rateLimited(wait, limit.name);
 	}
 };

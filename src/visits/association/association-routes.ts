@@ -1,22 +1,27 @@
 import {route} from '../../accounts/auth/route.ts';
 import {findOwnDomain, type HostDeps} from '../../links/domains/locate.ts';
+import type {AppRequest} from '../../platform/app-requests/app-request.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../../platform/errors.ts';
+import type {RequestFacts} from '../../platform/http/route.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {androidFileAnswer, appleFileAnswer} from '../visit/visit-answers.ts';
 import type {AssociationFiles} from './association-cache.ts';
 
-type Deps = HostDeps & Pick<Services, 'associationCache'>;
+type Deps = HostDeps & Pick<Services, 'appRequests' | 'associationCache'>;
 
 const headers = {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
-/** The files of a host. @throws 404 unless it is the shared link domain or a custom domain that is served. */
-const filesOf = async (services: Deps, hostname: string | null): Promise<AssociationFiles> => {
+/** The files of a host, and their organization. @throws 404 unless it is the shared link domain or a custom domain that is served. */
+const filesOf = async (
+	services: Deps,
+	hostname: string | null,
+): Promise<{files: AssociationFiles; organization: AppRequest['organization']}> => {
 	const {associationCache, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);
 	if (role === 'link' || role === 'both') {
-		return associationCache.shared();
+		return {files: await associationCache.shared(), organization: null};
 	}
 
 	const domain = await findOwnDomain(services, hostname);
@@ -24,13 +29,23 @@ const filesOf = async (services: Deps, hostname: string | null): Promise<Associa
 		throw unknownLinkDomain();
 	}
 
-	return associationCache.of(domain.organizationId);
+	return {files: await associationCache.of(domain.organizationId), organization: {id: domain.organizationId}};
 };
 
-const answerWith = async (services: Deps, hostname: string | null, system: keyof AssociationFiles) => {
-	const body = (await filesOf(services, hostname))[system];
+const platforms = {apple: 'ios', android: 'android'} as const;
+
+/** Our own checks fetch the files, too, and say so. */
+const isOwnCheck = (userAgent = ''): boolean => userAgent.startsWith('oplink');
+
+const answerWith = async (services: Deps, {hostname, headers: sent}: RequestFacts, system: keyof AssociationFiles) => {
+	const {files, organization} = await filesOf(services, hostname);
+	const body = files[system];
 	if (body === null) {
 		throw associationFileNotFound();
+	}
+
+	if (!isOwnCheck(sent['user-agent'])) {
+		services.appRequests.note({organization, counts: [['fetched']], platform: platforms[system]});
 	}
 
 	return reply({headers, body});
@@ -45,7 +60,7 @@ export const associationRoutes = [
 		credential: 'none',
 		onLinkDomain: true,
 		limit: limits.resolution,
-		handler: ({services, request}) => answerWith(services, request.hostname, 'apple'),
+		handler: ({services, request}) => answerWith(services, request, 'apple'),
 	}),
 
 	route({
@@ -56,6 +71,6 @@ export const associationRoutes = [
 		credential: 'none',
 		onLinkDomain: true,
 		limit: limits.resolution,
-		handler: ({services, request}) => answerWith(services, request.hostname, 'android'),
+		handler: ({services, request}) => answerWith(services, request, 'android'),
 	}),
 ];

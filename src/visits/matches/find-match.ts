@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
+import {noteForeignKey} from '../../platform/app-requests/note-foreign-key.ts';
 import {isConnectionFault} from '../../platform/connection-fault.ts';
 import type {Services} from '../../services.ts';
 import {findLiveLink} from '../visit/link-rows.ts';
@@ -20,6 +21,7 @@ export type MatchDeps = PlanDeps &
 	Pick<
 		Services,
 		| 'addresses'
+		| 'appRequests'
 		| 'background'
 		| 'clickJournal'
 		| 'db'
@@ -128,7 +130,7 @@ const followUp = (
  * @returns null if the token is unknown, expired or used.
  */
 const claimByToken = async (
-	services: Pick<Services, 'background' | 'db' | 'followUps' | 'log' | 'phoneBook'>,
+	services: Pick<Services, 'appRequests' | 'background' | 'db' | 'followUps' | 'log' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	tokens: readonly SentToken[],
@@ -145,12 +147,24 @@ const claimByToken = async (
 	});
 	if (found !== null) {
 		const {organizationId} = found.link;
+		noteForeign(services, request, organizationId);
 		followUp(services, {...request.fields, organizationId, matched: 'token', at: firstOpen.now, neighbours: null}, () =>
 			gradeGuess(services, firstOpen, request, {tokens, clickId, attemptId}),
 		);
 	}
 
 	return found;
+};
+
+/** Notes a key of another organization than that of the click whose token came with it. */
+const noteForeign = (
+	services: Pick<Services, 'appRequests'>,
+	{fields: {platform, deviceId}, organization, userAgent}: MatchRequest,
+	ofLink: string | undefined,
+): void => {
+	if (organization !== null && ofLink !== undefined) {
+		noteForeignKey(services, {ofKey: organization.id, ofLink, platform, deviceId, userAgent});
+	}
 };
 
 /** The texts that a matching click would contain if it is still in a journal: ids of tokens, hashes of addresses. */
@@ -203,7 +217,9 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 		const {guess, neighbours} = weighing;
 		if (guess === null) {
 			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null, neighbours});
-			await noteMiss(services, firstOpen, request, {refused: refusedToken(tokens, around), sightings, weighing});
+			const refused = refusedToken(tokens, around);
+			noteForeign(services, request, refused?.organizationId);
+			await noteMiss(services, firstOpen, request, {refused, sightings, weighing});
 			return {matched: false, matchMethod: 'NONE'};
 		}
 

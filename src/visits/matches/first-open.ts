@@ -16,6 +16,7 @@ export type MatchRequest = {
 	 * just tapped a link, so that without a key it gets nothing by a guess.
 	 */
 	isOfWebPage?: boolean;
+	userAgent?: string | undefined;
 	/** The id of the recorded attempt, for a caller who reads it; by default a new one. */
 	attemptId?: string;
 };

@@ -103,16 +103,22 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 });
 
 /** SQL that clears personal data from an attempt and keeps the fields that reports count by. */
-export const clearedAttempt = sql`device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
+export const clearedAttempt = sql`device_id = NULL, click_id = NULL, agent_platform = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
 	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
 
 /** An attempt with the click that it matched, and the guess that a token made unnecessary. */
-export type RecordedAttempt = MatchAttempt & {clickId: string | null; silentGuess: SilentGuess | null};
+export type RecordedAttempt = MatchAttempt & {
+	clickId: string | null;
+	silentGuess: SilentGuess | null;
+	/** Whether it came with a text that begins as a token does. */
+	hasToken: boolean;
+	agentPlatform: 'ios' | 'android' | null;
+};
 
 /** The row of `match_attempts`. */
-export const attemptRow = ({silentGuess, clickId, ...attempt}: RecordedAttempt) => ({
+export const attemptRow = ({silentGuess, clickId, hasToken, agentPlatform, ...attempt}: RecordedAttempt) => ({
 	id: attempt.id,
 	at: attempt.at,
 	organization_id: attempt.organizationId,
@@ -128,6 +134,8 @@ export const attemptRow = ({silentGuess, clickId, ...attempt}: RecordedAttempt) 
 	candidates: attempt.candidates,
 	nobody: attempt.nobody,
 	silent_guess: silentGuess,
+	has_token: hasToken,
+	agent_platform: agentPlatform,
 });
 
 const columns = [
@@ -146,6 +154,8 @@ const columns = [
 	'candidates',
 	'nobody',
 	'silent_guess',
+	'has_token',
+	'agent_platform',
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 
 const columnList = joined(columns.map(identifier));

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {isIPv6} from 'node:net';
+import {platformOfAgent} from '../../platform/app-requests/app-request.ts';
 import type {Services} from '../../services.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
@@ -8,9 +9,15 @@ import type {AddressClicks} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest} from './first-open.ts';
 import {type MissReason, scoreOf} from './guess.ts';
 import {likenessOf} from './likeness.ts';
-import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
+import {
+	type AttemptSignals,
+	type CandidateTrace,
+	type MatchAttempt,
+	type RecordedAttempt,
+	recordAttempt,
+} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
-import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
+import {type SentToken, type TokenMethod, type TokenSighting, tokensOf} from './match-request.ts';
 import type {Nearness} from './open-at.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
@@ -114,6 +121,14 @@ const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Prom
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
 
+/** What `oplink app status` counts an attempt by: a token is a text that begins with one's prefix, whether or not it is whole. */
+const sentOf = ({fields, userAgent}: MatchRequest): Pick<RecordedAttempt, 'hasToken' | 'agentPlatform'> => ({
+	hasToken:
+		tokensOf(fields).length > 0 ||
+		[fields.clipboardToken, fields.installReferrer].some((text) => text?.trim().startsWith('opl_')),
+	agentPlatform: platformOfAgent(userAgent),
+});
+
 const deviceOf = ({now}: FirstOpen, {fields}: MatchRequest): AttemptDevice | null =>
 	fields.deviceId == null ? null : {deviceId: fields.deviceId, now, facts: fields};
 
@@ -148,6 +163,7 @@ export const notesOfMatch = (
 			candidates: weighing === null ? [] : tracesOf(null, weighing, firstOpen, organizationId),
 			nobody: weighing && nobodyOf(firstOpen, weighing),
 			silentGuess: null,
+			...sentOf(request),
 		},
 		device: deviceOf(firstOpen, request),
 	};
@@ -209,6 +225,7 @@ export const noteMiss = async (
 		candidates: tracesOf(refused, weighing, firstOpen, organizationId),
 		nobody: nobodyOf(firstOpen, weighing),
 		silentGuess: null,
+		...sentOf(request),
 	};
 	const device = firstOpen.organizationId === null ? null : deviceOf(firstOpen, request);
 	await noteAlone(services, {attempt, device});

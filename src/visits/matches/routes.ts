@@ -23,8 +23,9 @@ export const matchRoutes = [
 			const answer = await findMatch(services, {
 				fields: body,
 				ip: request.ip,
+				userAgent: request.headers['user-agent'],
 				isOfWebPage: request.headers.origin !== undefined,
-				organization: await organizationOfKey(services, request.headers['x-api-key']),
+				organization: await organizationOfKey(services, request.headers),
 			});
 			services.metrics.match(answer.matchMethod, answer.matched ? answer.matchConfidence : 'none');
 			return answer;

@@ -28,7 +28,7 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 
 	return {
 		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
-		devices: () => count(sql`DELETE FROM devices WHERE ${own}`),
+		devices: () => count(sql`WITH shown AS (DELETE FROM app_requests WHERE ${own}) DELETE FROM devices WHERE ${own}`),
 
 		/** Bodies of webhooks about the subject, and what came back. Call it before the rest, by which they are found. */
 		deliveries: () =>

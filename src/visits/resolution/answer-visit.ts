@@ -1,3 +1,4 @@
+import type {AppRequest} from '../../platform/app-requests/app-request.ts';
 import {isConnectionFault} from '../../platform/connection-fault.ts';
 import type {Query} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
@@ -17,7 +18,7 @@ import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 
 type DataDeps = Pick<
 	Services,
-	'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'
+	'appRequests' | 'clickJournal' | 'clientIp' | 'clock' | 'countries' | 'db' | 'limiter' | 'log' | 'metrics'
 >;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'linkPolicy' | 'matchPeppers' | 'pages' | 'relayRanges'>;
 
@@ -47,6 +48,27 @@ const registerDevice = async (services: DataDeps, visit: Visit, row: ResolvedRow
 	});
 };
 
+/** Notes a request for data. @param status 404 for a link that does not exist. */
+export const noteData = (
+	{appRequests}: Pick<Services, 'appRequests'>,
+	{headers}: Pick<Visit, 'headers'>,
+	{
+		organization,
+		query,
+		text,
+		isFound = true,
+	}: Pick<AppRequest, 'organization'> & {query: Query | null; text: string; isFound?: boolean},
+): void => {
+	const deviceId = query?.['deviceId'];
+	appRequests.note({
+		organization,
+		counts: [[isFound ? 'data' : 'data_not_found']],
+		deviceId: isDeviceId(deviceId) ? deviceId : null,
+		userAgent: headers['user-agent'],
+		live: {type: isFound ? 'data' : 'refusal', text},
+	});
+};
+
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 const answerData = async (
@@ -58,6 +80,11 @@ const answerData = async (
 	await registerDevice(services, visit, row, query);
 	await recordPlain(services, visit, row, query);
 	const body = {linkId: row.id, ...appDataOf(row, query ?? {})};
+	if (!visit.isHead) {
+		const text = `data of ${row.short_code}: ${body.path}`;
+		noteData(services, visit, {organization: {id: row.organization_id}, query, text});
+	}
+
 	return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};
 };
 

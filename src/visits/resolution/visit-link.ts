@@ -10,7 +10,7 @@ import {readLink} from '../visit/link-rows.ts';
 import {goneReason, type ResolvedRow} from '../visit/resolved-row.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
-import {answerVisit, type PageDeps} from './answer-visit.ts';
+import {answerVisit, noteData, type PageDeps} from './answer-visit.ts';
 
 export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache' | 'linkPolicy'>;
 
@@ -43,6 +43,23 @@ const resolveLink = async (services: VisitDeps, place: Place): Promise<{row: Res
 	return {row, isData: data};
 };
 
+/** Notes the data of a link that does not exist, for the organization of the host or of the orgKey. */
+const noteMissingData = (
+	services: Pick<Services, 'appRequests'>,
+	visit: Visit,
+	{domain, path}: Place,
+	{query, error}: {query: Query | null; error: unknown},
+): void => {
+	const {orgKey, shortCode, data} = path;
+	const own = domain?.orgKey ?? orgKey;
+	// On a custom domain `/spring/data` is the data of `spring`.
+	const isBare = domain !== null && !data && shortCode === 'data' && orgKey !== domain.orgKey;
+	if ((data || isBare) && !visit.isHead && own !== undefined && error instanceof HttpError && error.status === 404) {
+		const code = isBare ? orgKey : shortCode;
+		noteData(services, visit, {organization: {orgKey: own}, query, isFound: false, text: `${error.summary}: ${code}`});
+	}
+};
+
 const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
 
 /**
@@ -64,6 +81,7 @@ export const visitLink = async (
 		metrics.resolution(answer.outcome);
 		return answer;
 	} catch (error) {
+		noteMissingData(services, visit, place, {query, error});
 		metrics.resolution((error instanceof HttpError && refusals[error.status]) || 'failed');
 		throw error;
 	}

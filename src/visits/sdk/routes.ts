@@ -5,6 +5,7 @@ import {daysBefore, retention} from '../../platform/config/policies.ts';
 import {reply} from '../../platform/http/route.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {createAppLink} from './create-app-link.ts';
+import {noteForeignLink} from './note-foreign-link.ts';
 import {
 	acceptedAnswer,
 	appLinkAnswer,
@@ -35,10 +36,23 @@ export const sdkRoutes = [
 		limit: limits.sdkDevices,
 		body: sessionBody,
 		cors: true,
-		handler: async ({services: {db, clock}, organization, body: {deviceId, ...facts}}) => {
+		handler: async ({services: {appRequests, db, clock}, organization, request, body: {deviceId, ...facts}}) => {
 			const sessionId = randomUUID();
 			const device = {organizationId: organization.id, deviceId, now: clock.now(), facts, sessionId};
-			return {deviceId, sessionId, isNewDevice: await registerDevice(db, device)};
+			const isNewDevice = await registerDevice(db, device);
+			const {platform, appVersion, sdkVersion} = facts;
+			appRequests.note({
+				organization,
+				counts: [
+					['session', appVersion],
+					['sdk', sdkVersion],
+				],
+				platform,
+				deviceId,
+				userAgent: request.headers['user-agent'],
+				live: {type: 'session', appVersion, sdkVersion, text: isNewDevice ? 'session of a new device' : 'session'},
+			});
+			return {deviceId, sessionId, isNewDevice};
 		},
 	}),
 
@@ -101,9 +115,11 @@ export const sdkRoutes = [
 		limit: limits.sdkEvents,
 		body: eventBody,
 		cors: true,
-		handler: async ({services: {eventWriter, clock}, organization, body}) => {
+		handler: async ({services, organization, request, body}) => {
+			const {appRequests, eventWriter, clock} = services;
 			const now = clock.now();
-			await eventWriter.store({
+			const userAgent = request.headers['user-agent'];
+			const event = {
 				id: randomUUID(),
 				organizationId: organization.id,
 				deviceId: body.deviceId,
@@ -113,7 +129,9 @@ export const sdkRoutes = [
 				linkId: body.linkId ?? null,
 				occurredAt: happenedAt(body.occurredAt ?? now, now),
 				receivedAt: now,
-			});
+			};
+			await eventWriter.store(event).catch((error: unknown) => noteForeignLink(services, {error, event, userAgent}));
+			appRequests.note({organization, counts: [['event']], deviceId: body.deviceId, userAgent});
 			return {accepted: true};
 		},
 	}),

@@ -41,6 +41,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	}),
 	metrics: createMetrics(services.clock),
 	unknownCodes: {count: () => {}, settled: async () => {}},
+	appRequests: {note: () => {}, settled: async () => {}, close: () => {}},
 
 	// Shared: configuration, pure functions and caches.
 	config: services.config,

@@ -79,6 +79,8 @@ const attempt: RecordedAttempt = {
 	candidates: [],
 	nobody: null,
 	silentGuess: null,
+	hasToken: true,
+	agentPlatform: null,
 };
 const claims = [null, {attempt, device: null}].map((notes) => claimStatement(randomUUID(), answer, notes));
 

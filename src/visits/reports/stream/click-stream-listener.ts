@@ -15,17 +15,20 @@ const cursorFrame = (cursor: Snapshot): string => `id: ${cursor}\n\n`;
 
 /**
  * One reader of the stream.
- * @param organizationId the only one whose events it receives; null for all. @param connection the connection of the
+ * @param organizationId the only one whose events it receives; null for all. @param isOfApps it receives requests of
+ * apps instead of clicks, matches and events. @param connection the connection of the
  * response. @param first is sent before everything else.
  */
 export const createListener = ({
 	organizationId,
+	isOfApps = false,
 	from,
 	first,
 	connection,
 	mostWaiting = MAX_WAITING,
 }: {
 	organizationId: string | null;
+	isOfApps?: boolean;
 	from: Snapshot;
 	first: string;
 	connection: {writableLength: number; destroy: () => void};
@@ -74,6 +77,7 @@ export const createListener = ({
 		/** The response body; destroyed when the reader disconnects. */
 		stream,
 		organizationId,
+		isOfApps,
 		/** Events up to here have been queued. */
 		upTo: from,
 		send: (frame: string): void => {

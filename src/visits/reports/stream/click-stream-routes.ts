@@ -3,7 +3,14 @@ import {route} from '../../../accounts/auth/route.ts';
 import {organizationReference, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
 import {reply} from '../../../platform/http/route.ts';
 
-const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference});
+const streamQuery = Joi.object<{orgId?: string; of?: 'apps'}>({
+	orgId: organizationReference,
+	of: Joi.valid('apps').meta({
+		schema: {
+			description: "Requests of the organization's apps instead: `session`, `data`, `match`, `event`, `refusal`.",
+		},
+	}),
+}).with('of', 'orgId');
 
 const headers = {
 	'Content-Type': 'text/event-stream; charset=utf-8',
@@ -21,7 +28,7 @@ export const clickStreamRoutes = [
 		answer: {media: ['text/event-stream'], about: 'Server-sent events `recent`, `click`, `match`, `event` and `lost`.'},
 		credential: 'admin',
 		query: streamQuery,
-		handler: async ({services, query: {orgId}, request}) => {
+		handler: async ({services, query: {orgId, of}, request}) => {
 			const organizationId = orgId === undefined ? null : (await requireOrganization(services, orgId)).id;
 			if (request.isHead) {
 				return reply({headers});
@@ -32,6 +39,7 @@ export const clickStreamRoutes = [
 			const cursor = request.headers['last-event-id'];
 			const body = await services.clickStream.listen({
 				organizationId,
+				isOfApps: of === 'apps',
 				cursor: typeof cursor === 'string' ? cursor : null,
 				connection: request.stream.socket,
 			});

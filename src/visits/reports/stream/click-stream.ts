@@ -1,5 +1,6 @@
 import type {Readable} from 'node:stream';
 import type {Logger} from 'pino';
+import {watchRequests} from '../../../platform/app-requests/app-request-store.ts';
 import type {Background} from '../../../platform/background.ts';
 import type {Clock} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
@@ -8,6 +9,7 @@ import {stopping} from '../../../platform/errors.ts';
 import {Loop} from '../../../platform/loop.ts';
 import {Outage} from '../../../platform/outage.ts';
 import type {ClickStore} from '../click-store.ts';
+import {appFrame, readAppRequests} from './app-stream-store.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
 
 const POLL_MS = 250;
@@ -16,10 +18,16 @@ const BEAT_MS = 15_000;
 /** A request to listen: the organization, the position and the connection. */
 type Subscription = {
 	organizationId: string | null;
+	/** Requests of the organization's apps instead of clicks, matches and events. */
+	isOfApps?: boolean;
 	/** The last id that the client received; null for a new client. */
 	cursor: string | null;
 	connection: {writableLength: number; destroy: () => void};
 };
+
+const idsOf = (listeners: readonly Listener[]): string[] => [
+	...new Set(listeners.flatMap(({organizationId}) => organizationId ?? [])),
+];
 
 /** The longest gap in transactions that is replayed to a reconnecting listener; a click is one. */
 const MAX_TRANSACTIONS = 100_000n;
@@ -57,10 +65,18 @@ export class ClickStream {
 	}
 
 	/** The endless body of a listener's response. @throws 503 while the service stops. */
-	async listen({organizationId, cursor, connection}: Subscription): Promise<Readable> {
+	async listen({organizationId, isOfApps = false, cursor, connection}: Subscription): Promise<Readable> {
 		const {db, clock, clicks} = this.#services;
+		if (isOfApps && organizationId !== null) {
+			await watchRequests(db, [organizationId], clock.now());
+		}
+
 		const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
 		const begin = async () => {
+			if (isOfApps) {
+				return {from: await readSnapshot(db), first: ''};
+			}
+
 			const {recent, snapshot} = await clicks.stream.recent(db, organizationId, clock.now());
 			return {from: snapshot, first: eventFrame('recent', recent)};
 		};
@@ -69,7 +85,7 @@ export class ClickStream {
 			throw stopping();
 		}
 
-		const listener = createListener({organizationId, connection, ...position});
+		const listener = createListener({organizationId, isOfApps, connection, ...position});
 		this.#listeners.add(listener);
 		this.#polls.wake(POLL_MS);
 		this.#beats.wake(BEAT_MS);
@@ -99,6 +115,12 @@ export class ClickStream {
 	}
 
 	#beat(): number | null {
+		const {background, clock, db} = this.#services;
+		const watched = idsOf([...this.#listeners].filter(({isOfApps}) => isOfApps));
+		if (watched.length > 0) {
+			background.run('watch requests of apps', watchRequests(db, watched, clock.now()));
+		}
+
 		for (const listener of this.#listeners) {
 			listener.beat();
 		}
@@ -124,9 +146,26 @@ export class ClickStream {
 		}
 	}
 
-	async #deliver(range: SnapshotRange, listeners: Listener[]): Promise<void> {
+	async #deliverRequests(range: SnapshotRange, members: Listener[]): Promise<void> {
+		const watched = idsOf(members);
+		for (const request of watched.length === 0 ? [] : await readAppRequests(this.#services.db, watched, range)) {
+			for (const member of members.filter(({organizationId}) => organizationId === request.organizationId)) {
+				member.send(appFrame(request));
+			}
+		}
+	}
+
+	async #deliver(range: SnapshotRange, all: Listener[]): Promise<void> {
 		const {db, clicks} = this.#services;
+		const listeners = all.filter(({isOfApps}) => !isOfApps);
 		if (range.from !== range.upTo) {
+			await this.#deliverRequests(
+				range,
+				all.filter(({isOfApps}) => isOfApps),
+			);
+		}
+
+		if (range.from !== range.upTo && listeners.length > 0) {
 			for await (const events of clicks.stream.between(db, range)) {
 				for (const event of events) {
 					const frame = eventFrame(event.type, event.data);
@@ -140,7 +179,7 @@ export class ClickStream {
 			}
 		}
 
-		for (const listener of listeners) {
+		for (const listener of all) {
 			listener.advance(range.upTo);
 		}
 	}

@@ -1,0 +1,55 @@
+import {DAY_MS} from '../../platform/clock.ts';
+import {retention} from '../../platform/config/policies.ts';
+import type {Services} from '../../services.ts';
+import {worstOf} from '../doctor/finding.ts';
+import {type AppFinding, findingsOfApp} from './app-findings.ts';
+import {readConfigured, readCounts, readFirstOpens} from './app-status-store.ts';
+import {type PlatformStatus, platformStatus, platformsOf, type UnknownRequests, unknownOf} from './platform-status.ts';
+
+/** What apps of an organization sent, and what is missing (contract/sdk 12). */
+export type AppStatus = {
+	organizationId: string;
+	since: Date;
+	until: Date;
+	/** What has no rows of its own is counted from here on. */
+	countedSince: Date;
+	status: AppFinding['status'];
+	platforms: PlatformStatus[];
+	unknown: UnknownRequests;
+	association: Record<'ios' | 'android', {lastFetchedAt: Date | null}>;
+	findings: AppFinding[];
+};
+
+/**
+ * What apps of an organization sent since a time, and what is missing, each in a sentence with its next step. Three
+ * statements: counts, first opens, configuration.
+ */
+export const readAppStatus = async (
+	{appRequests, clock, db}: Pick<Services, 'appRequests' | 'clock' | 'db'>,
+	{id, orgKey}: {id: string; orgKey: string},
+	sinceMs: number,
+): Promise<AppStatus> => {
+	const until = clock.now();
+	const since = new Date(until.getTime() - sinceMs);
+	await appRequests.settled();
+	const [configured, counts, opens] = await Promise.all([
+		readConfigured(db, id),
+		readCounts(db, {organizationId: id, since}),
+		readFirstOpens(db, {organizationId: id, since}),
+	]);
+	const observed = {configured, counts, opens};
+	const platforms = platformsOf(observed).map((platform) => platformStatus(platform, observed));
+	const findings = findingsOfApp({platforms, observed, orgKey, since});
+	const oldest = new Date(until.getTime() - retention().appCountDays * DAY_MS);
+	return {
+		organizationId: id,
+		since,
+		until,
+		countedSince: configured.createdAt > oldest ? configured.createdAt : oldest,
+		status: worstOf(findings),
+		platforms,
+		unknown: unknownOf(observed),
+		association: {ios: {lastFetchedAt: configured.fetched.ios}, android: {lastFetchedAt: configured.fetched.android}},
+		findings,
+	};
+};

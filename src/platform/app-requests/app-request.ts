@@ -1,0 +1,40 @@
+/** The requests of apps that are counted: `sdk` is the version of the SDK of a session, `fetched` an association file. */
+export type AppCount =
+	| 'session'
+	| 'sdk'
+	| 'data'
+	| 'data_not_found'
+	| 'event'
+	| 'unknown_device'
+	| 'wrong_key'
+	| 'foreign_key'
+	| 'limit'
+	| 'fetched';
+
+/** A request of an app, or for one. */
+export type AppRequest = {
+	/** By id or orgKey; null: the association file of all organizations. */
+	organization: {id: string} | {orgKey: string} | null;
+	/** What it counts as, with the version or the limit if there is one. */
+	counts: ReadonlyArray<readonly [kind: AppCount, detail?: string | null | undefined]>;
+	/** As the request says; else that of the device, else of the User-Agent. */
+	platform?: string | null | undefined;
+	deviceId?: string | null | undefined;
+	userAgent?: string | undefined;
+	/** What is shown of it while somebody watches; absent: nothing, or its row shows it. */
+	live?: {
+		type: 'session' | 'data' | 'refusal';
+		appVersion?: string | null | undefined;
+		sdkVersion?: string | null | undefined;
+		text: string;
+	};
+};
+
+/** The platform of an app by its User-Agent; those of HTTP libraries name the system at least. */
+export const platformOfAgent = (userAgent = ''): 'ios' | 'android' | null => {
+	if (/\b(?:Android|Dalvik|okhttp)\b/i.test(userAgent)) {
+		return 'android';
+	}
+
+	return /\b(?:iPhone|iPad|iPod|iOS|CFNetwork|Darwin)\b/.test(userAgent) ? 'ios' : null;
+};
