@@ -1,5 +1,5 @@
 /** First characters of formulas in spreadsheets (OWASP, CSV injection), full-width forms too, as PostgreSQL reads them as well. */
-const FORMULA = String.raw`[=+\-@\t\r＝＋－＠]`;
+export const FORMULA = String.raw`[=+\-@\t\r＝＋－＠]`;
 
 const needsGuard = new RegExp(`^('|${FORMULA})`);
 const isGuarded = new RegExp(`^'('|${FORMULA})`);
@@ -9,7 +9,3 @@ export const guarded = (cell: string): string => (needsGuard.test(cell) ? `'${ce
 
 /** The original cell: `unguarded(guarded(cell))` is `cell`. */
 export const unguarded = (cell: string): string => (isGuarded.test(cell) ? cell.slice(1) : cell);
-
-/** SQL of `guarded`. */
-export const guardedSql = (cell: string): string =>
-	`CASE WHEN ${cell} ~ '^(''|${FORMULA})' THEN '''' || ${cell} ELSE ${cell} END`;

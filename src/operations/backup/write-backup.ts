@@ -1,13 +1,13 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
-import {execute, run, script, sql} from '../../platform/db/sql.ts';
+import {execute, literal, run, sql} from '../../platform/db/sql.ts';
 import {createArchiveWriter, nothingToBackUp} from './archive-format.ts';
 import {listTables, rowsAsJson} from './backup-tables.ts';
 
 const BATCH = 1000;
 
 const readRows = async (trx: Db): Promise<string[]> => {
-	const rows = await run<{line: string}>(trx, sql`FETCH ${script(String(BATCH))} FROM backup`);
+	const rows = await run<{line: string}>(trx, sql`FETCH ${literal(BATCH)} FROM backup`);
 	return rows.map(({line}) => line);
 };
 

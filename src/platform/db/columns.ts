@@ -28,8 +28,6 @@ export type Columns<T> = {
 	list: string[];
 	/** For SQL text: `api_keys.key_hash AS "keyHash"`. */
 	of: (table: string) => Sql;
-	/** The same as a text. */
-	sql: (table: string) => string;
 	/** Only for the compiler. */
 	row?: T;
 };
@@ -48,7 +46,6 @@ export const columnsOf = <T, const List extends string>(list: Complete<T, List>)
 	return {
 		of: memoize((table) => joined(aliased(table).map(script))),
 		list: columns.map(({column, field}) => (column === field ? column : `${column} as ${field}`)),
-		sql: (table) => aliased(table).join(', '),
 	};
 };
 

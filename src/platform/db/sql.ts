@@ -74,8 +74,10 @@ export const literal = (value: string | number): Sql =>
 export const script = (text: string): Sql => new Sql([text], []);
 
 /** The parts in a row: a list of columns or conditions. */
-export const joined = (parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' = ', '): Sql =>
-	new Sql(['', ...parts.slice(1).map(() => separator), ''], parts);
+export const joined = (
+	parts: readonly Sql[],
+	separator: ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | " || ',' || " | ", ',', " = ', ',
+): Sql => new Sql(['', ...parts.slice(1).map(() => separator), ''], parts);
 
 /**
  * Lets each connection parse and plan the statement once, under this name: a third of the time, and no planning of

@@ -3,7 +3,7 @@ import type {Knex} from 'knex';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {readSnapshot, type Snapshot, writtenBetween} from '../../platform/db/new-rows.ts';
-import {execute, run as runSql, type Sql, script, sql} from '../../platform/db/sql.ts';
+import {execute, literal, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {EXPORT_CURSOR_DAYS} from '../reports/click-store.ts';
@@ -42,14 +42,15 @@ type Run = {cursor: string; pages: AsyncGenerator<string>; end: () => Promise<vo
 
 /** The cluster of PostgreSQL: the same after a failover, another one after a restore elsewhere. */
 const readCluster = async (db: Db): Promise<string> => {
-	const {rows} = await db.raw<{rows: Array<{cluster: string}>}>(
-		'SELECT CAST(system_identifier AS text) AS cluster FROM pg_control_system()',
+	const rows = await run<{cluster: string}>(
+		db,
+		sql`SELECT system_identifier::text AS cluster FROM pg_control_system()`,
 	);
 	return onlyRow(rows).cluster;
 };
 
 const readPage = async (trx: Db): Promise<string[]> => {
-	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${PAGE} FROM export`);
+	const rows = await run<{line: string}>(trx, sql`FETCH ${literal(PAGE)} FROM export`);
 	return rows.map(({line}) => line);
 };
 
@@ -58,9 +59,9 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 	const {source, at} = kinds[kind];
 	await execute(
 		trx,
-		sql`DECLARE export NO SCROLL CURSOR FOR SELECT ${script(lineOf(kinds[kind], format))} AS line FROM ${script(source)}
+		sql`DECLARE export NO SCROLL CURSOR FOR SELECT ${lineOf(kinds[kind], format)} AS line FROM ${source}
 		WHERE organization_id = ${organization.id} ${from === null ? sql`` : sql`AND ${writtenBetween({from, upTo})}`}
-			${since === undefined ? sql`` : sql`AND ${script(at)} >= ${since}`}`,
+			${since === undefined ? sql`` : sql`AND ${at} >= ${since}`}`,
 	);
 	for (let lines = await readPage(trx); lines.length > 0; lines = await readPage(trx)) {
 		yield `${lines.join('\n')}\n`;
@@ -70,10 +71,10 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 /** Lines of clicks outside PostgreSQL. */
 async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Sql>) {
 	for await (const clicks of pages) {
-		const rows = await runSql<{line: string}>(
+		const rows = await run<{line: string}>(
 			trx,
-			sql`SELECT ${script(lineOf(kinds[kind], format))} AS line FROM ${clicks} AS clicks
-			${since === undefined ? sql`` : sql`WHERE ${script(kinds[kind].at)} >= ${since}`}`,
+			sql`SELECT ${lineOf(kinds[kind], format)} AS line FROM ${clicks} AS clicks
+			${since === undefined ? sql`` : sql`WHERE ${kinds[kind].at} >= ${since}`}`,
 		);
 		if (rows.length > 0) {
 			yield `${rows.map(({line}) => line).join('\n')}\n`;
@@ -112,7 +113,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'>
 
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
-		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${MAX_STALL_MS}`);
+		await execute(trx, sql`SET LOCAL idle_in_transaction_session_timeout = ${literal(MAX_STALL_MS)}`);
 		const upTo = await readSnapshot(trx);
 		const owner = {kind, organizationId: organization.id, cluster: await readCluster(trx)};
 		const exported = kind === 'clicks' ? services.clicks.exported : null;
@@ -146,21 +147,21 @@ async function* bodyOf({pages}: Run, first: string, last: string, request: Reque
  * ending the answer, and no cursor follows.
  */
 export const exportRows = async (services: Deps, given: Export): Promise<Reply> => {
-	const run = await takeRun(services, given);
+	const taken = await takeRun(services, given);
 	const {kind, format, request} = given;
-	const {cursor} = run;
+	const {cursor} = taken;
 	const [first, last] =
 		format === 'ndjson' ? ['', `${JSON.stringify({cursor})}\n`] : [`${headerOf(kinds[kind])}\n`, ''];
 	const headers = {'Content-Type': contentTypes[format], 'Cache-Control': 'no-store', [CURSOR_HEADER]: cursor};
 	if (request.isHead) {
-		await run.end();
+		await taken.end();
 		return reply({headers});
 	}
 
-	const body = Readable.from(bodyOf(run, first, last, request), {objectMode: false});
+	const body = Readable.from(bodyOf(taken, first, last, request), {objectMode: false});
 	// Also where nobody has begun to read it: the generator's own end would not run then.
 	body.once('close', () => {
-		run.end().catch(() => {});
+		taken.end().catch(() => {});
 	});
 	return reply({headers, body});
 };

@@ -1,5 +1,5 @@
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
 /** A delivery that this process sends now, with what its endpoint needs. */
@@ -13,89 +13,139 @@ export type Claimed = {
 	url: string;
 	secret: string;
 	previousSecret: string | null;
-	/** Since when the endpoint has answered nothing well; null: its last answer was well. */
+	/** Start of the endpoint's current run of failures; null if its last delivery succeeded. */
 	failingSince: Date | null;
-	/** Until when the delivery is this process's. */
+	/** The end of this process's lease on the delivery. */
 	leasedUntil: Date;
 };
 
-/** SQL: the secret before the last rotation, while it signs at that time. */
-const previousSecret = (at: string): string =>
-	`CASE WHEN previous_until > ${at} THEN previous_secret END AS "previousSecret"`;
+/** The secret before the last rotation, while it signs at that time. */
+const previousSecret = (at: Date): Sql =>
+	sql`CASE WHEN previous_until > ${at} THEN previous_secret END AS "previousSecret"`;
 
-/** Where the deliveries of an endpoint go, and what signs them at a time. */
+/** The URL of an endpoint's deliveries, and the secrets that sign them at a time. */
 export const readTarget = async (
 	db: Db,
-	own: {id: string; organization_id: string},
+	{id, organizationId}: {id: string; organizationId: string},
 	at: Date,
-): Promise<Pick<Claimed, 'url' | 'secret' | 'previousSecret'> | undefined> =>
-	db('webhook_endpoints')
-		.where(own)
-		.first('url', 'secret', db.raw(previousSecret('?'), [at]));
+): Promise<Pick<Claimed, 'url' | 'secret' | 'previousSecret'> | undefined> => {
+	const [target] = await run<Pick<Claimed, 'url' | 'secret' | 'previousSecret'>>(
+		db,
+		sql`SELECT url, secret, ${previousSecret(at)} FROM webhook_endpoints
+		WHERE id = ${id} AND organization_id = ${organizationId}`,
+	);
+	return target;
+};
 
-/** A process that dies gives its deliveries back after so long, which is longer than a try takes. */
+/** A process that dies gives its deliveries back after so long, which is longer than an attempt takes. */
 const LEASE_SECONDS = 60;
 
-/** Deliveries under way to an endpoint. */
-export type Sending = {endpoint: string; organization: string; sending: number};
+/** Deliveries in flight to an endpoint. */
+type InFlight = {endpoint: string; organization: string; sending: number};
 
-const isDue = `status = 'PENDING' AND next_try_at <= CAST($1 AS timestamptz) AND body IS NOT NULL`;
+const isDue = (now: Date): Sql => sql`status = 'PENDING' AND next_try_at <= ${now} AND body IS NOT NULL`;
 
 /**
+ * Takes due deliveries of active organizations, as many as have a slot (contract/webhooks 4).
+ *
  * No organization and no endpoint holds more slots than are free in all, and of its organization; those with the fewest
- * come first, and half of what is free stays so until the next claim. So one that has none finds some, however many
- * others never answer. `$3`: the deliveries under way here, `$4`: free slots; then those of an organization, of an
- * endpoint, of one that fails or is not known to be quick.
+ * come first, and half of the free slots stay free until the next claim. So one that has none finds some, however many
+ * others never answer.
+ * @param inFlight the deliveries of this process. @param free its free slots.
  */
-const claim: Prepared = {
-	name: 'claim deliveries',
-	text: `WITH busy AS MATERIALIZED (
-			SELECT * FROM json_to_recordset($3::json) AS busy (endpoint uuid, organization uuid, sending integer)
+export const claimDeliveries = (
+	db: Db,
+	now: Date,
+	{inFlight, free}: {inFlight: InFlight[]; free: number},
+): Promise<Claimed[]> => {
+	const {organization, endpoint, troubled} = webhookPolicy().slots;
+	const leasedUntil = new Date(now.getTime() + LEASE_SECONDS * 1000);
+	const statement = sql`WITH busy AS MATERIALIZED (
+			SELECT * FROM json_to_recordset(${JSON.stringify(inFlight)}::json) AS busy (endpoint uuid, organization uuid, sending integer)
 		), due AS MATERIALIZED (
 			SELECT delivery.id FROM (
-				SELECT organizations.id, least(CAST($5 AS integer), CAST($4 AS integer)) - coalesce(busy.sending, 0) AS free
+				SELECT organizations.id, least(${organization}::integer, ${free}::integer) - coalesce(busy.sending, 0) AS free
 				FROM organizations
 				LEFT JOIN (SELECT organization, sum(sending) AS sending FROM busy GROUP BY 1) AS busy ON organization = organizations.id
 				WHERE status = 'ACTIVE' AND organizations.id IN (
 					SELECT organization_id FROM webhook_endpoints AS endpoint WHERE enabled AND EXISTS (
-						SELECT FROM endpoint_deliveries WHERE endpoint_id = endpoint.id AND ${isDue}))
+						SELECT FROM endpoint_deliveries WHERE endpoint_id = endpoint.id AND ${isDue(now)}))
 				ORDER BY busy.sending NULLS FIRST
 			) AS organization
 			CROSS JOIN LATERAL (
 				SELECT delivery.id FROM (
 					SELECT endpoint.id, coalesce(busy.sending, 0) AS sending,
-						CASE WHEN failing_since IS NULL AND quick THEN CAST($6 AS integer) ELSE CAST($7 AS integer) END AS slots
+						CASE WHEN failing_since IS NULL AND quick THEN ${endpoint}::integer ELSE ${troubled}::integer END AS slots
 					FROM webhook_endpoints AS endpoint LEFT JOIN busy ON busy.endpoint = endpoint.id
 					WHERE organization_id = organization.id AND enabled ORDER BY busy.sending NULLS FIRST
 				) AS endpoint
 				CROSS JOIN LATERAL (
-					SELECT id FROM endpoint_deliveries WHERE endpoint_id = endpoint.id AND ${isDue} ORDER BY next_try_at
+					SELECT id FROM endpoint_deliveries WHERE endpoint_id = endpoint.id AND ${isDue(now)} ORDER BY next_try_at
 					LIMIT greatest(0, least(endpoint.slots, organization.free) - endpoint.sending)
 					FOR UPDATE SKIP LOCKED
 				) AS delivery
 				LIMIT greatest(0, (organization.free + 1) / 2)
 			) AS delivery
-			LIMIT (CAST($4 AS integer) + 1) / 2
+			LIMIT (${free}::integer + 1) / 2
 		), claimed AS (
-			UPDATE endpoint_deliveries SET next_try_at = CAST($2 AS timestamptz) FROM due WHERE endpoint_deliveries.id = due.id
+			UPDATE endpoint_deliveries SET next_try_at = ${leasedUntil} FROM due WHERE endpoint_deliveries.id = due.id
 			RETURNING endpoint_deliveries.*
 		)
-		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId", claimed.organization_id AS "organizationId", type, body, tries, url, secret,
-			failing_since AS "failingSince",
-			${previousSecret('CAST($1 AS timestamptz)')}
-		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`,
+		SELECT claimed.id, claimed.next_try_at AS "leasedUntil", endpoint_id AS "endpointId",
+			claimed.organization_id AS "organizationId", type, body, tries, url, secret, failing_since AS "failingSince",
+			${previousSecret(now)}
+		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`;
+	return run<Claimed>(db, prepared('claim deliveries', statement));
 };
 
-/** What is due and has a slot, of active organizations alone (contract/webhooks 4). @param free slots of this process. */
-export const claimDeliveries = (db: Db, now: Date, {sending, free}: {sending: Sending[]; free: number}) => {
-	const {slots} = webhookPolicy();
-	return runPrepared<Claimed>(db, claim, [
-		now,
-		new Date(now.getTime() + LEASE_SECONDS * 1000),
-		JSON.stringify(sending),
-		free,
-		slots.organization,
-		slots.endpoint,
-		slots.troubled,
-	]);
-};
+/** A delivery that this process sends. */
+export type Slot = Pick<Claimed, 'id' | 'endpointId' | 'organizationId' | 'leasedUntil'>;
+
+/**
+ * The deliveries that this process sends. One whose attempt outlives its lease gives its slot back: any process may send
+ * the delivery by then, and a fault of ours must not stop the others for good.
+ */
+export class Slots {
+	readonly #taken = new Set<Slot>();
+	readonly #overdue = new Set<Slot>();
+
+	get taken(): number {
+		return this.#taken.size;
+	}
+
+	/** Attempts that have outlived their leases and not ended. */
+	get overdue(): number {
+		return this.#overdue.size;
+	}
+
+	take(slot: Slot): void {
+		this.#taken.add(slot);
+	}
+
+	/** The attempt has ended. */
+	release(slot: Slot): void {
+		this.#taken.delete(slot);
+		this.#overdue.delete(slot);
+	}
+
+	/** @returns the slots that are given back. */
+	giveBackOverdue(now: Date): Slot[] {
+		const late = [...this.#taken].filter(({leasedUntil}) => leasedUntil <= now);
+		for (const slot of late) {
+			this.#taken.delete(slot);
+			this.#overdue.add(slot);
+		}
+
+		return late;
+	}
+
+	inFlight(): InFlight[] {
+		const byEndpoint = new Map<string, InFlight>();
+		for (const {endpointId: endpoint, organizationId: organization} of this.#taken) {
+			const known = byEndpoint.get(endpoint)?.sending ?? 0;
+			byEndpoint.set(endpoint, {endpoint, organization, sending: known + 1});
+		}
+
+		return [...byEndpoint.values()];
+	}
+}

@@ -3,8 +3,7 @@ import type {SnapshotRange} from '../../platform/db/new-rows.ts';
 import type {Services} from '../../services.ts';
 import type {StreamEvent} from '../reports/stream/click-stream-store.ts';
 import type {NewDelivery} from './delivery-store.ts';
-import {type Listeners, readLabels} from './link-labels.ts';
-import {bodyOf, hears} from './listening.ts';
+import {bodyOf, isSubscribed, type Listeners, readLabels} from './listeners.ts';
 
 /** Clicks of a delivery. */
 const MAX_CLICKS = 100;
@@ -62,14 +61,14 @@ export async function* clickDeliveries(
 			const {organization, botClass: _, ...click} = data;
 			const link = links.get(click.link?.id ?? '') ?? null;
 			for (const listener of listeners.get(organization?.id ?? '') ?? []) {
-				if (hears(listener, {type: 'click.recorded', link})) {
+				if (isSubscribed(listener, {type: 'click.recorded', link})) {
 					waiting.set(listener.id, [...(waiting.get(listener.id) ?? []), click]);
 				}
 			}
 		}
 
-		for (const [organizationId, hearing] of listeners) {
-			for (const {id} of hearing) {
+		for (const [organizationId, endpoints] of listeners) {
+			for (const {id} of endpoints) {
 				deliveries.push(...batchesOf(organizationId, id, waiting.get(id) ?? [], clock.now()));
 				waiting.delete(id);
 			}

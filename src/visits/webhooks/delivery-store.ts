@@ -1,14 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Prepared, runPrepared} from '../../platform/db/prepared.ts';
-import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
-import type {Try} from './send-delivery.ts';
+import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
+import {execute, joined, prepared, run, sql} from '../../platform/db/sql.ts';
+import type {Attempt} from './send-delivery.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
 
-/** A delivery to make. */
+/** A delivery to create. */
 export type NewDelivery = {
 	endpointId: string;
 	organizationId: string;
@@ -17,30 +17,31 @@ export type NewDelivery = {
 	body: string;
 };
 
-const insert: Prepared = {
-	name: 'insert deliveries',
-	text: `INSERT INTO endpoint_deliveries (id, endpoint_id, organization_id, type, at, created_at, body, status, next_try_at)
-		SELECT id, "endpointId", "organizationId", type, at, CAST($2 AS timestamptz), body, 'PENDING', CAST($2 AS timestamptz)
-		FROM json_to_recordset($1::json) AS made (id uuid, "endpointId" uuid, "organizationId" uuid, type text, at timestamptz, body text)
-		-- an endpoint that has just been removed hears nothing any more
+const insert = (rows: string, now: Date) =>
+	prepared(
+		'insert deliveries',
+		sql`INSERT INTO endpoint_deliveries (id, endpoint_id, organization_id, type, at, created_at, body, status, next_try_at)
+		SELECT id, "endpointId", "organizationId", type, at, ${now}::timestamptz, body, 'PENDING', ${now}::timestamptz
+		FROM json_to_recordset(${rows}::json) AS made (id uuid, "endpointId" uuid, "organizationId" uuid, type text, at timestamptz, body text)
+		-- nothing is sent to an endpoint that has just been removed
 		WHERE EXISTS (SELECT FROM webhook_endpoints WHERE webhook_endpoints.id = "endpointId" FOR KEY SHARE)
 		RETURNING id`,
-};
+	);
 
-/** Makes deliveries, which are due at once. @returns their ids. */
+/** Creates deliveries, which are due at once. @returns their ids. */
 export const insertDeliveries = async (trx: Db, deliveries: readonly NewDelivery[], now: Date): Promise<string[]> => {
 	if (deliveries.length === 0) {
 		return [];
 	}
 
 	const rows = deliveries.map((delivery) => ({id: randomUUID(), ...delivery}));
-	const inserted = await runPrepared<{id: string}>(trx, insert, [JSON.stringify(rows), now]);
+	const inserted = await run<{id: string}>(trx, insert(JSON.stringify(rows), now));
 	return inserted.map(({id}) => id);
 };
 
 /**
- * The outcome of a try and what follows of it. `nextTryAt` is read where the delivery stays PENDING. `leasedUntil` tells
- * whether it was replayed meanwhile: then the try is only logged.
+ * The outcome of an attempt. `nextTryAt` counts if the delivery stays PENDING. `leasedUntil` shows whether the delivery was
+ * replayed meanwhile: then the attempt is only logged.
  */
 export type Outcome = {
 	id: string;
@@ -48,13 +49,14 @@ export type Outcome = {
 	status: DeliveryStatus;
 	nextTryAt: Date;
 	leasedUntil: Date;
-	tried: Try;
+	tried: Attempt;
 };
 
-const record: Prepared = {
-	name: 'record tries',
-	text: `WITH tried AS MATERIALIZED (
-			SELECT * FROM json_to_recordset($1::json) AS tried (id uuid, "endpointId" uuid, status text, "nextTryAt" timestamptz,
+const record = (rows: string, quickMs: number) =>
+	prepared(
+		'record tries',
+		sql`WITH tried AS MATERIALIZED (
+			SELECT * FROM json_to_recordset(${rows}::json) AS tried (id uuid, "endpointId" uuid, status text, "nextTryAt" timestamptz,
 				"leasedUntil" timestamptz, at timestamptz, code smallint, "durationMs" integer, error text, answer text)
 		), changed AS (
 			UPDATE endpoint_deliveries AS delivery SET tries = tries + 1,
@@ -68,7 +70,7 @@ const record: Prepared = {
 			SELECT id, at, code, "durationMs", error, answer FROM changed
 		), judged AS (
 			SELECT "endpointId" AS id, bool_or(status = 'DELIVERED') AS well, min(at) AS at,
-				bool_and("durationMs" <= CAST($2 AS integer)) AS quick
+				bool_and("durationMs" <= ${quickMs}::integer) AS quick
 			FROM tried GROUP BY 1
 		), turned AS MATERIALIZED (
 			-- in one order, so that no two processes wait for each other
@@ -77,15 +79,15 @@ const record: Prepared = {
 		)
 		UPDATE webhook_endpoints SET quick = turned.quick, failing_since = CASE WHEN well THEN NULL ELSE coalesce(failing_since, turned.at) END
 		FROM turned WHERE webhook_endpoints.id = turned.id`,
-};
+	);
 
-/** Records tries, since when their endpoints fail, and whether they are quick. */
-export const recordTries = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
+/** Records attempts, the start of their endpoints' failures, and whether the endpoints are quick. */
+export const recordAttempts = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
 	const rows = outcomes
 		.map(({tried: {status: code, retryAfter: _, ...tried}, ...outcome}) => ({...tried, ...outcome, code}))
 		// In one order, so that no two processes wait for each other.
 		.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-	await runPrepared(db, record, [JSON.stringify(rows), webhookPolicy().quickSeconds * 1000]);
+	await execute(db, record(JSON.stringify(rows), webhookPolicy().quickSeconds * 1000));
 };
 
 /** A delivery as the API shows it. */
@@ -95,16 +97,18 @@ export type Delivery = {
 	at: Date;
 	createdAt: Date;
 	status: DeliveryStatus;
-	/** Null unless another try follows. */
+	/** Null unless another attempt follows. */
 	nextTryAt: Date | null;
-	tries: Array<Omit<Try, 'retryAfter' | 'at'> & {at: string}>;
+	tries: Array<Omit<Attempt, 'retryAfter' | 'at'> & {at: string}>;
 };
 
 const columns: Columns<Omit<Delivery, 'tries'>> = columnsOf('id, type, at, created_at, status, next_try_at');
 
-const TRIES = `(SELECT coalesce(json_agg(json_build_object('at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+const tries = sql`(SELECT coalesce(json_agg(json_build_object('at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
 		'status', status, 'durationMs', duration_ms, 'error', error, 'answer', answer) ORDER BY at), '[]')
 	FROM delivery_tries WHERE delivery_id = endpoint_deliveries.id) AS tries`;
+
+const shown = joined([columns.of('endpoint_deliveries'), tries]);
 
 const toDelivery = (row: Delivery): Delivery => ({
 	...row,
@@ -117,23 +121,21 @@ export const createDeliveryStore = (
 	{organizationId, endpointId}: {organizationId: string; endpointId: string},
 ) => {
 	const own = () => db('endpoint_deliveries').where({organization_id: organizationId, endpoint_id: endpointId});
+	const ownRows = sql`endpoint_deliveries WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId}`;
 	const again = {status: 'PENDING', tries: 0, delivered_at: null};
 	return {
-		/** Newest first, each with its tries. */
-		list: (query: PageQuery & {status?: DeliveryStatus}): Promise<Page<Delivery>> =>
-			readPage(
-				own()
-					.modify((all) => (query.status === undefined ? all : all.where({status: query.status})))
-					.select(...columns.list, db.raw(TRIES)),
-				query,
-				descending('created_at', 'id'),
-				toDelivery,
-			),
+		/** Newest first, each with its attempts. */
+		list: async ({status, ...query}: PageQuery & {status?: DeliveryStatus}): Promise<Page<Delivery>> => {
+			const from = status === undefined ? ownRows : sql`${ownRows} AND status = ${status}`;
+			const page = await readSqlPage<Delivery>(db, {columns: shown, from, order: sql`created_at DESC, id DESC`}, query);
+			return {...page, data: page.data.map(toDelivery)};
+		},
 
 		find: async (id: string): Promise<(Delivery & {hasBody: boolean}) | null> => {
-			const row = await own()
-				.where({id})
-				.first(...columns.list, db.raw(TRIES), db.raw('body IS NOT NULL AS "hasBody"'));
+			const [row] = await run<Delivery & {hasBody: boolean}>(
+				db,
+				sql`SELECT ${shown}, body IS NOT NULL AS "hasBody" FROM ${ownRows} AND id = ${id}`,
+			);
 			return row === undefined ? null : {...toDelivery(row), hasBody: row.hasBody};
 		},
 
@@ -145,7 +147,7 @@ export const createDeliveryStore = (
 				.update({...again, next_try_at: now});
 		},
 
-		/** Sends all again that happened at a time or later and whose bodies are there. @returns how many. */
+		/** Sends all again of events since a time, unless their bodies have been deleted. @returns how many. */
 		replaySince: (since: Date, now: Date): Promise<number> =>
 			own()
 				.where('at', '>=', since)

@@ -12,12 +12,12 @@ import {
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {readTarget} from './claim-deliveries.ts';
-import {createDeliveryStore, recordTries} from './delivery-store.ts';
+import {createDeliveryStore, recordAttempts} from './delivery-store.ts';
 import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
 import {createEndpointStore} from './endpoint-store.ts';
-import {bodyOf} from './listening.ts';
+import {bodyOf} from './listeners.ts';
 import {requireWebhookUrl, resolveSafely, UnsafeAddressError, unsafeWebhookUrl} from './safe-address.ts';
-import {isTaken, sendDelivery} from './send-delivery.ts';
+import {hasSucceeded, sendDelivery} from './send-delivery.ts';
 import {addressRulesOf, createSenders, signingSecrets} from './sender.ts';
 import {openPositions} from './stored-rows.ts';
 import {webhookPolicy} from './webhook-policy.ts';
@@ -34,7 +34,7 @@ const record = (trx: Db, now: Date, action: string, {organization, by}: Target, 
 		details: {url, ...details},
 	});
 
-/** Refuses what no delivery could reach. A name that DNS does not know may be there later. @throws 400. */
+/** Refuses URLs that no delivery could reach. A name that DNS does not know may exist later. @throws 400. */
 const requireReachable = async (services: Pick<Services, 'config'>, url: string | undefined): Promise<void> => {
 	if (url === undefined) {
 		return;
@@ -111,7 +111,7 @@ export const deliveriesOfEndpoint = async ({db}: Pick<Services, 'db'>, organizat
 	return createDeliveryStore(db, {organizationId, endpointId});
 };
 
-/** Sends a delivery again, with its id and its body. @throws 404, 409 where its body was deleted. */
+/** Sends a delivery again, with its id and its body. @throws 404, 409 if its body was deleted. */
 export const replayDelivery = async (
 	services: Pick<Services, 'clock' | 'db'>,
 	{organization, id, deliveryId}: {organization: {id: string}; id: string; deliveryId: string},
@@ -136,7 +136,7 @@ export const replaySince = async (
 
 /**
  * Sends `endpoint.test` once, also to a disabled endpoint. That of a suspended organization waits like its other deliveries.
- * @returns what came back. @throws 404.
+ * @returns the outcome. @throws 404.
  */
 export const testEndpoint = async (
 	services: Deps,
@@ -144,7 +144,7 @@ export const testEndpoint = async (
 ) => {
 	const {clock, db, keyCipher} = services;
 	const at = clock.now();
-	const own = {id, organization_id: organization.id};
+	const own = {id, organizationId: organization.id};
 	const {url, ...secrets} = required(await readTarget(db, own, at), endpointNotFound);
 	const delivery = {id: randomUUID(), type: 'endpoint.test', body: bodyOf('endpoint.test', at, {endpointId: id})};
 	const waits = organization.status === 'SUSPENDED';
@@ -170,9 +170,9 @@ export const testEndpoint = async (
 	);
 	senders.http.destroy();
 	senders.https.destroy();
-	const isOk = isTaken(tried);
+	const isOk = hasSucceeded(tried);
 	const status = isOk ? 'DELIVERED' : 'FAILED';
-	await recordTries(db, [{id: delivery.id, endpointId: id, status, nextTryAt: at, leasedUntil: at, tried}]);
+	await recordAttempts(db, [{id: delivery.id, endpointId: id, status, nextTryAt: at, leasedUntil: at, tried}]);
 	const {retryAfter: _, ...answer} = tried;
 	return {deliveryId: delivery.id, ok: isOk, ...answer};
 };

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import {answerOf, flag, instant, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 
-/** What endpoints can hear (contract/webhooks 2). */
+/** The types that endpoints can subscribe to (contract/webhooks 2). */
 export const eventTypes = [
 	'link.created',
 	'link.updated',
@@ -20,13 +20,13 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
-/** An address of an organization that hears what happens. */
+/** A URL of an organization that receives events. */
 export type Endpoint = {
 	id: string;
 	url: string;
 	description: string | null;
 	events: Array<EventType | '*'>;
-	/** Only what happens to links that have one of the tags, and one of the channels. */
+	/** Only events of links that have one of the tags, and one of the channels. */
 	filter: {tags?: string[]; channels?: string[]};
 	enabled: boolean;
 	disabledReason: string | null;

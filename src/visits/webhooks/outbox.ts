@@ -1,26 +1,34 @@
 import {type LinkOwner, type LinkRow, linkJson} from '../../links/links/link.ts';
 import {readReferences} from '../../links/links/link-references.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {execute, literal, run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {insertDeliveries, type NewDelivery} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
-import {type Listeners, readWrittenLabels} from './link-labels.ts';
-import {deliveriesOf, readListeners} from './listening.ts';
+import {deliveriesOf, type Listeners, readListeners, readWrittenLabels} from './listeners.ts';
 
 /** A row that was written in the transaction of what happened. */
-type Row = {id: string; organizationId: string; type: EventType; at: Date; data: Record<string, unknown>};
+type Row = {id: string; organizationId: string; type: EventType; at: Date; data: object};
+
+/** The row of a link in JSON, which has no dates. */
+type LinkData = Omit<LinkRow, 'expiry' | 'created_at' | 'updated_at'> & {
+	expiry: string | null;
+	created_at: string;
+	updated_at: string;
+};
 
 /** Rows of a transaction. */
 const MAX_COUNT = 500;
 
 type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'linkPolicy' | 'log'>;
 
-/** Writes what happened, in the transaction of its cause; nothing if no endpoint hears it. */
+/** Writes what happened, in the transaction of its cause; nothing if no endpoint is subscribed. */
 export const writeOutbox = async (trx: Db, {organizationId, type, at, data}: Omit<Row, 'id'>): Promise<void> => {
-	await trx.raw(
-		`INSERT INTO webhook_outbox (organization_id, type, at, data)
-		SELECT :organizationId, :type, :at, CAST(:data AS jsonb) WHERE wants_webhook(:organizationId, :type)`,
-		{organizationId, type, at, data: JSON.stringify(data)},
+	await execute(
+		trx,
+		sql`INSERT INTO webhook_outbox (organization_id, type, at, data)
+		SELECT ${organizationId}::uuid, ${type}::text, ${at}::timestamptz, ${JSON.stringify(data)}::jsonb
+		WHERE wants_webhook(${organizationId}, ${type})`,
 	);
 };
 
@@ -28,16 +36,16 @@ const isOfLink = ({type}: Row): boolean => type.startsWith('link.');
 
 /** A stored row of a link, as the trigger wrote it: JSON has no dates. */
 const linkOf = ({data}: Row): LinkRow => {
-	const row = data as unknown as LinkRow & {expiry: string | null; created_at: string; updated_at: string};
+	const {expiry, created_at: createdAt, updated_at: updatedAt, ...row} = data as LinkData;
 	return {
 		...row,
-		expiry: row.expiry === null ? null : new Date(row.expiry),
-		created_at: new Date(row.created_at),
-		updated_at: new Date(row.updated_at),
-	} as LinkRow;
+		expiry: expiry === null ? null : new Date(expiry),
+		created_at: new Date(createdAt),
+		updated_at: new Date(updatedAt),
+	};
 };
 
-/** What the rows of one organization say, as the API would; the link of those that are about one. */
+/** The events of the rows of one organization, with data as the API shows it, and with the link of events about one. */
 const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[], listeners: Listeners) => {
 	const links = new Map(rows.filter(isOfLink).map((row) => [row.id, linkOf(row)]));
 	const references = links.size === 0 ? null : await readReferences(services, trx, owner, {links: [...links.values()]});
@@ -60,11 +68,13 @@ const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: reado
 	});
 };
 
-/** Makes deliveries of rows of the outbox, which then go. @returns how many rows. */
+/** Turns rows of the outbox into deliveries. @returns the number of rows. */
 export const emptyOutbox = (services: Deps): Promise<number> =>
 	inTransaction(services.db, async (trx) => {
-		const {rows} = await trx.raw<{rows: Row[]}>(
-			`DELETE FROM webhook_outbox WHERE id IN (SELECT id FROM webhook_outbox ORDER BY at, id LIMIT ${MAX_COUNT} FOR UPDATE SKIP LOCKED)
+		const rows = await run<Row>(
+			trx,
+			sql`DELETE FROM webhook_outbox
+			WHERE id IN (SELECT id FROM webhook_outbox ORDER BY at, id LIMIT ${literal(MAX_COUNT)} FOR UPDATE SKIP LOCKED)
 			RETURNING id, organization_id AS "organizationId", type, at, data`,
 		);
 		if (rows.length === 0) {

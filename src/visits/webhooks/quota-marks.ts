@@ -6,7 +6,7 @@ import {countLinks} from '../../links/links/link-store.ts';
 import {appLinkLimit} from '../../platform/config/plans.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
-import {readListeners} from './listening.ts';
+import {readListeners} from './listeners.ts';
 import {writeOutbox} from './outbox.ts';
 
 /** The marks of a quota that are reported, in percent. */

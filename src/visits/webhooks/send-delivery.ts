@@ -6,7 +6,7 @@ import {packageVersion} from '../../platform/package-root.ts';
 import {signWebhook} from '../../platform/sign-webhook.ts';
 import {type AddressRules, requireWebhookUrl, resolveSafely} from './safe-address.ts';
 
-/** What is sent: `id` is the same for every try. */
+/** A request: `id` is the same for every attempt. */
 type Outgoing = {
 	id: string;
 	type: string;
@@ -16,8 +16,8 @@ type Outgoing = {
 	secrets: readonly string[];
 };
 
-/** What came of one try. Its status decides, whatever becomes of the body; null: no answer came, and `error` says why. */
-export type Try = {
+/** The outcome of one attempt. Its status decides, not its body; null: no answer came, and `error` says why. */
+export type Attempt = {
 	at: Date;
 	status: number | null;
 	durationMs: number;
@@ -105,7 +105,7 @@ const ask = (url: URL, headers: Record<string, string>, {body}: Outgoing, given:
 
 type Given = {rules: AddressRules; senders: Senders; signal: AbortSignal};
 
-/** What of an answer has come so far, and up to 64 KB of its body. */
+/** The received part of an answer, and up to 64 KB of its body. */
 type Answer = {response: IncomingMessage | null; chunks: Buffer[]};
 
 const receive = async (answer: Answer, asked: Promise<IncomingMessage>): Promise<void> => {
@@ -126,15 +126,15 @@ const messageOf = (error: unknown): string => {
 };
 
 /**
- * Sends one delivery once. Never throws, and settles in time, whatever Node makes of the peer: what happens is the outcome
- * of the try.
+ * Sends one delivery once. Never throws, and settles in time, whatever Node makes of the peer: a fault is the outcome of the
+ * attempt.
  */
 export const sendDelivery = async (
 	outgoing: Outgoing,
 	{now, timeoutSeconds, ...given}: Omit<Given, 'signal'> & {now: Date; timeoutSeconds: number},
-): Promise<Try> => {
+): Promise<Attempt> => {
 	const began = performance.now();
-	const tried = (outcome: Pick<Try, 'status' | 'error' | 'answer' | 'retryAfter'>): Try => ({
+	const tried = (outcome: Pick<Attempt, 'status' | 'error' | 'answer' | 'retryAfter'>): Attempt => ({
 		at: now,
 		durationMs: Math.round(performance.now() - began),
 		...outcome,
@@ -169,5 +169,6 @@ export const sendDelivery = async (
 	});
 };
 
-/** Whether the endpoint has taken the delivery: nothing but 2xx, a redirect neither. */
-export const isTaken = ({status}: Pick<Try, 'status'>): boolean => status !== null && status >= 200 && status < 300;
+/** Whether the delivery succeeded: 2xx only; redirects fail. */
+export const hasSucceeded = ({status}: Pick<Attempt, 'status'>): boolean =>
+	status !== null && status >= 200 && status < 300;

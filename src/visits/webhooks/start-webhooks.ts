@@ -1,108 +1,84 @@
+import {MINUTE_MS} from '../../platform/clock.ts';
+import {Loop} from '../../platform/loop.ts';
+import {Outage} from '../../platform/outage.ts';
 import type {Services} from '../../services.ts';
 import {emptyOutbox} from './outbox.ts';
 import {reportQuotas} from './quota-marks.ts';
-import {createSender} from './sender.ts';
+import {Sender} from './sender.ts';
 import {deliverStoredRows, hasEndpoints} from './stored-rows.ts';
 
-/** How often a process looks for work: with endpoints, and whether there are any. */
+/** How often a process looks for work: with endpoints, and for the first endpoint. */
 const TURN_MS = 250;
 const IDLE_MS = 1000;
 /** Clicks are collected for so long (contract/webhooks 2). */
 const CLICKS_MS = 5000;
-const QUOTAS_MS = 60_000;
+const QUOTAS_MS = MINUTE_MS;
 const WATCH_MS = 1000;
 
+/** One round. @returns whether more work may be waiting. */
+const work = async (
+	services: Services,
+	sender: Sender,
+	isDue: {quotas: boolean; clicks: boolean},
+): Promise<boolean> => {
+	if (isDue.quotas) {
+		await reportQuotas(services);
+	}
+
+	const made = [
+		await emptyOutbox(services),
+		await deliverStoredRows(services, 'matches'),
+		await deliverStoredRows(services, 'events'),
+		isDue.clicks ? await deliverStoredRows(services, 'clicks') : 0,
+		await sender.sendDue(),
+	];
+	return made.some((count) => count > 0);
+};
+
+/** Returns whether so much time has passed since it returned true. */
+const createInterval = (milliseconds: number): (() => boolean) => {
+	let last = Number.NEGATIVE_INFINITY;
+	return () => {
+		const isOver = performance.now() - last >= milliseconds;
+		last = isOver ? performance.now() : last;
+		return isOver;
+	};
+};
+
 /**
- * Sends webhooks until it is stopped: what happened becomes deliveries, and these are sent. Every process does it, and
- * the database gives each piece of work to one.
+ * Turns events into deliveries, and sends them, until it is stopped. Every process does it, and the database gives each
+ * piece of work to one.
  * @returns a function that stops it.
  */
 export const startWebhooks = (services: Services): (() => void) => {
 	const {background, db, log} = services;
-	const sender = createSender(services);
-	const doneAt = {clicks: Number.NEGATIVE_INFINITY, quotas: Number.NEGATIVE_INFINITY};
-	let timer: NodeJS.Timeout | null = null;
-	let isStopped = false;
-	let isAway = false;
-	let isWorking = false;
-	let isWoken = false;
+	const outage = new Outage(log, {began: 'webhooks wait for the database', ended: null});
+	const [areQuotasDue, areClicksDue] = [createInterval(QUOTAS_MS), createInterval(CLICKS_MS)];
 
-	const isDue = (what: keyof typeof doneAt, every: number): boolean => {
-		const now = performance.now();
-		if (now - doneAt[what] < every) {
-			return false;
-		}
-
-		doneAt[what] = now;
-		return true;
-	};
-
-	/** One round. @returns whether to look again at once. */
-	const work = async (): Promise<boolean> => {
-		if (isDue('quotas', QUOTAS_MS)) {
-			await reportQuotas(services);
-		}
-
-		const made = [
-			await emptyOutbox(services),
-			await deliverStoredRows(services, 'matches'),
-			await deliverStoredRows(services, 'events'),
-			isDue('clicks', CLICKS_MS) ? await deliverStoredRows(services, 'clicks') : 0,
-		];
-		const sent = await sender.sendDue();
-		return made.some((count) => count > 0) || sent > 0;
-	};
-
-	const turn = async (): Promise<void> => {
-		isWorking = true;
-		let pause = IDLE_MS;
+	const turn = async (): Promise<number> => {
 		try {
-			if (await hasEndpoints(db)) {
-				pause = (await work()) ? 0 : TURN_MS;
-			}
-
-			isAway = false;
+			const isUsed = await hasEndpoints(db);
+			const isBusy = isUsed && (await work(services, sender, {quotas: areQuotasDue(), clicks: areClicksDue()}));
+			outage.end();
+			return isBusy ? 0 : isUsed ? TURN_MS : IDLE_MS;
 		} catch (error) {
-			if (!isAway && !isStopped) {
-				log.warn({err: error}, 'webhooks wait for the database');
-			}
-
-			isAway = true;
-		}
-
-		isWorking = false;
-		schedule(isWoken ? 0 : pause);
-		isWoken = false;
-	};
-
-	const schedule = (pause: number): void => {
-		if (timer !== null) {
-			clearTimeout(timer);
-		}
-
-		if (!isStopped) {
-			timer = setTimeout(() => background.run('send webhooks', turn()), pause).unref();
+			outage.begin(error);
+			return IDLE_MS;
 		}
 	};
-
-	sender.onRoom(() => {
-		// Several deliveries end in one turn of the event loop.
-		if (isWorking) {
-			isWoken = true;
-		} else {
-			schedule(0);
-		}
+	const loop = new Loop(() => {
+		const running = turn();
+		background.run('send webhooks', running);
+		return running;
 	});
-	schedule(0);
+	const sender = new Sender(services, () => loop.wake());
+	loop.wake();
 	// By a timer of its own: a turn may wait for the database.
-	const watch = setInterval(sender.giveBackOverdue, WATCH_MS).unref();
+	const watch = setInterval(() => sender.giveBackOverdue(), WATCH_MS).unref();
 	return () => {
-		isStopped = true;
+		outage.close();
 		clearInterval(watch);
-		if (timer !== null) {
-			clearTimeout(timer);
-		}
-
+		void loop.stop();
 		sender.close();
 	};
 };

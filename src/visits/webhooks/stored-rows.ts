@@ -1,14 +1,13 @@
 import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import {newRows, readSnapshot, type Snapshot, type SnapshotRange} from '../../platform/db/new-rows.ts';
-import {identifier, type Sql, sql} from '../../platform/db/sql.ts';
+import {execute, identifier, run, type Sql, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {attemptColumns, type MatchAttemptRow, toMatchAttempt} from '../matches/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {type ClickDeps, clickDeliveries, MAX_BYTES} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
-import {type Listeners, readLabels} from './link-labels.ts';
-import {deliveriesOf, type Happened, readListeners} from './listening.ts';
+import {deliveriesOf, type Happened, type Listeners, readLabels, readListeners} from './listeners.ts';
 
 /** Rows that become deliveries once they are stored: nothing is written beside them on the way of a page or a match. */
 type Source = 'clicks' | 'matches' | 'events';
@@ -22,19 +21,20 @@ const typesOf: Record<Source, readonly EventType[]> = {
 type Deps = ClickDeps & Pick<Services, 'db'>;
 
 /**
- * From now on for sources that no endpoint hears yet: what is stored before the first one is not its business. Call it
- * before an endpoint is written, in the same transaction: it waits for a sender, and a sender passes over it.
+ * Moves the positions of sources that no endpoint is subscribed to yet to now: rows stored before the first endpoint are
+ * not delivered to it. Call it before an endpoint is written, in the same transaction: it waits for a sender, and a sender
+ * passes over it.
  */
 export const openPositions = async (trx: Db): Promise<void> => {
 	const sources = Object.keys(typesOf).map((source) => ({source}));
 	await trx('webhook_positions').insert(sources).onConflict().ignore();
 	await trx('webhook_positions').orderBy('source').forUpdate().select('source');
 	for (const [source, types] of Object.entries(typesOf)) {
-		await trx.raw(
-			`UPDATE webhook_positions SET snapshot = CAST(pg_current_snapshot() AS text), ahead = NULL
-			WHERE source = :source
-				AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled AND events && CAST(:types AS text[]))`,
-			{source, types: ['*', ...types]},
+		await execute(
+			trx,
+			sql`UPDATE webhook_positions SET snapshot = pg_current_snapshot()::text, ahead = NULL
+			WHERE source = ${source}
+				AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled AND events && ${['*', ...types]}::text[])`,
 		);
 	}
 };
@@ -118,16 +118,18 @@ const MATCH_SECONDS = 1;
 const IDLE_SECONDS = 10;
 
 /** The position of a source, which is this transaction's alone; undefined while another one has it. */
-const takePosition = async (trx: Db, source: Source): Promise<Position | undefined> =>
-	trx('webhook_positions')
-		.where({source})
-		.forUpdate()
-		.skipLocked()
-		.first('snapshot', 'ahead', trx.raw('CAST(extract(epoch FROM clock_timestamp() - moved_at) AS float8) AS seconds'));
+const takePosition = async (trx: Db, source: Source): Promise<Position | undefined> => {
+	const [position] = await run<Position>(
+		trx,
+		sql`SELECT snapshot, ahead, extract(epoch FROM clock_timestamp() - moved_at)::float8 AS seconds
+		FROM webhook_positions WHERE source = ${source} FOR UPDATE SKIP LOCKED`,
+	);
+	return position;
+};
 
 /**
- * Makes deliveries of the rows that were committed since the last time, by any process; of matches, of those that were
- * committed a second ago. One process at a time does it; the others pass over it. @returns how many deliveries.
+ * Creates deliveries of the rows that any process committed since the last call; matches follow a second later. One process
+ * at a time does it; the others pass over it. @returns the number of deliveries.
  */
 export const deliverStoredRows = (services: Deps, source: Source): Promise<number> =>
 	inTransaction(services.db, async (trx) => {
@@ -151,18 +153,21 @@ export const deliverStoredRows = (services: Deps, source: Source): Promise<numbe
 		}
 
 		if (made > 0 || before === null || position.seconds > IDLE_SECONDS || source === 'matches') {
-			await trx('webhook_positions')
-				.where({source})
-				.update({snapshot: upTo, ahead: now, moved_at: trx.raw('clock_timestamp()')});
+			await execute(
+				trx,
+				sql`UPDATE webhook_positions SET snapshot = ${upTo}, ahead = ${now}, moved_at = clock_timestamp()
+				WHERE source = ${source}`,
+			);
 		}
 
 		return made;
 	});
 
-/** Whether any endpoint is there: without one nothing of this costs more than this statement. */
+/** Whether any endpoint exists: without one, webhooks cost this statement only. */
 export const hasEndpoints = async (db: Db): Promise<boolean> => {
-	const {rows} = await db.raw<{rows: Array<{found: boolean}>}>(
-		'SELECT EXISTS (SELECT FROM webhook_endpoints WHERE enabled) AS found',
+	const rows = await run<{found: boolean}>(
+		db,
+		sql`SELECT EXISTS (SELECT FROM webhook_endpoints WHERE enabled) AS found`,
 	);
 	return onlyRow(rows).found;
 };

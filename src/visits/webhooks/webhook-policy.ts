@@ -1,16 +1,16 @@
 import Joi from 'joi';
 import {readConfigFile} from '../../platform/package-root.ts';
 
-/** How deliveries are tried (contract/webhooks 4). */
+/** The schedule of attempts (contract/webhooks 4). */
 type WebhookPolicy = {
-	/** Pauses after each failed try, in seconds; after the last one the delivery has failed. */
+	/** Pauses after each failed attempt, in seconds; after the last one the delivery has failed. */
 	retrySeconds: number[];
-	/** The part of a pause by which it varies, so that an endpoint that comes back is not asked by all at once. */
+	/** The part of a pause by which it varies, because an endpoint that recovers must not get all retries at once. */
 	jitter: number;
 	timeoutSeconds: number;
-	/** An endpoint that answered nothing well for so long is disabled. */
+	/** An endpoint whose deliveries failed for so long is disabled. */
 	disableAfterDays: number;
-	/** How long the secret before a rotation signs, too. */
+	/** How long the previous secret still signs after a rotation. */
 	rotationHours: number;
 	endpointsPerOrganization: number;
 	/** Deliveries at once in each process: in all, of an organization, to an endpoint, to one that fails or is not quick. */

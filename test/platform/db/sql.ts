@@ -1,6 +1,5 @@
 import test from 'ava';
 import {type Db, inTransaction} from '../../../src/platform/db/db.ts';
-import {runPrepared} from '../../../src/platform/db/prepared.ts';
 import {compile, execute, identifier, joined, literal, prepared, run, sql} from '../../../src/platform/db/sql.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
@@ -52,10 +51,7 @@ test('a statement after the end of its transaction is refused, whether it was co
 		{message: 'back'},
 	);
 	for (const trx of ended) {
-		for (const late of [
-			() => execute(trx, sql`SELECT 1`),
-			() => runPrepared(trx, {name: 'late', text: 'SELECT 1'}, []),
-		]) {
+		for (const late of [() => execute(trx, sql`SELECT 1`), () => run(trx, prepared('late', sql`SELECT 1`))]) {
 			await t.throwsAsync(late, {message: /after the end of its transaction/});
 		}
 	}

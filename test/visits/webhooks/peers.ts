@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {type AddressInfo, createServer, type Socket} from 'node:net';
 import test from 'ava';
-import {isTaken, sendDelivery} from '../../../src/visits/webhooks/send-delivery.ts';
+import {hasSucceeded, sendDelivery} from '../../../src/visits/webhooks/send-delivery.ts';
 import {createSenders} from '../../../src/visits/webhooks/sender.ts';
 
 const body = JSON.stringify({type: 'link.created', data: {path: '/sale'}});
@@ -169,7 +169,7 @@ for (const [what, {does, isAtOnce, isSecure, within = 60, comes, answer}] of Obj
 			{now: new Date(0), timeoutSeconds: within, rules, senders},
 		);
 		if (typeof comes === 'number') {
-			t.deepEqual([tried.status, tried.error, isTaken(tried)], [comes, null, comes === 200]);
+			t.deepEqual([tried.status, tried.error, hasSucceeded(tried)], [comes, null, comes === 200]);
 			t.true(tried.answer?.startsWith(answer ?? ''));
 			t.is(tried.retryAfter, comes === 503 ? 900 : null);
 		} else {

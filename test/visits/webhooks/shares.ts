@@ -1,7 +1,7 @@
 import test from 'ava';
-import {type Claimed, claimDeliveries} from '../../../src/visits/webhooks/claim-deliveries.ts';
-import {insertDeliveries, recordTries} from '../../../src/visits/webhooks/delivery-store.ts';
-import {createSlots} from '../../../src/visits/webhooks/slots.ts';
+import {type Claimed, claimDeliveries, Slots} from '../../../src/visits/webhooks/claim-deliveries.ts';
+import {insertDeliveries, recordAttempts} from '../../../src/visits/webhooks/delivery-store.ts';
+
 import {webhookPolicy} from '../../../src/visits/webhooks/webhook-policy.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -24,14 +24,17 @@ const backlog = async (acme: TestOrganization, count: number, at: Date): Promise
 
 /** A process of its own, whose attempts never end. */
 const sender = (at: Date) => {
-	const slots = createSlots();
+	const slots = new Slots();
 	const {all} = webhookPolicy().slots;
 	return async (): Promise<Claimed[]> => {
 		const claimed: Claimed[] = [];
 		for (;;) {
-			const free = all - slots.taken();
-			const more = free === 0 ? [] : await claimDeliveries(service.services.db, at, {sending: slots.sending(), free});
-			more.forEach(slots.take);
+			const free = all - slots.taken;
+			const more = free === 0 ? [] : await claimDeliveries(service.services.db, at, {inFlight: slots.inFlight(), free});
+			for (const slot of more) {
+				slots.take(slot);
+			}
+
 			claimed.push(...more);
 			if (more.length === 0) {
 				return claimed;
@@ -81,7 +84,7 @@ test.serial(
 		await db('webhook_endpoints').where({id}).update({quick: false});
 		const tried = {at, status: 200, error: null, answer: '', retryAfter: null};
 		const record = (claimed: Claimed[], durationMs: number) =>
-			recordTries(
+			recordAttempts(
 				db,
 				claimed.map((one) => ({...one, status: 'DELIVERED', nextTryAt: at, tried: {...tried, durationMs}})),
 			);

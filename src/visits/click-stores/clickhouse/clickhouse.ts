@@ -139,7 +139,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		stream: async function* (sql: string): AsyncGenerator<Uint8Array> {
 			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS, Number.POSITIVE_INFINITY);
 			try {
-				yield* (body ?? []) as unknown as AsyncIterable<Uint8Array>;
+				yield* body ?? [];
 			} catch (error) {
 				throw away(error);
 			}
