@@ -1,9 +1,10 @@
 import Joi from 'joi';
 import {sizeFirst} from '../../platform/http/size-first.ts';
+import {httpUrl} from '../http-url.ts';
 import {isAppStoreId, isPackageName} from '../links/app-ids.ts';
 import {deniedSchemes} from '../links/denied-schemes.ts';
 import {platformColumns, platformFieldsOf} from '../links/link-columns.ts';
-import {httpUrl, linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
+import {linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
 import type {AppName, InputFields, ShownFields} from '../links/link-fields.ts';
 import {isCustomScheme} from '../links/link-targets.ts';
 

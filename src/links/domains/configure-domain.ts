@@ -4,7 +4,7 @@ import {sizeFirst} from '../../platform/http/size-first.ts';
 import type {BodyContext} from '../../platform/http/validate.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import type {Services} from '../../services.ts';
-import {httpUrl, refusedByPolicy, requireNoLoop} from '../links/link-field-schemas.ts';
+import {httpUrl, refusedByPolicy, requireNoLoop} from '../http-url.ts';
 import type {ConfiguredDomain, DomainSettings} from './domain.ts';
 import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
 import {isVerifiedHostname} from './domain-store.ts';

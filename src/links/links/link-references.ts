@@ -14,9 +14,9 @@ import {
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 import type {Services} from '../../services.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
+import {destinationListed, loopFaults} from '../http-url.ts';
 import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
-import {loopFaults} from './link-field-schemas.ts';
-import {type Addresses, addressesOf, destinationListed, effectiveAddresses, safetyOf} from './link-safety.ts';
+import {type Addresses, addressesOf, effectiveAddresses, safetyOf} from './link-safety.ts';
 
 /** 'share': the rows stay unchanged until the transaction ends, for writes that rely on them. */
 type Lock = 'none' | 'share';

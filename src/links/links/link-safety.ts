@@ -35,9 +35,6 @@ export const effectiveAddresses = (levels: ReadonlyArray<Addresses | null>): Add
 	};
 };
 
-/** The refusal of an address. */
-export const destinationListed = (list: string): string => `The destination is on the list ${list}`;
-
 /**
  * The safety of a link with these effective addresses; null for one that simply leads there.
  * @param changedAt when its addresses were last written.
