@@ -73,12 +73,9 @@ const folderArrows = (house: House): Set<string> => {
 	return new Set(arrows);
 };
 
-/**
- * The groups of folders of one room that import each other, directly or through others, one line each.
- * @param ignored imports that do not count, as `FOLDER -> FOLDER`.
- */
-export const folderCycles = (house: House, ignored: ReadonlySet<string> = new Set()): string[] => {
-	const arrows = [...folderArrows(house)].filter((arrow) => !ignored.has(arrow)).map((arrow) => arrow.split(' -> '));
+/** The groups of folders of one room that import each other, directly or through others, one line each. */
+export const folderCycles = (house: House): string[] => {
+	const arrows = [...folderArrows(house)].map((arrow) => arrow.split(' -> '));
 	const reached = (from: string, known = new Set<string>()): Set<string> => {
 		for (const [source, target = ''] of arrows) {
 			if (source === from && !known.has(target)) {

@@ -3,12 +3,12 @@ import {isUuid} from '../platform/uuid.ts';
 import {usageError} from './cli-errors.ts';
 import {type AnyCommand, type CommandSpec, type Context, command} from './command.ts';
 import {pageOptions, yesOption} from './common-options.ts';
+import {requireConsent} from './require-consent.ts';
 import type {Query} from './server/admin-client.ts';
 import {type Chosen, chosenPath} from './server/link-surface.ts';
 import {listAt, listPages} from './server/list-pages.ts';
 import {type Kind, namedRow, pathOfNamed} from './server/named-row.ts';
 import type {Column} from './terminal/output.ts';
-import {requireConsent} from './terminal/require-consent.ts';
 
 /** The functions of options are methods, because each command has options of its own. */
 type Words = Pick<CommandSpec, 'summary' | 'examples' | 'options'>;

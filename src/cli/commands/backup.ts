@@ -14,9 +14,9 @@ import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
+import {requireAnswerer, requireConsent} from '../require-consent.ts';
 import {clickHouseOf, withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
-import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
 const countText = ({tables, rows}: BackupTotals): string => `${counted(rows, 'row')} of ${counted(tables, 'table')}`;
 

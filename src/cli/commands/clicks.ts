@@ -3,8 +3,8 @@ import {OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
+import {requireConsent} from '../require-consent.ts';
 import {clickHouseOf, withDatabase} from '../server/with-database.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 
 const placeNames = {clickhouse: 'ClickHouse', postgres: 'PostgreSQL'} as const;
 type Place = keyof typeof placeNames;

@@ -4,11 +4,11 @@ import {isUuid} from '../../platform/uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
+import {requireConsent} from '../require-consent.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {keyValues} from '../terminal/output.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 
 export type KeyCards = Json<Awaited<ReturnType<typeof allKeyCards>>>;
 type KeyCard = KeyCards['earlier'][number];

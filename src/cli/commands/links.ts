@@ -6,6 +6,7 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
+import {requireConsent} from '../require-consent.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {type List, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedLink} from '../server/named-link.ts';
@@ -13,7 +14,6 @@ import {withIds} from '../server/named-row.ts';
 import {type Io, isLively, print} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 

@@ -1,8 +1,8 @@
 import type {Db} from '../../platform/db/db.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
+import {requireAnswerer, requireConsent} from '../require-consent.ts';
 import {withDatabase} from '../server/with-database.ts';
-import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../platform/db/migrate.ts');
 

@@ -7,10 +7,10 @@ import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {textOf} from '../lines.ts';
 import {replaceFile} from '../replace-file.ts';
+import {requireConsent} from '../require-consent.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {write} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 
 type SubjectOptions = {device?: string; user?: string};
 

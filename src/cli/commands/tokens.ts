@@ -6,10 +6,10 @@ import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
+import {requireConsent} from '../require-consent.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {allAt} from '../server/list-pages.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
 
 type Row = Json<OperatorToken> & {token?: string};
 type NewOptions = {name: string; scope: string[]; org?: string; expires?: string};

@@ -1,10 +1,10 @@
-import {inputError, usageError} from '../cli-errors.ts';
-import type {Context} from '../command.ts';
-import {nameOf} from '../server/chosen-server.ts';
-import {writeMessage} from './io.ts';
-import {canAsk, openPrompts} from './prompts.ts';
+import {inputError, usageError} from './cli-errors.ts';
+import type {Context} from './command.ts';
+import {nameOf} from './server/chosen-server.ts';
+import {writeMessage} from './terminal/io.ts';
+import {canAsk, openPrompts} from './terminal/prompts.ts';
 
-/** @throws OperatorError where consent is needed and nobody can be asked. */
+/** Requires `--yes` off a terminal, where nobody can be asked. @throws OperatorError. */
 export const requireAnswerer = ({io, options}: Pick<Context, 'io' | 'options'>): void => {
 	if (!options.yes && !canAsk(io)) {
 		throw usageError(
@@ -15,8 +15,8 @@ export const requireAnswerer = ({io, options}: Pick<Context, 'io' | 'options'>):
 };
 
 /**
- * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`. Where a server is
- * asked to do it, the question names the server.
+ * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`. If a server is
+ * to do it, the question names the server.
  * @param question describes what will be deleted, or reads it from the server, which happens only at a prompt.
  * @throws OperatorError without a terminal, or if the answer is no; InterruptedError for Ctrl-C.
  */
