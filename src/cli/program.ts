@@ -4,6 +4,7 @@ import {adviceFor} from './advice.ts';
 import {type AnyCommand, type CommandGroup, type Context, createContext} from './command.ts';
 import {appCommands} from './commands/app.ts';
 import {appConfigCommands} from './commands/app-config.ts';
+import {applyCommand} from './commands/apply.ts';
 import {auditCommand} from './commands/audit.ts';
 import {backupCommand, restoreCommand} from './commands/backup.ts';
 import {channelCommands} from './commands/channels.ts';
@@ -44,7 +45,7 @@ import {messageText} from './terminal/wrapped.ts';
 /** Every command by its group, in the order of help. */
 const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>]> = [
 	['Links:', [linkCommands, qrCommands, channelCommands, templateCommands, domainCommands]],
-	['Organizations:', [organizationCommands, planCommands, keyCommands, appConfigCommands, appCommands]],
+	['Organizations:', [organizationCommands, planCommands, keyCommands, appConfigCommands, appCommands, applyCommand]],
 	[
 		'Reports:',
 		[

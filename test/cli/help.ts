@@ -41,6 +41,7 @@ test('every command of the specification is there', (t) => {
 			'keys show revoke regenerate',
 			'app-config show example set',
 			'app check kit',
+			'apply',
 			'stats funnel',
 			'dashboard',
 			'match explain list simulate',

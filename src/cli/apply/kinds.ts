@@ -1,0 +1,85 @@
+import Joi from 'joi';
+import {organizationChanges} from '../../accounts/organizations/organization-schemas.ts';
+import {planField} from '../../accounts/plans/plan-field.ts';
+import {appConfigBody} from '../../links/app-config/app-config.ts';
+import {newChannel} from '../../links/channels/channel.ts';
+import {domainChanges} from '../../links/domains/configure-domain.ts';
+import {newDomain, normalHostname} from '../../links/domains/domain.ts';
+import {linkFieldSchemas} from '../../links/links/link-field-schemas.ts';
+import {allLinkFields} from '../../links/links/link-fields.ts';
+import {newTemplate} from '../../links/templates/template.ts';
+import {newEndpoint} from '../../visits/webhooks/endpoint.ts';
+
+/** A row of the API, or the `spec` of a document. */
+export type Row = Record<string, unknown>;
+
+type Kind = {
+	/** A create's body with the field of the identity; a link names its template and its domain. */
+	schema: Joi.ObjectSchema;
+	/** The field of rows that a document's name is. */
+	identity: string;
+	/** The path of its rows below the organization. */
+	path: string;
+	/** Values in force where none is stored. */
+	defaults: Row;
+};
+
+const {path, domainId: _, templateId: __, ...linkFields} = linkFieldSchemas;
+const named = Joi.string().max(255).allow(null);
+const sharedDefaults = Object.fromEntries(
+	allLinkFields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default]])),
+);
+/** Fields that answers show as links inherit them. */
+export const inheritedFields = Object.keys(sharedDefaults);
+
+/** The kinds of documents, in the order in which they are applied (contract/operations 20). */
+export const kinds = {
+	Organization: {
+		schema: Joi.object<Row>({plan: planField.allow(null).custom((plan: string) => plan.toUpperCase())}).concat(
+			organizationChanges as Joi.ObjectSchema,
+		),
+		identity: 'name',
+		path: '',
+		defaults: {},
+	},
+	AppConfig: {
+		schema: appConfigBody,
+		identity: '',
+		path: 'app-config',
+		defaults: {clipboardFormat: 'token', probabilisticMatching: true, minimumConfidence: 'low', android: []},
+	},
+	Channel: {schema: newChannel, identity: 'name', path: 'channels', defaults: {}},
+	Domain: {
+		schema: Joi.object<Row>({default: Joi.valid(true)})
+			.concat(newDomain as Joi.ObjectSchema)
+			.concat(domainChanges as Joi.ObjectSchema),
+		identity: 'hostname',
+		path: 'domains',
+		defaults: {pathPrefixes: []},
+	},
+	Template: {schema: newTemplate, identity: 'name', path: 'templates', defaults: sharedDefaults},
+	Link: {
+		schema: Joi.object({
+			template: named,
+			path: path.when('template', {is: Joi.string().required(), otherwise: Joi.required()}),
+			...linkFields,
+			externalId: Joi.string().max(255).required(),
+			domain: named.custom((host: string) => normalHostname(host) ?? host.toLowerCase()),
+		}),
+		identity: 'externalId',
+		path: 'links',
+		defaults: {...sharedDefaults, isActive: true},
+	},
+	Endpoint: {schema: newEndpoint, identity: 'url', path: 'webhook-endpoints', defaults: {enabled: true}},
+} satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as KindName[];
+
+/** The fields of `spec`, without that of the identity. */
+export const fieldsOf = (kind: KindName): string[] =>
+	Object.keys((kinds[kind].schema.describe() as {keys: object}).keys).filter((field) => field !== kinds[kind].identity);
+
+/** A name as rows are found by it. */
+export const identityOf = (kind: KindName, name: unknown): string =>
+	kind === 'Endpoint' && URL.canParse(String(name)) ? new URL(String(name)).href : String(name ?? '');

@@ -1,0 +1,115 @@
+import {parse} from '@humanwhocodes/momoa';
+import {Composer, type CST, type Document, isNode, isScalar, LineCounter, type Node, Parser, visit} from 'yaml';
+
+/** Both count from 1. */
+export type Position = {line: number; column: number};
+
+/** A document as it is written: its value, and the position of a part, else of the part around it. */
+export type Source = {value: unknown; at: (path: readonly string[]) => Position};
+
+const MAX_ALIASES = 100;
+/** In properties of tokens, several a level. The parser calls itself for each level, and a full stack ends the process. */
+const MAX_DEPTH = 1000;
+
+/** The tokens of YAML. @throws RangeError if it is nested too deeply. */
+function* tokensOf(text: string): Generator<CST.Token> {
+	for (const token of new Parser().parse(text)) {
+		let level: unknown[] = [token];
+		for (let depth = 0; level.length > 0; depth += 1) {
+			if (depth > MAX_DEPTH) {
+				throw new RangeError('nested too deeply');
+			}
+
+			level = level.flatMap((part) => (part !== null && typeof part === 'object' ? Object.values(part) : []));
+		}
+
+		yield token;
+	}
+}
+
+/** What a document may not have, with the offsets. */
+const refusedIn = (document: Document): Array<[offset: number, words: string]> => {
+	const refused = document.errors.map(({pos: [at], message}): [number, string] => [at, message]);
+	const refuse = ({range}: Pick<Node, 'range'>, words: string) => void refused.push([range?.[0] ?? 0, words]);
+	if (document.directives?.yaml.version !== '1.2') {
+		refused.push([0, 'it must be YAML 1.2']);
+	}
+
+	let aliases = 0;
+	visit(refused.length > 0 ? null : document, {
+		Value: (_, node) => (node.tag === undefined ? undefined : refuse(node, 'tags are not read: write a plain value')),
+		Pair: (_, {key}) =>
+			isScalar(key) && key.value === '<<' ? refuse(key, 'merge keys are not read: write the fields') : undefined,
+		Alias: (_, alias) => {
+			const [from, to] = alias.resolve(document)?.range ?? [];
+			const [at] = alias.range ?? [0];
+			aliases += 1;
+			if (aliases > MAX_ALIASES) {
+				refuse(alias, `more than ${MAX_ALIASES} aliases`);
+				return visit.BREAK;
+			}
+
+			return from === undefined || to === undefined || (from <= at && at < to)
+				? refuse(alias, `*${alias.source} has no anchor before it`)
+				: undefined;
+		},
+	});
+	return refused;
+};
+
+/**
+ * The documents of YAML 1.2 (core schema) or JSON, which may be an array of them, without empty ones. Each is read when it
+ * is asked for. @param complain takes a fault.
+ */
+export function* sourcesOf(
+	text: string,
+	isJson: boolean,
+	complain: (position: Position, words: string) => void,
+): Generator<Source> {
+	const lines = new LineCounter();
+	for (const {index} of text.matchAll(/(?<=^|\n)/g)) {
+		lines.addNewLine(index);
+	}
+
+	const position = (offset: number): Position => ({
+		line: lines.linePos(offset).line,
+		column: lines.linePos(offset).col,
+	});
+	let last = position(0);
+	try {
+		const json = isJson ? parse(text, {mode: 'json'}).body : null;
+		const roots = json?.type === 'Array' ? json.elements.map(({value}) => value) : json === null ? [] : [json];
+		const ranges = roots.map(({loc: {start, end}}): [number, number] => [start.offset, end.offset]);
+		for (const [from, to] of isJson ? ranges : [[0, text.length] as const]) {
+			const composer = new Composer({schema: 'core', merge: false, prettyErrors: false, logLevel: 'silent'});
+			for (const document of composer.compose(tokensOf(text.slice(from, to)), true, to - from)) {
+				const root = document.contents;
+				const at: Source['at'] = (path) => {
+					const parts = [...path.keys()].map((end) => document.getIn(path.slice(0, end + 1), true)).reverse();
+					const found = parts.find((part): part is Node => isNode(part) && part.range != null) ?? root;
+					return position(from + (found?.range?.[0] ?? 0));
+				};
+				last = at([]);
+				const refused = refusedIn(document);
+				for (const [offset, words] of refused) {
+					complain(position(from + offset), words);
+				}
+
+				if (refused.length === 0 && root !== null && !(isScalar(root) && root.value === null)) {
+					yield {value: document.toJS({maxAliasCount: 10 * MAX_ALIASES}), at};
+				}
+			}
+		}
+	} catch (error) {
+		const {line, column = 1, message} = error as Error & Partial<Position>;
+		if (line === undefined && !(error instanceof RangeError || error instanceof ReferenceError)) {
+			throw error;
+		}
+
+		const words = error instanceof RangeError ? 'nested too deeply' : 'aliases for too many values';
+		complain(
+			line === undefined ? last : {line, column},
+			line === undefined ? words : `not JSON: ${message.replace(/ \(.*$/, '')}`,
+		);
+	}
+}

@@ -1,0 +1,100 @@
+import {readdir, readFile} from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import {parseAllDocuments} from 'yaml';
+import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
+import {applier, type Doc, doc} from './_apply.ts';
+import {ends} from './_run-cli.ts';
+import {serviceCli} from './_service-cli.ts';
+
+const given = serviceCli(test);
+
+const read = (text: string): Doc[] => parseAllDocuments(text).map((document) => document.toJS());
+
+test('an export, applied to nothing and exported again, is the same but for what the server makes', async (t) => {
+	const acme = await applier(t, given);
+	const host = `rt-${acme.orgKey}.example`.toLowerCase();
+	const docs = [
+		{
+			kind: 'AppConfig',
+			spec: {...exampleAppConfig, browserPaths: ['/help/*'], errorPages: true, minimumConfidence: 'high'},
+		},
+		doc('Channel', 'fax'),
+		doc('Domain', host, {
+			pathPrefixes: ['b', 'a'],
+			unknownCodes: {url: 'https://old.example.com/{code}'},
+			default: true,
+		}),
+		doc('Template', 'yes', {path: '/sale', matchWindowHours: 24, clientCreate: {fields: ['params']}, tags: ['é', '1']}),
+		doc('Link', 'on', {path: '/on', domain: host, shortCode: 'on'}),
+		doc('Link', '2026', {
+			template: 'yes',
+			shortCode: '123',
+			expiry: '2030-01-01T00:00:00Z',
+			isActive: false,
+			title: 'a: "b"\n# c',
+		}),
+		doc('Link', 'window', {
+			template: 'yes',
+			matchWindowHours: 168,
+			minimumVersion: {ios: '2.10', android: 7},
+			shortCode: 'w',
+		}),
+		doc('Endpoint', 'https://hooks.example.com/rt', {
+			events: ['click.recorded', '*'],
+			enabled: false,
+			filter: {tags: ['b', 'a']},
+		}),
+	];
+	const domain = await acme.domain(host);
+	ends(t, await acme.apply(docs), 0);
+	await link(acme, {path: '/unnamed'});
+	const exported = await acme.run(['--export', acme.orgKey]);
+	ends(t, exported, 0, {stderr: '1 link without an externalId left out\n'});
+	t.notRegex(exported.stdout, new RegExp(`null|${acme.orgKey}|${acme.id}|${domain}`));
+	t.deepEqual(
+		read(exported.stdout)
+			.map(({kind}) => kind)
+			.filter((kind, index, all) => kind !== all[index - 1]),
+		['Organization', 'AppConfig', 'Channel', 'Domain', 'Template', 'Link', 'Endpoint'],
+	);
+	await acme.write('here.yaml', exported.stdout);
+	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
+
+	// As on another server: the organization is gone, and its domain is verified as soon as it is there.
+	await acme.operator.put(`${acme.base}/plan`, {plan: null});
+	await acme.operator.delete(acme.base);
+	ends(t, await acme.run(['here.yaml']), 1, {stderr: new RegExp(`Link 2026: Domain ${host} is not verified`)});
+	const [{id}] = (await acme.operator.get(`/admin/organizations?owns=${host}`)).body.data;
+	const [{id: again}] = (await acme.operator.get(`/admin/organizations/${id}/domains`)).body.data;
+	await acme.operator.post(`/admin/organizations/${id}/domains/${again}/approve`);
+	ends(t, await acme.run(['here.yaml']), 0);
+	const second = await acme.run(['--export', acme.name]);
+	ends(t, second, 0, {stdout: exported.stdout, stderr: ''});
+	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
+	t.deepEqual(read(second.stdout), JSON.parse((await acme.run(['--export', acme.name, '--json'])).stdout));
+});
+
+test('an export to a folder is a file a kind, and replaces none without --yes', async (t) => {
+	const acme = await applier(t, given);
+	ends(t, await acme.run(['--export', acme.orgKey, 'out/acme']), 0, {
+		stdout: '',
+		stderr: /^11 documents written to out\/acme\n$/,
+	});
+	const out = path.join(acme.folder, 'out/acme');
+	t.deepEqual((await readdir(out)).sort(), ['app-config.yaml', 'channels.yaml', 'organization.yaml']);
+	ends(t, await acme.run(['out']), 0, {stdout: '0 created, 0 changed, 0 deleted, 11 unchanged\n'});
+	await acme.write('out/acme/channels.yaml', 'mine');
+	ends(t, await acme.run(['--export', acme.orgKey, 'out/acme']), 2, {
+		stderr: /organization\.yaml is there already\nNext: .*--yes/,
+	});
+	t.is(await readFile(path.join(out, 'channels.yaml'), 'utf8'), 'mine');
+	ends(t, await acme.run(['--export', acme.orgKey, 'out/acme', '--yes']), 0);
+	ends(t, await acme.run(['--export', acme.orgKey, 'out', 'in']), 2);
+	ends(t, await acme.run(['--export', acme.orgKey, '--check']), 2);
+	ends(t, await acme.run(['--export', 'Zz9z']), 4, {stderr: /There is no organization 'Zz9z'/});
+	const other = await organization(given.service);
+	const bound = {env: {OPLINK_ADMIN_TOKEN: await acme.token('viewer')}};
+	ends(t, await acme.run(['--export', acme.orgKey], bound), 3, {stderr: /webhooks:read/});
+	ends(t, await acme.run(['--export', other.orgKey], bound), 4);
+});
