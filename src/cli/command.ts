@@ -39,8 +39,10 @@ export type Show = {
 export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	/** Name and arguments as commander writes them, such as `show <org>`. */
 	usage: string;
-	/** One line for help. */
+	/** One line of help: verb and object. */
 	summary: string;
+	/** Further paragraphs of the command's own help. */
+	about?: string;
 	/** Command lines without the leading `oplink`. */
 	examples: string[];
 	options?: Option[];
@@ -57,7 +59,7 @@ export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 export type AnyCommand = CommandSpec<object, unknown[]>;
 
 /** Commands in one group, such as `orgs`. */
-export type CommandGroup = {name: string; summary: string; commands: AnyCommand[]};
+export type CommandGroup = {name: string; summary: string; about?: string; commands: AnyCommand[]};
 
 /**
  * Declares a command; options and arguments take their types from `run`. One that takes ORG first takes it by `--org` as

@@ -64,7 +64,7 @@ const candidatesFor = (program: Command, line: readonly string[]): Candidate[] =
 	// `help` completes the words of another command.
 	const {commands} = command.name() === 'help' && command.parent ? command.parent : command;
 	const inner = operands === 0 ? commands : [];
-	return inner.map((one) => ({value: one.name(), description: one.description()}));
+	return inner.map((one) => ({value: one.name(), description: one.summary()}));
 };
 
 /**

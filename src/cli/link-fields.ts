@@ -70,25 +70,25 @@ export const linkFieldOptions = (of: 'link' | 'template' = 'link'): Option[] => 
 	...textOptions.filter(({isShared}) => isShared || of === 'link').map(({option}) => option()),
 	// Under the names of their fields as well (contract/operations 13).
 	...['template-id', 'domain-id'].map((flag) => new Option(`--${flag} <value>`).hideHelp()),
-	new Option('--tag <tag>', 'a tag; give it once per tag').argParser(collect),
-	new Option('--param <name=value>', 'a parameter for the app; give it once per parameter').argParser(collect),
+	new Option('--tag <tag>', 'tag (repeatable)').argParser(collect),
+	new Option('--param <name=value>', 'parameter for the app (repeatable)').argParser(collect),
 	...platformOptions(),
 	...(of === 'template'
 		? []
 		: [
-				new Option('--active', 'the link is active'),
-				new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
+				new Option('--active', 'activate the link'),
+				new Option('--inactive', 'deactivate the link, which then answers 410').conflicts('active'),
 			]),
-	new Option('--deferred', 'the link survives the installation of the app'),
-	new Option('--no-deferred', 'the link does not survive the installation'),
-	numberOption('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720'),
+	new Option('--deferred', 'open the link after the app is installed'),
+	new Option('--no-deferred', 'do not open the link after the app is installed'),
+	numberOption('--match-window-hours <hours>', 'hours within which a click can be matched, 1 to 720'),
 ];
 
 /** For `links update`: options that clear a field. */
 export const clearOption = (): Option =>
 	new Option(
 		'--clear <field>',
-		'empty an optional field, by its name in the API, such as channel or og.title',
+		'field to clear, by its name in the API, such as channel or og.title (repeatable)',
 	).argParser(collect);
 
 /** The values of an option `--FLAG name=value`. */

@@ -92,12 +92,16 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
 /** The full name of a command, beginning with `oplink`. */
 const wordsOf = (command: Command): string[] => [...(command.parent ? wordsOf(command.parent) : []), command.name()];
 
+/** The commands above show the summary alone. */
+const described = (command: Command, {summary, about}: Pick<AnyCommand, 'summary' | 'about'>): Command =>
+	command.summary(summary).description(about === undefined ? summary : `${summary}\n\n${about}`);
+
 const declare = (
 	parent: Command,
 	spec: AnyCommand,
 	act: (spec: AnyCommand, command: Command) => Promise<void>,
 ): void => {
-	const command = declareCommand(parent, spec.usage).description(spec.summary);
+	const command = described(declareCommand(parent, spec.usage), spec);
 	for (const option of spec.options ?? []) {
 		command.addOption(option);
 	}
@@ -112,16 +116,6 @@ const declare = (
 		declare(command, inner, act);
 	}
 };
-
-/** Columns beside the names of the program's own help. */
-const SUMMARY_WIDTH = 60;
-
-/** A description, where it is longer than a line without its asides and later clauses. */
-const oneLine = (text: string): string =>
-	[/ \([^()]*\)/, /[;:].*/, /,[^,]*$/].reduce(
-		(shorter, aside) => (shorter.length <= SUMMARY_WIDTH ? shorter : shorter.replace(aside, '')),
-		text,
-	);
 
 /** The values of a command's options and arguments, which may be paths. */
 const givenTo = (command: Command): PathOrigin[] => [
@@ -181,8 +175,6 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 			showGlobalOptions: true,
 			visibleGlobalOptions: (command) => (command === program ? [] : [...program.options]),
 			subcommandTerm: (command) => (command.parent === program ? command.name() : termOf(command)),
-			subcommandDescription: (command) =>
-				command.parent === program ? oneLine(command.description()) : command.description(),
 		})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
@@ -214,7 +206,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		program.commandsGroup(heading);
 		for (const entry of inGroup) {
 			if ('commands' in entry) {
-				const group = program.command(entry.name).description(entry.summary);
+				const group = described(program.command(entry.name), entry);
 				for (const spec of entry.commands) {
 					declare(group, spec, act);
 				}

@@ -11,7 +11,7 @@ import {type Kind, namedRow, pathOfNamed} from './server/named-row.ts';
 import type {Column} from './terminal/output.ts';
 
 /** The functions of options are methods, because each command has options of its own. */
-type Words = Pick<CommandSpec, 'summary' | 'examples' | 'options'>;
+type Words = Pick<CommandSpec, 'summary' | 'about' | 'examples' | 'options'>;
 
 /** What the admin API has many of, or one: where it is, and how people see it. */
 type Resource<Row> = {

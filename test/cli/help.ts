@@ -21,6 +21,14 @@ test('oplink alone prints help on stdout and succeeds', async (t) => {
 	ends(t, await runCli([]), 0, {stdout: [/^Usage: oplink/, /^Links:\n {2}links +Manage links/m], stderr: ''});
 });
 
+test('a summary is verb and object, and fits beside its name; whatever else there is to say is a paragraph', (t) => {
+	const groups = commands.filter((entry) => 'commands' in entry);
+	for (const {summary, about = ''} of [...everyCommand.map(({spec}) => spec), ...groups]) {
+		t.regex(summary, /^[A-Z][a-z]+ [^;:.]{3,56}$/);
+		t.regex(about, /^(?:.+\.)?$/s, summary);
+	}
+});
+
 test('every command of the specification is there', (t) => {
 	const groups = new Map<string, string[]>();
 	for (const {words} of everyCommand) {

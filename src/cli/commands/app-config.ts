@@ -39,26 +39,29 @@ type SetOptions = {file?: string; errorPages?: boolean} & LinkFieldOptions;
 
 export const appConfigCommands: CommandGroup = {
 	name: 'app-config',
-	summary: "Manage an organization's app configuration",
+	summary: 'Manage the app configuration',
 	commands: [
 		resource({path: 'app-config'}).request({
 			usage: 'show [org]',
 			route: 'GET',
-			summary: 'Print the app configuration as JSON, in the form that set accepts',
+			summary: 'Print the app configuration as JSON',
+			about: 'app-config set accepts the output.',
 			examples: ['show', 'show --org Ab12 > app-config.json'],
 			text: (config) => JSON.stringify(config, null, 2),
 		}),
 
 		command({
 			usage: 'example',
-			summary: 'Print an app configuration to fill in; an app on one system leaves the other out',
+			summary: 'Print an example app configuration',
+			about: 'Fill it in, and omit the system that the app does not support.',
 			examples: ['example > app-config.json'],
 			run: async ({show}) => show.answer(EXAMPLE, (config) => JSON.stringify(config, null, 2)),
 		}),
 
 		command({
 			usage: 'set [org]',
-			summary: 'Replace the app configuration with a JSON file, or change single fields of it',
+			summary: 'Replace or change the app configuration',
+			about: '--file replaces the configuration; the other options change single fields.',
 			examples: [
 				'set --file app-config.json --org Ab12',
 				'set --destination desktop=https://www.example.com --minimum-version ios=2.10.0',
@@ -66,8 +69,8 @@ export const appConfigCommands: CommandGroup = {
 			options: [
 				new Option('--file <file>', 'JSON file, or - for standard input (default: the current configuration)'),
 				...platformOptions(),
-				new Option('--error-pages', 'people get a page where a link does not exist or is gone'),
-				new Option('--no-error-pages', 'they get JSON'),
+				new Option('--error-pages', 'show people a page if a link does not exist or is gone'),
+				new Option('--no-error-pages', 'answer JSON instead'),
 			],
 			run: async (context: Context<SetOptions>) => {
 				const {io, options, show} = context;

@@ -51,11 +51,11 @@ const check = async (context: Context<CheckOptions>): Promise<number> => {
 
 export const appCommands: CommandGroup = {
 	name: 'app',
-	summary: 'Check an app: its files, its requests, and the lines that it needs',
+	summary: 'Check an app, its files and requests, and print its code',
 	commands: [
 		command({
 			usage: 'check [org]',
-			summary: "Find what keeps an organization's links from opening its app",
+			summary: 'Find faults that keep links from opening the app',
 			examples: [
 				'check --android app/src/main/AndroidManifest.xml',
 				'check --org Ab12 --ios App/App.entitlements --info App/Info.plist --json',
@@ -68,7 +68,7 @@ export const appCommands: CommandGroup = {
 					'--expo <dir>',
 					'app.json or its folder, or the output of npx expo config --json, - for standard input',
 				),
-				new Option('--fingerprint <sha256>', 'fingerprint that must be configured; repeatable').argParser(fingerprint),
+				new Option('--fingerprint <sha256>', 'fingerprint that must be configured (repeatable)').argParser(fingerprint),
 				new Option('--host <host...>', "hosts to check (default: all of the organization's)"),
 				strictOption(),
 			],
@@ -88,9 +88,12 @@ export const appCommands: CommandGroup = {
 
 		command({
 			usage: 'kit [org]',
-			summary: 'Print the lines that an app needs, filled in with hosts, paths and schemes',
+			summary: 'Print the code that an app needs',
+			about: 'Hosts, paths and schemes are filled in.',
 			examples: ['kit --for ios', 'kit --org Ab12 --for expo > app.json'],
-			options: [new Option('--for <platform>', 'kind of the app').choices(platforms).makeOptionMandatory()],
+			options: [
+				new Option('--for <platform>', 'platform or framework of the app').choices(platforms).makeOptionMandatory(),
+			],
 			run: async (context: Context<{for: Platform}>) => {
 				const {options, show} = context;
 				const {readExpectedApp} = await import('../app/expected-app.ts');

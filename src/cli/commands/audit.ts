@@ -5,7 +5,7 @@ import type {Json} from '../server/admin-client.ts';
 
 export const auditCommand = resource<Json<AuditRecord>>({path: 'audit-log'}).list({
 	usage: 'audit [org]',
-	summary: 'Show who changed what in an organization, newest first',
+	summary: 'Show the audit log of an organization, newest first',
 	examples: ['audit', 'audit --org Ab12 --all --json'],
 	columns: [
 		{title: 'AT (UTC)', value: ({at}) => timeText(at)},

@@ -103,7 +103,8 @@ const checkCommand = command({
 
 export const backupCommand = command({
 	usage: 'backup <file>',
-	summary: 'Write a consistent snapshot of the database to a file; the server can keep running',
+	summary: 'Back up the database to a file',
+	about: 'The backup is a consistent snapshot. The server can keep running.',
 	options: [new Option('--yes', 'overwrite an existing file without asking')],
 	subcommands: [checkCommand],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
@@ -154,7 +155,8 @@ const replacementQuestion = (place: string, {organizations, links, clicks}: Hold
 
 export const restoreCommand = command({
 	usage: 'restore <file>',
-	summary: 'Restore a backup into an empty database, all or nothing; stop the server first',
+	summary: 'Restore a backup into an empty database',
+	about: 'Restores everything or nothing. Stop the server first.',
 	examples: ['restore oplink-2026-11-21.backup', 'restore - --force --yes < oplink.backup'],
 	options: [new Option('--force', 'replace all data in the database'), yesOption()],
 	run: async (context: Context<{force?: boolean}>, file: string) => {

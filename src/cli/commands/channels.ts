@@ -8,7 +8,7 @@ const channels = resource<Json<Channel>>({path: 'channels', kind: 'channel'});
 
 export const channelCommands: CommandGroup = {
 	name: 'channels',
-	summary: 'Manage the channels that links may have',
+	summary: 'Manage channels',
 	commands: [
 		channels.list({
 			summary: 'List channels, newest first',
@@ -29,7 +29,8 @@ export const channelCommands: CommandGroup = {
 		channels.request({
 			usage: 'update [org] <channel>',
 			route: 'PATCH :row',
-			summary: 'Rename a channel, also on its links and templates',
+			summary: 'Rename a channel',
+			about: 'Its links and templates get the new name.',
 			examples: ['update newsletter --name email'],
 			options: [new Option('--name <name>', 'new name').makeOptionMandatory()],
 			body: ({name}: {name: string}) => ({name}),
@@ -37,7 +38,8 @@ export const channelCommands: CommandGroup = {
 		channels.request({
 			usage: 'delete [org] <channel>',
 			route: 'DELETE :row',
-			summary: 'Delete a channel; its links keep the name as a label',
+			summary: 'Delete a channel',
+			about: 'Its links keep the name as a label.',
 			examples: ['delete newsletter --yes'],
 			question: (name) => `Delete channel ${name}? Its links keep the name.`,
 			text: (_, name) => `Deleted channel ${name}`,

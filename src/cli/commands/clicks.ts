@@ -17,7 +17,8 @@ export const clickCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'migrate <place>',
-			summary: 'Move all raw clicks to clickhouse (CLICKS_URL) or back to postgres; stop every server first',
+			summary: 'Move all raw clicks to another database',
+			about: 'PLACE is clickhouse (CLICKS_URL) or postgres. Stop every server first.',
 			examples: ['migrate clickhouse', 'migrate postgres --yes'],
 			options: [yesOption()],
 			run: async ({io, options, show}, place: string) => {

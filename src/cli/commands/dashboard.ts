@@ -3,7 +3,8 @@ import {command} from '../command.ts';
 
 export const dashboardCommand = command({
 	usage: 'dashboard [org]',
-	summary: 'Watch clicks, matches and events live, for one organization or all; without a terminal, print them once',
+	summary: 'Watch clicks, matches and events live',
+	about: 'Without a terminal, prints them once.',
 	examples: ['dashboard', 'dashboard --org Ab12 --json'],
 	options: [new Option('--org <org>', 'id or orgKey of an organization (default: all)')],
 	run: async (context) => {

@@ -9,7 +9,8 @@ const devices = resource<Json<DeviceJson>>({path: 'devices', isUnique: () => fal
 
 export const deviceCommands: CommandGroup = {
 	name: 'devices',
-	summary: 'Look at the devices that run the app; privacy exports or erases their data',
+	summary: 'List the devices that run the app',
+	about: 'oplink privacy exports or erases the data of a device.',
 	commands: [
 		devices.list({
 			summary: 'List devices, newest first',
@@ -26,7 +27,8 @@ export const deviceCommands: CommandGroup = {
 		devices.request({
 			usage: 'show [org] <device>',
 			route: 'GET :row',
-			summary: 'Show a device, by the id that the app gave it',
+			summary: 'Show a device',
+			about: 'DEVICE is the id that the app assigned.',
 			examples: ['show 0b7e9f12'],
 		}),
 	],
@@ -34,7 +36,7 @@ export const deviceCommands: CommandGroup = {
 
 export const eventCommands: CommandGroup = {
 	name: 'events',
-	summary: 'Look at the events that the app sends',
+	summary: 'List the events that the app sends',
 	commands: [
 		resource<Json<EventJson>>({path: 'events'}).list({
 			summary: 'List events, newest first',

@@ -61,10 +61,11 @@ async function* examine(
 
 export const doctorCommand = command({
 	usage: 'doctor [orgs...]',
-	summary: 'Check server, database, providers, public URL and link domains (DNS, TLS, association files)',
+	summary: 'Check the server, its providers and link domains',
+	about: 'Checks the database, the providers, the public URL, and DNS, TLS and association files of link domains.',
 	examples: ['doctor', 'doctor Ab12 --public --strict --json'],
 	options: [
-		new Option('--org <org>', 'id or orgKey of an organization, as the argument; repeatable').argParser(collect),
+		new Option('--org <org>', 'id or orgKey of an organization (repeatable)').argParser(collect),
 		strictOption(),
 		new Option(
 			'--public',

@@ -82,12 +82,12 @@ const domains = resource<Domain>({path: 'domains', kind: 'domain', isUnique: () 
 const step = (
 	word: 'verify' | 'approve' | 'reject' | 'default',
 	summary: string,
-	{examples = [`${word} go.acme.example`], ...more}: {examples?: string[]; question?: (domain: string) => string} = {},
+	{examples = [`${word} go.acme.example`], ...more}: Partial<Parameters<typeof domains.request>[0]> = {},
 ) => domains.request({usage: `${word} [org] <domain>`, route: `POST :row/${word}`, summary, examples, ...more});
 
 export const domainCommands: CommandGroup = {
 	name: 'domains',
-	summary: "Manage an organization's link domains",
+	summary: 'Manage link domains',
 	commands: [
 		command({
 			usage: 'list [org]',
@@ -114,7 +114,7 @@ export const domainCommands: CommandGroup = {
 
 		command({
 			usage: 'show [org] <domain>',
-			summary: 'Show a domain, its DNS record and where its old addresses lead',
+			summary: 'Show a domain, its DNS record and its redirects',
 			examples: ['show go.acme.example'],
 			run: async (context, domain: string) => {
 				const found = await namedRow<Domain>(await chosenPath(context, domain), 'domain', domain);
@@ -128,16 +128,16 @@ export const domainCommands: CommandGroup = {
 		domains.request({
 			usage: 'set [org] <domain>',
 			route: 'PATCH :row',
-			summary: 'Change where the old addresses of a domain lead',
+			summary: 'Change the path prefixes and redirects of a domain',
 			examples: [
 				'set go.acme.example --path-prefix promos --path-prefix links/share',
 				"set go.acme.example --root-url https://www.acme.example --unknown-codes 'https://old.example.link/{code}'",
 			],
 			options: [
-				new Option('--path-prefix <prefix>', 'a path before codes; repeat it to name all').argParser(collect),
-				new Option('--root-url <url>', 'where the domain itself leads'),
-				new Option('--unknown-codes <url>', 'where unknown codes are redirected; {code} stands for the code'),
-				new Option('--clear <setting>', `empty a setting: ${clearable.join(', ')}`).argParser(collect),
+				new Option('--path-prefix <prefix>', 'path prefix before short codes (repeatable)').argParser(collect),
+				new Option('--root-url <url>', 'URL that the domain itself redirects to'),
+				new Option('--unknown-codes <url>', 'URL that unknown codes redirect to; {code} becomes the code'),
+				new Option('--clear <setting>', `clear a setting: ${clearable.join(', ')}`).argParser(collect),
 			],
 			body: (options: SetOptions) =>
 				given(changesOf(options), 'Give --path-prefix, --root-url, --unknown-codes or --clear', 'set'),
@@ -145,7 +145,7 @@ export const domainCommands: CommandGroup = {
 
 		command({
 			usage: 'unknown [org] [domain]',
-			summary: 'List tapped codes that no link has, most taps first',
+			summary: 'List visited codes without a link, most visits first',
 			examples: ['unknown', 'unknown go.acme.example --all --json'],
 			options: pageOptions(),
 			run: async (context, domain?: string) => {
@@ -170,7 +170,7 @@ export const domainCommands: CommandGroup = {
 
 		command({
 			usage: 'add [org] <hostname>',
-			summary: 'Add a domain and show the DNS record that proves it',
+			summary: 'Add a domain and show the DNS record to create',
 			examples: ['add go.acme.example --org Ab12'],
 			run: async (context, hostname: string) => {
 				const {show} = context;
@@ -189,11 +189,13 @@ export const domainCommands: CommandGroup = {
 
 		step('verify', 'Look up the DNS record and verify the domain'),
 		step('approve', 'Verify a domain without its DNS record'),
-		step('reject', 'Reject a domain: it is not served, and its name is blocked until it is approved', {
+		step('reject', 'Reject a domain', {
+			about: 'A rejected domain is not served, and its name is blocked until it is approved.',
 			examples: ['reject go.acme.example --yes'],
 			question: (domain) => `Reject domain ${domain}? Its links stop at once, and nobody can verify the name.`,
 		}),
-		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', {
+		step('default', 'Set the default domain of new links', {
+			about: 'DOMAIN is a verified domain, or the shared domain to clear the default.',
 			examples: ['default go.acme.example', 'default links.example.com'],
 		}),
 

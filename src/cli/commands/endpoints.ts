@@ -25,10 +25,10 @@ type FieldOptions = {
 };
 
 const fieldOptions = (): Option[] => [
-	new Option('--event <type>', "type to hear, such as match.missed; repeat it; '*' is all").argParser(collect),
-	new Option('--tag <tag>', 'only what happens to links with the tag; repeat it').argParser(collect),
-	new Option('--channel <channel>', 'only what happens to links of the channel; repeat it').argParser(collect),
-	new Option('--description <text>', 'what the endpoint is for'),
+	new Option('--event <type>', "event type, such as match.missed, or '*' for all (repeatable)").argParser(collect),
+	new Option('--tag <tag>', 'only events of links with this tag (repeatable)').argParser(collect),
+	new Option('--channel <channel>', 'only events of links of this channel (repeatable)').argParser(collect),
+	new Option('--description <text>', 'description of the endpoint'),
 ];
 
 const bodyOf = ({address, event, tag, channel, description, enable, disable}: FieldOptions) => ({
@@ -61,7 +61,7 @@ const lastTry = ({tries}: Json<Delivery>) => tries.at(-1);
 
 export const endpointCommands: CommandGroup = {
 	name: 'endpoints',
-	summary: 'Send what happens to systems of your own: webhook endpoints and their deliveries',
+	summary: 'Manage webhook endpoints',
 	commands: [
 		endpoints.list({
 			summary: 'List webhook endpoints, newest first',
@@ -77,13 +77,14 @@ export const endpointCommands: CommandGroup = {
 		endpoints.request({
 			usage: 'show [org] <id>',
 			route: 'GET :row',
-			summary: 'Show a webhook endpoint, by its id',
+			summary: 'Show a webhook endpoint',
 			examples: ['show 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
 		}),
 		endpoints.request({
 			usage: 'add [org] <url>',
 			route: 'POST',
-			summary: 'Add a webhook endpoint and show its secret, this once',
+			summary: 'Add a webhook endpoint',
+			about: 'The secret is shown once.',
 			examples: [
 				"add https://hooks.example.com/oplink --event '*'",
 				'add https://hooks.example.com/oplink --event match.found --event event.tracked --tag spring',
@@ -95,7 +96,8 @@ export const endpointCommands: CommandGroup = {
 		endpoints.request({
 			usage: 'update [org] <id>',
 			route: 'PATCH :row',
-			summary: 'Change the given fields of a webhook endpoint; --tag and --channel replace its filter',
+			summary: 'Change the given fields of a webhook endpoint',
+			about: '--tag and --channel replace the filter.',
 			examples: [
 				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --enable',
 				'update 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --address https://hooks.example.com/v2 --event link.created',
@@ -104,8 +106,8 @@ export const endpointCommands: CommandGroup = {
 				// --url names the server, for every command.
 				new Option('--address <url>', 'new address'),
 				...fieldOptions(),
-				new Option('--enable', 'send again; what waits goes out').conflicts('disable'),
-				new Option('--disable', 'send nothing'),
+				new Option('--enable', 'enable the endpoint and send its backlog').conflicts('disable'),
+				new Option('--disable', 'disable the endpoint'),
 			],
 			body: (options: FieldOptions) => given(bodyOf(options), 'Give at least one field'),
 		}),
@@ -119,7 +121,8 @@ export const endpointCommands: CommandGroup = {
 		}),
 		command({
 			usage: 'test [org] <id>',
-			summary: 'Send endpoint.test and show what came back; 1 unless that is 2xx',
+			summary: 'Send a test delivery',
+			about: 'Shows the answer. The exit code is 1 unless its status is 2xx.',
 			examples: ['test 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
 			run: async (context, endpoint: string) => {
 				const {client, path} = await chosenPath(context, endpoint);
@@ -132,20 +135,22 @@ export const endpointCommands: CommandGroup = {
 		endpoints.request({
 			usage: 'rotate [org] <id>',
 			route: 'POST :row/rotate',
-			summary: 'Replace the secret and show it, this once; the old one signs, too, for 24 hours',
+			summary: 'Rotate the secret of a webhook endpoint',
+			about: 'The new secret is shown once. The old one signs deliveries for 24 more hours.',
 			examples: ['rotate 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --yes'],
 			question: (id) => `Replace the secret of webhook endpoint ${id}?`,
 			note: keepSecret,
 		}),
 		command({
 			usage: 'deliveries [org] <id>',
-			summary: 'List the deliveries of the last 30 days, newest first; --json shows each try',
+			summary: 'List the deliveries of the last 30 days, newest first',
+			about: '--json includes every attempt.',
 			examples: [
 				'deliveries 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --status FAILED',
 				"deliveries 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --json | jq '.data[].tries'",
 			],
 			options: [
-				new Option('--status <status>', 'only these').choices(['PENDING', 'DELIVERED', 'FAILED']),
+				new Option('--status <status>', 'only deliveries with this status').choices(['PENDING', 'DELIVERED', 'FAILED']),
 				...pageOptions(),
 			],
 			run: async (context, endpoint: string) => {
@@ -166,14 +171,14 @@ export const endpointCommands: CommandGroup = {
 		}),
 		command({
 			usage: 'replay [org] <id>',
-			summary: 'Send one delivery again, or all that happened since a time',
+			summary: 'Replay one delivery, or all events since a time',
 			examples: [
 				'replay 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --delivery 5d0f4b7e-9c1e-4f1f-8b1c-9a770b7e9f12',
 				'replay 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77 --since 2026-03-10T12:00:00Z',
 			],
 			options: [
-				new Option('--delivery <id>', 'this one').conflicts('since'),
-				new Option('--since <time>', 'all that happened since this time'),
+				new Option('--delivery <id>', 'delivery to replay').conflicts('since'),
+				new Option('--since <time>', 'replay all events since this time'),
 			],
 			run: async (context, endpoint: string) => {
 				const {since, delivery} = context.options as {since?: string; delivery?: string};

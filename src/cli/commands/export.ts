@@ -68,11 +68,11 @@ async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string)
 const exportOf = (kind: ExportKind, examples: string[]) =>
 	command({
 		usage: `${kind} [org]`,
-		summary: `Write ${kind} that were stored after the last export`,
+		summary: `Export ${kind} stored since the last export`,
 		examples,
 		options: [
-			new Option('--since <time>', 'begin at this time, or after this cursor'),
-			new Option('--state <file>', 'file with the cursor: go on after it, and replace it').conflicts('since'),
+			new Option('--since <time>', 'start at this time or after this cursor'),
+			new Option('--state <file>', 'file with the cursor, which is replaced at the end').conflicts('since'),
 			new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'),
 			spreadsheetOption({format: 'csv'}, ', not for warehouses'),
 			new Option('--output <file>', 'file to write (default: standard output)'),
@@ -128,7 +128,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 
 export const exportCommands: CommandGroup = {
 	name: 'export',
-	summary: 'Write what happened for a data warehouse, each row once',
+	summary: 'Export clicks, events and matches exactly once',
 	commands: [
 		exportOf('clicks', [
 			'clicks --since 2026-03-01 > clicks.ndjson',

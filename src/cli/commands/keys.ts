@@ -43,19 +43,21 @@ const consequences: Record<string, string> = {
 
 export const keyCommands: CommandGroup = {
 	name: 'keys',
-	summary: "Manage an organization's API keys",
+	summary: 'Manage API keys',
 	commands: [
 		resource<KeyCards>({path: 'api-keys'}).request({
 			usage: 'show [org]',
 			route: 'GET',
-			summary: 'Show both keys in full, and the earlier ones that are still accepted',
+			summary: 'Show the API keys in full',
+			about: 'Earlier keys that are still accepted are included.',
 			examples: ['show', 'show --org Ab12 --json | jq -r .serverKey.displayKey'],
 			text: cardsText,
 		}),
 
 		command({
 			usage: 'revoke [org] <key>',
-			summary: 'End a key at once, such as one that leaked; name it by its first 16 characters or its id',
+			summary: 'Revoke a key at once',
+			about: 'KEY is the id of the key, or its first 16 characters.',
 			examples: ['revoke opl_sdk_Qm3xY7aP', 'revoke opl_sdk_Qm3xY7aP --org Ab12 --yes'],
 			options: [yesOption()],
 			run: async (context, named: string) => {
@@ -82,7 +84,8 @@ export const keyCommands: CommandGroup = {
 
 		command({
 			usage: 'regenerate [org] <tier>',
-			summary: 'Replace a key: CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once)',
+			summary: 'Replace a key',
+			about: 'TIER is CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once).',
 			examples: ['regenerate SERVER --org Ab12 --yes'],
 			options: [yesOption()],
 			run: async (context, name: string) => {

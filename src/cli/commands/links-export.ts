@@ -110,7 +110,8 @@ const MODE = 0o666;
 
 export const exportCommand = command({
 	usage: 'export',
-	summary: 'Write every link in a form that links import reads',
+	summary: 'Export all links',
+	about: 'links import reads every format.',
 	examples: ['export --org Ab12 > links.ndjson', 'export --format csv --output links.csv'],
 	options: [
 		orgOption(),

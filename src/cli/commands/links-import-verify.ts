@@ -148,7 +148,8 @@ const findingsText = ({resolved, gone, failed}: Findings): string =>
 
 export const verifyCommand = command({
 	usage: 'verify <file>',
-	summary: 'Request the short URL of every link in an imported file; counts no clicks',
+	summary: 'Check that the links of an imported file resolve',
+	about: 'Requests the short URL of each row. The requests are not counted as clicks.',
 	examples: ['verify links.csv --org Ab12', 'verify fdl.csv --format firebase --json'],
 	options: [orgOption(), ...inputOptions()],
 	run: async (context: Context<InputOptions>, fileName: string) => {

@@ -158,7 +158,8 @@ const report = (
 
 export const importCommand = command({
 	usage: 'import <file>',
-	summary: 'Create links from an export of Oplink or another service; - reads standard input',
+	summary: 'Import links from a file',
+	about: 'FILE is an export of Oplink, Firebase Dynamic Links, Branch, Bitly or Dub; - reads standard input.',
 	examples: ['import links.csv --org Ab12 --dry-run', 'import fdl.csv --format firebase --org Ab12 --failed again.csv'],
 	options: [
 		orgOption(),
@@ -169,7 +170,7 @@ export const importCommand = command({
 		new Option('--dry-run', 'show the result without making changes'),
 		new Option('--failed <file>', 'file for failed rows (default: FILE.failed; none for -)'),
 		new Option('--any-app', "also import rows of apps other than the organization's"),
-		new Option('--map-channel <name=channel>', 'import rows of one channel as another; repeatable').argParser(
+		new Option('--map-channel <name=channel>', 'import rows of one channel as another (repeatable)').argParser(
 			channelNames,
 		),
 	],

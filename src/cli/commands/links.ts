@@ -113,8 +113,8 @@ export const linkCommands: CommandGroup = {
 			options: [
 				orgOption(),
 				...linkFieldOptions(),
-				new Option('--url-only', 'print nothing but the short URL'),
-				new Option('--qr', 'print the QR code, too').conflicts('urlOnly'),
+				new Option('--url-only', 'print only the short URL'),
+				new Option('--qr', 'also print the QR code').conflicts('urlOnly'),
 			],
 			run: async (context: Context<LinkFieldOptions & {urlOnly?: boolean; qr?: boolean}>) => {
 				const {urlOnly, qr} = context.options;
@@ -167,7 +167,8 @@ export const linkCommands: CommandGroup = {
 
 		command({
 			usage: 'show <link>',
-			summary: 'Show a link, by its short URL, short code or id',
+			summary: 'Show a link',
+			about: 'LINK is a short URL, a short code or an id.',
 			examples: ['show https://go.acme.example/Ab12/spring', 'show spring --org Ab12 --json'],
 			options: [orgOption()],
 			run: async (context, named: string) => {
@@ -178,7 +179,8 @@ export const linkCommands: CommandGroup = {
 
 		command({
 			usage: 'update <link>',
-			summary: 'Change the given fields of a link; --tag and --param replace all existing ones',
+			summary: 'Change the given fields of a link',
+			about: '--tag and --param replace all existing values.',
 			examples: [
 				'update spring --inactive',
 				'update https://go.acme.example/Ab12/spring --title Spring --clear expiry',
@@ -202,7 +204,8 @@ export const linkCommands: CommandGroup = {
 
 		command({
 			usage: 'delete <link>',
-			summary: 'Delete a link permanently; its short URL then answers 404',
+			summary: 'Delete a link permanently',
+			about: 'Its short URL then answers 404.',
 			examples: ['delete spring', 'delete https://go.acme.example/Ab12/spring --yes'],
 			options: [orgOption(), yesOption()],
 			run: async (context, named: string) => {

@@ -93,9 +93,10 @@ export const matchCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'explain <id>',
-			summary: 'Show a match attempt: the request, every candidate with its points, and the reason for the answer',
+			summary: 'Explain a match attempt',
+			about: 'Shows the request, every candidate with its points, and the reason for the answer.',
 			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
-			options: [new Option('--org <org>', 'only if it is of this organization (id or orgKey)')],
+			options: [new Option('--org <org>', 'organization of the attempt (id or orgKey)')],
 			run: async ({connection, options, show}, id: string) => {
 				const client = connection.admin();
 				const below = (owner: string) => client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
@@ -117,7 +118,7 @@ export const matchCommands: CommandGroup = {
 
 		command({
 			usage: 'list [org]',
-			summary: 'List match attempts, newest first; match explain shows one in full',
+			summary: 'List match attempts, newest first',
 			examples: ['list', 'list --org Ab12 --all --json'],
 			options: pageOptions(),
 			run: async (context) => {
@@ -144,7 +145,8 @@ export const matchCommands: CommandGroup = {
 
 		command({
 			usage: 'simulate [link]',
-			summary: 'Simulate a click and a first open on the server and show the result; stores nothing',
+			summary: 'Simulate a click and a first open',
+			about: 'The server shows the result and stores nothing.',
 			examples: [
 				'simulate https://go.acme.example/Ab12/spring --platform android --no-referrer --delay 3h',
 				"simulate 'https://go.acme.example/Ab12/invite?ref=42'",

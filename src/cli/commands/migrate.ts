@@ -12,7 +12,8 @@ export const migrateCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'up',
-			summary: 'Apply all pending migrations; serve does this too',
+			summary: 'Apply all pending migrations',
+			about: 'serve applies them as well.',
 			examples: ['up'],
 			run: async (context) => {
 				const up = async (db: Db) => (await migrations()).migrateUp(db);
@@ -27,7 +28,8 @@ export const migrateCommands: CommandGroup = {
 
 		command({
 			usage: 'down',
-			summary: 'Roll back the latest migration with the data of its tables; stop the server first',
+			summary: 'Roll back the latest migration',
+			about: 'Deletes the data of its tables. Stop the server first.',
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context) => {
@@ -52,7 +54,7 @@ export const migrateCommands: CommandGroup = {
 
 		command({
 			usage: 'status',
-			summary: 'List the migrations and when each was applied',
+			summary: 'List migrations with the times they were applied',
 			examples: ['status', 'status --json'],
 			run: async (context) => {
 				const states = await withDatabase(context, async (db) => (await migrations()).migrationStatus(db));

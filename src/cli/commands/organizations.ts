@@ -75,15 +75,16 @@ export const organizationCommands: CommandGroup = {
 			options: [
 				nameOption().makeOptionMandatory(),
 				emailOption(),
-				new Option('--plan <plan>', 'plan to set, without checkout'),
+				new Option('--plan <plan>', 'plan of the organization, set without checkout'),
 			],
 			body: ({name, contactEmail, plan}: Fields & {plan?: string}) => ({name, contactEmail, plan}),
 		}),
 		command({
 			usage: 'use [org]',
-			summary: 'Choose the organization of commands that name none; without ORG, show it',
+			summary: 'Set the default organization',
+			about: 'Without ORG, shows it.',
 			examples: ['use Ab12', 'use --clear'],
-			options: [new Option('--clear', 'choose none')],
+			options: [new Option('--clear', 'clear the default')],
 			run: async ({io, connection, options, show}: Context<{clear?: boolean}>) => {
 				const {baseUrl} = connection.server();
 				const saved = readProfiles(io.env);
@@ -107,7 +108,7 @@ export const organizationCommands: CommandGroup = {
 		}),
 		command({
 			usage: 'show <org>',
-			summary: 'Show an organization and how much of its plan it uses',
+			summary: 'Show an organization and its usage',
 			examples: ['show Ab12'],
 			run: async ({connection, show}, org: string) => {
 				const client = connection.admin();
@@ -119,7 +120,7 @@ export const organizationCommands: CommandGroup = {
 		organizations.request({
 			usage: 'update <org>',
 			route: 'PATCH :row',
-			summary: 'Change name or contact of an organization',
+			summary: 'Change the name or contact of an organization',
 			examples: ['update Ab12 --name "Acme Ltd"', 'update Ab12 --contact-email ""'],
 			options: [nameOption(), emailOption()],
 			body: ({name, contactEmail}: Fields) =>
@@ -128,7 +129,8 @@ export const organizationCommands: CommandGroup = {
 		organizations.request({
 			usage: 'suspend <org>',
 			route: 'POST :row/suspend',
-			summary: 'Suspend an organization: its links answer 410, its keys 401',
+			summary: 'Suspend an organization',
+			about: 'Its links then answer 410 and its keys 401.',
 			examples: ['suspend Ab12', 'suspend Ab12 --yes'],
 			question: async (org, place) => {
 				const {title} = await named((await place()).client, org);

@@ -23,11 +23,11 @@ const planColumns: Array<Column<ListedPlan>> = [
 
 export const planCommands: CommandGroup = {
 	name: 'plan',
-	summary: 'List plans, and set that of an organization',
+	summary: 'List plans and set the plan of an organization',
 	commands: [
 		command({
 			usage: 'list',
-			summary: 'List the plans of the server with what each allows',
+			summary: 'List plans and their limits',
 			examples: ['list', 'list --json'],
 			run: async ({connection, show}) =>
 				show.answer(await connection.admin().get<ListedPlan[]>('/portal/billing/pricing'), (plans) =>
@@ -37,7 +37,8 @@ export const planCommands: CommandGroup = {
 		resource({path: 'plan'}).request({
 			usage: 'set [org] <plan>',
 			route: 'PUT',
-			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
+			summary: 'Set a plan without checkout',
+			about: `PLAN is ${planNames.join(', ')} or none.`,
 			examples: ['set GROWTH', 'set none --org Ab12'],
 			body: (_, plan) => ({plan: plan.toLowerCase() === 'none' ? null : plan}),
 		}),

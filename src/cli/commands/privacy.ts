@@ -39,7 +39,8 @@ const nameOf = ({device, user}: SubjectOptions): string => (device === undefined
 
 export const privacyCommands: CommandGroup = {
 	name: 'privacy',
-	summary: 'Export or erase the data of a device or user (GDPR, articles 15 and 17)',
+	summary: 'Export or erase the data of a device or user',
+	about: 'For requests under articles 15 and 17 of the GDPR.',
 	commands: [
 		command({
 			usage: 'export [org]',
@@ -76,7 +77,8 @@ export const privacyCommands: CommandGroup = {
 
 		command({
 			usage: 'erase [org]',
-			summary: 'Erase all data of a device or user; report and quota figures do not change',
+			summary: 'Erase all data of a device or user',
+			about: 'Figures of reports and quotas do not change.',
 			examples: ['erase --user customer-77', 'erase --org Ab12 --device 0b7e9f12 --yes --json'],
 			options: [...subjectOptions(), yesOption()],
 			run: async (context: Context<SubjectOptions>) => {

@@ -93,11 +93,12 @@ const byProvider = async ({io, options}: Context<LoginOptions>) => {
 
 export const loginCommand = command({
 	usage: 'login',
-	summary: 'Check and save URL and admin token of a server as a profile',
+	summary: 'Log in to a server and save it as a profile',
+	about: 'The token is checked before it is saved.',
 	examples: ['login --name production --url https://links.example.com', 'login --oidc --url https://links.example.com'],
 	options: [
 		new Option('--name <profile>', `profile name (default: '${DEFAULT_NAME}')`),
-		new Option('--oidc', 'sign in by the identity provider of the server, in a browser').conflicts('tokenFile'),
+		new Option('--oidc', "log in with the server's identity provider, in a browser").conflicts('tokenFile'),
 		new Option('--token-file <file>', 'file with the token; - is standard input, the default without a terminal'),
 	],
 	run: async (context: Context<LoginOptions>) => {
@@ -126,9 +127,9 @@ export const loginCommand = command({
 
 export const logoutCommand = command({
 	usage: 'logout',
-	summary: 'Forget the profile in use, or the named one',
+	summary: 'Remove the profile in use',
 	examples: ['logout', 'logout --name staging'],
-	options: [new Option('--name <profile>', 'profile to forget (default: the one in use)')],
+	options: [new Option('--name <profile>', 'profile to remove (default: the profile in use)')],
 	run: async ({io, options, show}: Context<NameOption>) => {
 		const profiles = readProfiles(io.env);
 		const name = options.name || options.profile || io.env['OPLINK_PROFILE'] || profiles.current;
@@ -154,7 +155,7 @@ export const profileCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'list',
-			summary: 'List the saved profiles, without their tokens',
+			summary: 'List the saved profiles',
 			examples: ['list'],
 			run: async ({io, show}) => {
 				const {current, byName} = readProfiles(io.env);
@@ -177,7 +178,7 @@ export const profileCommands: CommandGroup = {
 
 		command({
 			usage: 'use <profile>',
-			summary: 'Use this profile when no server is given',
+			summary: 'Set the profile in use',
 			examples: ['use production'],
 			run: async ({io, show}, name: string) => {
 				const profiles = readProfiles(io.env);
@@ -189,7 +190,7 @@ export const profileCommands: CommandGroup = {
 
 		command({
 			usage: 'remove <profile>',
-			summary: 'Forget a profile',
+			summary: 'Remove a profile',
 			examples: ['remove staging'],
 			run: async ({io, show}, name: string) => {
 				await saveProfiles(io.env, withoutProfile(readProfiles(io.env), name));

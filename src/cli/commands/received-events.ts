@@ -71,13 +71,14 @@ const eventCommands = (path: string, {usage, group, filters, more = [], empty, .
 		events.request({
 			usage: 'show <id>',
 			route: 'GET :row',
-			summary: 'Show one event: what it changed, or why it changed nothing',
+			summary: 'Show an event with its outcome and the reason',
 			examples: [`show ${EXAMPLE_ID}`],
 		}),
 		events.request({
 			usage: 'replay <id>',
 			route: 'POST :row/replay',
-			summary: 'Replay an event, whatever its earlier outcome, and show the new outcome',
+			summary: 'Replay an event and show the new outcome',
+			about: 'An event can be replayed after any outcome.',
 			examples: [`replay ${EXAMPLE_ID}`],
 		}),
 	];
@@ -89,7 +90,7 @@ export const billingCommands: CommandGroup = {
 	commands: eventCommands('billing/events', {
 		usage: 'events',
 		group: 'billing',
-		summary: 'List gateway events with their outcomes, newest first; billing show prints one in full',
+		summary: 'List gateway events, newest first',
 		examples: ['events --outcome REVIEW --all', 'events --org Ab12 --gateway GATEWAY_A --json'],
 		filters: [
 			new Option('--org <org>', 'only events of this organization (id or orgKey)'),
@@ -116,11 +117,12 @@ export const billingCommands: CommandGroup = {
 
 export const webhookCommands: CommandGroup = {
 	name: 'webhooks',
-	summary: 'Inspect and replay webhooks from the identity provider (last 30 days); for gateways, see billing',
+	summary: 'Inspect and replay events from the identity provider',
+	about: 'Events are kept for 30 days. For events from the payment gateways, see oplink billing.',
 	commands: eventCommands('webhooks/events', {
 		usage: 'list',
 		group: 'webhooks',
-		summary: 'List the events of the identity provider with their outcomes, newest first',
+		summary: 'List provider events, newest first',
 		examples: ['list --outcome FAILED --all', 'list --json'],
 		filters: [
 			new Option('--outcome <outcome>', 'only events with this outcome').choices(['APPLIED', 'IGNORED', 'FAILED']),

@@ -24,9 +24,9 @@ export const rangeOptions = [
 	new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
 	new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
 	new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
-	new Option('--tag <tag>', 'of links with this tag only'),
-	new Option('--channel <name>', 'of links of this channel only'),
-	new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
+	new Option('--tag <tag>', 'only links with this tag'),
+	new Option('--channel <name>', 'only links of this channel'),
+	new Option('--link <link>', 'only this link, by its short URL, short code or id'),
 ];
 
 /**

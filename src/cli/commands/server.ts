@@ -14,7 +14,8 @@ export const serveCommand = command({
 
 export const configCommand = command({
 	usage: 'config',
-	summary: 'List the environment variables with their values, secrets masked, and check them',
+	summary: 'List and check the environment variables',
+	about: 'Secrets are masked.',
 	examples: ['config', 'config --json'],
 	run: async ({io, show}) => {
 		const [{loadConfig}, {describeConfig}, {readSecrets}, {secretNames}] = await Promise.all([

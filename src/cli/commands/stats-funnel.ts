@@ -58,15 +58,16 @@ const renderFunnel = (
 
 export const funnelCommand = command({
 	usage: 'funnel [org]',
-	summary: 'Show what came of clicks: matches, devices with an event, events and a sum',
+	summary: 'Show the funnel from clicks to events',
+	about: 'Shows clicks, matches, devices with an event, events, and the sum of a property.',
 	examples: [
 		'funnel --org Ab12 --by utmCampaign --event purchase --property amount',
 		'funnel --by channel --event signup --tag spring --csv > funnel.csv',
 	],
 	options: [
-		new Option('--by <name>', 'what to count by').choices(funnelDimensions).default('link'),
-		new Option('--event <name>', 'events of this name (default: all)'),
-		new Option('--property <name>', 'numeric property of the events to add up'),
+		new Option('--by <name>', 'dimension of the rows').choices(funnelDimensions).default('link'),
+		new Option('--event <name>', 'event name (default: all)'),
+		new Option('--property <name>', 'numeric event property to sum'),
 		...rangeOptions,
 		new Option('--csv', 'print the rows as CSV'),
 		...spreadsheetOptions({csv: true}),

@@ -20,16 +20,16 @@ const breakdownRows = (
 
 export const statsCommand = command({
 	usage: 'stats [org]',
-	summary: 'Show clicks, matches and events of an organization, or of one link',
+	summary: 'Show clicks, matches and events',
 	examples: [
 		'stats --link https://go.acme.example/Ab12/spring --interval hour --csv > clicks.csv',
 		'stats --by utmCampaign,country --tag spring',
 	],
 	options: [
 		new Option('--by <names>', `up to 4 breakdowns: ${dimensionNames.join(', ')}`),
-		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),
+		new Option('--interval <interval>', 'interval of each row').choices(['hour', 'day', 'month']),
 		...rangeOptions,
-		new Option('--csv', 'print the rows of the series as CSV, with --by those of the breakdowns'),
+		new Option('--csv', 'print the series as CSV; with --by, the breakdowns'),
 		...spreadsheetOptions({csv: true}),
 	],
 	subcommands: [funnelCommand],

@@ -14,9 +14,9 @@ const templateOptions = (): Option[] => [
 	...linkFieldOptions('template'),
 	new Option(
 		'--open-field <field>',
-		'let apps create links of it and set this field: params, title or path; once per field',
+		'field that apps may set on links of the template: params, title or path (repeatable)',
 	).argParser(collect),
-	new Option('--open-path <prefix>', 'let apps create links of it with a path below this one'),
+	new Option('--open-path <prefix>', 'path prefix of the links that apps may create from the template'),
 ];
 
 /** The template's `clientCreate`, which is replaced as a whole. */
@@ -45,7 +45,8 @@ const note = (options: TemplateOptions) => shared(options).note;
 
 export const templateCommands: CommandGroup = {
 	name: 'templates',
-	summary: 'Manage templates, which give their links what these leave out',
+	summary: 'Manage templates',
+	about: 'A link takes the fields that it omits from its template.',
 	commands: [
 		templates.list({
 			summary: 'List templates, newest first',
@@ -60,7 +61,8 @@ export const templateCommands: CommandGroup = {
 		templates.request({
 			usage: 'show [org] <template>',
 			route: 'GET :row',
-			summary: 'Show a template, by its name or id',
+			summary: 'Show a template',
+			about: 'TEMPLATE is a name or an id.',
 			examples: ['show Spring'],
 		}),
 		templates.request({
@@ -78,7 +80,8 @@ export const templateCommands: CommandGroup = {
 		templates.request({
 			usage: 'update [org] <template>',
 			route: 'PATCH :row',
-			summary: 'Change the given fields of a template, and so of its links',
+			summary: 'Change the given fields of a template',
+			about: 'The links of the template change with it.',
 			examples: [
 				'update Spring --path /sale/2027',
 				'update invite --name invitation --clear channel --clear clientCreate',

@@ -34,21 +34,22 @@ export const tokenCommands: CommandGroup = {
 		tokens.request({
 			usage: 'create',
 			route: 'POST',
-			summary: 'Create a token and show it, this once',
+			summary: 'Create an operator token',
+			about: 'The token is shown once.',
 			examples: [
 				'create --name ci --scope links:write --scope stats:read --org Ab12 --expires 90d',
 				'create --name ann --scope viewer',
 			],
 			options: [
-				new Option('--name <name>', 'who or what it is for; the audit log names it').makeOptionMandatory(),
+				new Option('--name <name>', 'name of the token in the audit log').makeOptionMandatory(),
 				new Option(
 					'--scope <scope>',
-					`${presetNames.join(', ')}, or such as ${allScopes[1]} (repeatable); oplink help scopes says what each holds`,
+					`${presetNames.join(', ')}, or a scope such as ${allScopes[1]}, from oplink help scopes (repeatable)`,
 				)
 					.argParser(collect)
 					.makeOptionMandatory(),
-				new Option('--org <org>', 'id or orgKey of the only organization that it reaches (default: all)'),
-				new Option('--expires <time>', 'such as 12h or 90d (default and maximum: the end of the token that makes it)'),
+				new Option('--org <org>', 'organization that the token is limited to, by id or orgKey (default: all)'),
+				new Option('--expires <time>', 'lifetime, such as 12h or 90d (default and maximum: that of the current token)'),
 			],
 			body: ({name, scope, org, expires}: NewOptions) => ({
 				name,
@@ -59,7 +60,7 @@ export const tokenCommands: CommandGroup = {
 			note: () => 'The token is shown this once',
 		}),
 		tokens.list({
-			summary: 'List tokens, newest first, with the day of their last use',
+			summary: 'List operator tokens, newest first',
 			examples: ['list', 'list --json'],
 			columns: [
 				{title: 'NAME', value: ({name}) => name},
@@ -71,7 +72,8 @@ export const tokenCommands: CommandGroup = {
 		}),
 		command({
 			usage: 'revoke <name>',
-			summary: 'Revoke a token by its name or id, and those it made: from their next request on they are refused',
+			summary: 'Revoke a token and all tokens created with it',
+			about: 'NAME is a name or an id. Requests with a revoked token answer 401.',
 			examples: ['revoke ci --yes'],
 			options: [yesOption()],
 			run: async (context, named: string) => {

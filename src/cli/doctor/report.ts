@@ -46,7 +46,7 @@ export const summaryText = (findings: readonly Finding[]): string => {
 	return [counted(count('fail'), 'failure'), counted(count('warn'), 'warning'), `${count('ok')} ok`].join(', ');
 };
 
-export const strictOption = (): Option => new Option('--strict', 'warnings count as failures');
+export const strictOption = (): Option => new Option('--strict', 'treat warnings as failures');
 
 /** Prints findings by area as they are added; as JSON, all at the end. */
 export const createReport = ({io, show}: Pick<Context, 'io' | 'show'>) => {
