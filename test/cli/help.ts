@@ -24,7 +24,7 @@ test('oplink alone prints help on stdout and succeeds', async (t) => {
 test('a summary is verb and object, and fits beside its name; whatever else there is to say is a paragraph', (t) => {
 	const groups = commands.filter((entry) => 'commands' in entry);
 	for (const {summary, about = ''} of [...everyCommand.map(({spec}) => spec), ...groups]) {
-		t.regex(summary, /^[A-Z][a-z]+ [^;:.]{3,56}$/);
+		t.regex(summary, /^[A-Z][a-z]+,? [^;:.]{3,56}$/);
 		t.regex(about, /^(?:.+\.)?$/s, summary);
 	}
 });

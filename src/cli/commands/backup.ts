@@ -83,7 +83,8 @@ const toStdout =
 
 const checkCommand = command({
 	usage: 'check <file>',
-	summary: 'Read a backup whole, without a database; only a restore checks constraints',
+	summary: 'Check that a backup is complete',
+	about: 'Reads the whole backup, without a database. Only a restore checks constraints.',
 	examples: ['check oplink-2026-11-21.backup', 'check - < oplink.backup'],
 	run: async ({io, show}, file: string) => {
 		const [{archiveLines, openBackup}, {checkBackup}] = await Promise.all([
