@@ -48,7 +48,7 @@ test('every command of the specification is there', (t) => {
 			'plan list set',
 			'keys show revoke regenerate',
 			'app-config show example set',
-			'app check kit',
+			'app check status kit',
 			'apply',
 			'stats funnel',
 			'dashboard',

@@ -77,8 +77,9 @@ export const appCommands: CommandGroup = {
 
 		command({
 			usage: 'status [org]',
-			summary: 'Show what apps sent, what is missing, and the next step for each',
-			examples: ['status', 'status --org Ab12 --since 1d --json', 'status --org Ab12 --watch'],
+			summary: 'Show what apps sent and what is missing',
+			about: 'Names the next step for each part that is missing.',
+			examples: ['status --org Ab12 --since 1d --json', 'status --watch'],
 			options: [
 				new Option('--watch', 'print each request of a device as it arrives, until Ctrl-C'),
 				new Option('--since <time>', 'how far back to look, from 1h to 90d (default: 7d)').argParser(since),
