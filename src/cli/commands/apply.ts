@@ -18,7 +18,8 @@ const prunable = (text: string, chosen: string[] = []): string[] => {
 
 export const applyCommand = command({
 	usage: 'apply [paths...]',
-	summary: 'Apply YAML or JSON documents of an organization; - reads standard input',
+	summary: 'Apply YAML or JSON documents of an organization',
+	about: 'PATH is a file or a folder; - reads standard input.',
 	examples: ['apply oplink/ --check', 'apply --export Ab12 oplink/'],
 	options: [
 		orgOption(),
