@@ -8,7 +8,7 @@ export type InAppBrowser = {
 	system: 'ios' | 'android';
 	/** The link's target with the placeholders of `wayOutUrl`; null if the app lets nothing out. */
 	target: string | null;
-	/** The first major version of the system where it works; any if it is absent. */
+	/** The first major version of the system on which the way out works (default: any). */
 	leastOs?: number;
 	/** The month in which it was seen to work, or to fail: `2026-09`. */
 	seen: string;
@@ -33,8 +33,8 @@ export const wayOutOf = ({class: name, browser, osVersion}: Visitor): string | n
 };
 
 /**
- * The way out for a URL: `{url}` is the URL, `{encodedUrl}` the same percent-encoded, `{scheme}` and `{address}` what is
- * before and after its `://`. A fragment is left out, because in `{address}` it would set fields of an intent.
+ * The way out for a URL: `{url}` is the URL, `{encodedUrl}` the same percent-encoded, `{scheme}` and `{address}` its
+ * parts before and after `://`. A fragment is omitted, because in `{address}` it would set fields of an intent.
  */
 export const wayOutUrl = (target: string, url: string): string => {
 	const parsed = new URL(url);

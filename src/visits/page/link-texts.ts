@@ -5,7 +5,7 @@ const TITLE_LENGTH = 70;
 const DESCRIPTION_LENGTH = 200;
 const NAME_LENGTH = 50;
 
-/** Truncates the text to a number of graphemes, so that no emoji is cut in two. */
+/** Truncates the text to a number of graphemes: no emoji is cut in two. */
 const clamp = (text: string, length: number): string => {
 	if (text.length <= length) {
 		return text;
@@ -28,7 +28,7 @@ const clamp = (text: string, length: number): string => {
 /** Letters of right-to-left scripts, and controls of direction. */
 const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
 
-/** The organization's name within a button's text, isolated where it might turn the words around it. */
+/** The organization's name within a button's text, isolated if it might turn the words around it. */
 const nameWithin = (organizationName: string): string => {
 	const name = clamp(organizationName, NAME_LENGTH);
 	return TURNS.test(name) ? `\u2068${name}\u2069` : name;

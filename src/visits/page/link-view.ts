@@ -42,7 +42,7 @@ export type LinkView = {
 export const titleOf = ({og, title, organizationName, host}: LinkView): string =>
 	[og.title, title, organizationName].find((text) => text !== null && text.trim() !== '') ?? host;
 
-/** The short URL with the visit's query, for whoever opens or shares it further (contract/resolution 23). */
+/** The short URL with the visit's query, to be opened or shared (contract/resolution 23). */
 export const sharedUrl = ({url, params, query}: LinkView): string =>
 	query
 		? tappedUrl(url, Object.fromEntries(Object.entries(params).filter(([name]) => Object.hasOwn(query, name))))

@@ -3,7 +3,7 @@ import type {PageLanguage} from './page-strings.ts';
 /** A page without a link: an unknown code that leads to another host, or a link that is absent. */
 export type Notice = 'leadsTo' | 'notFound' | 'gone' | 'blocked';
 
-/** The heading, and what the reader can do. `{host}` is the host to which an unknown code leads. */
+/** The heading, and advice for the reader. `{host}` is the host to which an unknown code leads. */
 type NoticeStrings = Record<Exclude<Notice, 'blocked'>, string> & Record<'notFoundAdvice' | 'goneAdvice', string>;
 
 export const noticeStrings: Readonly<Record<PageLanguage, NoticeStrings>> = {

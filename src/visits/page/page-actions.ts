@@ -188,7 +188,7 @@ const ipadOffer = (link: LinkView, mac: Targets): Offer | null => {
 	return iosOffer(targets, link.token, false) ?? (isElsewhere ? websiteOffer(targets) : null);
 };
 
-/** An in-app browser's offer: where there is a way out, the panel with it and with the link to copy is always there. */
+/** An in-app browser's offer. With a way out, the panel with it and the link to copy is always shown. */
 const withWayOut = (
 	offer: Offer,
 	browser: 'Safari' | 'Chrome',

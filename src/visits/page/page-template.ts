@@ -12,7 +12,7 @@ import {type PageLanguage, type PageStrings, pageStrings} from './page-strings.t
 import type {styleParts} from './page-style.ts';
 
 const AFTER_LINK = Object.keys(linkPlaces).length;
-/** Most actions of an offer (`page-actions.ts`), each with a host below its label. */
+/** Maximum actions of an offer (`page-actions.ts`), each with a host below its label. */
 const MAX_ACTIONS = 8;
 
 /** The places of a template: those of its link, then those of the visit. */
@@ -78,8 +78,8 @@ const isStore = ({label}: Action): boolean => label === 'appStore' || label === 
 const hasPanel = ({actions, hint}: Offer, hasQr: boolean): boolean => hint !== null || (actions.length === 0 && !hasQr);
 
 /**
- * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: what it copies, and the
- * link without copying.
+ * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: a note on the copied
+ * text, and the link without copying.
  */
 const offerMarkup = (offer: Offer, first: number, words: PageStrings, hasQr: boolean): Html => {
 	const actions = placed(offer, first);

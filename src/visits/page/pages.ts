@@ -33,10 +33,10 @@ const MAX_IN_CODE = 200;
 /** Kinds of visits, over all links, whose texts are kept: about a kilobyte each. */
 const MAX_FILLED = 10_000;
 
-// As long as the value it stands for and of the same alphabet, but random, so that no author of a link can guess it.
+// Length and alphabet of a token, but random: no author of a link can guess it.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 
-/** The texts of a page without a query. All that a visit adds is its token, which some of them hold. */
+/** The texts of a page without a query. A visit adds its token alone, which some of them contain. */
 type Filled = PageParts & {withToken: Array<{place: number; parts: string[]}>};
 
 const filledOf = ({template, texts}: PageParts): Filled => ({
@@ -57,7 +57,7 @@ const pageOf = ({template: {headers, write}, texts, withToken}: Filled, token: s
 	return {headers, body: write(texts)};
 };
 
-/** The pages of links. What a page shows of its link alone is worked out once for each row. */
+/** The pages of links. The parts of a page that depend on its link alone are built once for each row. */
 export const createPages = (services: ViewDeps) => {
 	/** As long as their rows are cached. */
 	const links = new WeakMap<ResolvedRow, {id: number; view: LinkView; texts: LinkTexts}>();

@@ -33,7 +33,7 @@ ${pageHead('Oplink', null)}
 const headers = pageHeaders('en', {vary: 'Accept'});
 
 /**
- * Answers `/`: a page on the API host, for callers who prefer one; on custom domains a redirect to their `rootUrl`
+ * Answers `/`: a page on the API host for callers that prefer pages; on custom domains a redirect to their `rootUrl`
  * (contract/hosts 8). @throws 404.
  */
 export const answerRoot = (

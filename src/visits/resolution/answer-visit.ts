@@ -144,7 +144,7 @@ const answerPage = async (
 
 	const [pepper] = await services.matchPeppers.at(at);
 	const cookie = globalPrivacyControl ? null : visitorCookie(headers.cookie, at);
-	// What is stored for the app's first open (contract/match 7).
+	// The row for the app's first open (contract/match 7).
 	const match: OpenMatch = {
 		token: mintMatchToken(at),
 		windowHours: row.match_window_hours,

@@ -92,7 +92,7 @@ export class Door {
 		}
 	}
 
-	/** The custom domain of the host. Null beyond the limit, too: the path decides what the caller gets. */
+	/** The custom domain of the host. Null beyond the limit, too: the path decides the answer. */
 	#domainOf(hostname: string | null, counted: Counted): Promise<VerifiedDomain | null> {
 		return findOwnDomain(this.#services, hostname, () => this.#admitUnknown(counted)).catch((error: unknown) => {
 			if (error instanceof HttpError) {
@@ -103,7 +103,7 @@ export class Door {
 		});
 	}
 
-	/** Answers what the path names. @throws 400, 404, 410, 429. */
+	/** Answers the resource of the path. @throws 400, 404, 410, 429. */
 	async #answer(asked: Asked): Promise<LinkAnswer> {
 		const {request, hostname, named, ip, fault} = asked;
 		const {method} = request;
@@ -244,7 +244,7 @@ export class Door {
 			return asked;
 		}
 
-		// Beyond the limit nobody knows whether an uncached host serves the other surfaces.
+		// Beyond the limit it is unknown whether an uncached host serves the other surfaces.
 		if (isReserved && asked.domain === null && (asked.wait ?? 0) === 0) {
 			return null;
 		}

@@ -5,7 +5,7 @@ import {createSmallCache} from '../../platform/db/feed/small-cache.ts';
 /** The content of an organization's error pages. */
 type ErrorPage = {organizationName: string; fallbackUrl: string | null};
 
-/** Most cached orgKeys, because anybody may send any. */
+/** Maximum cached orgKeys, because any caller may send any. */
 const MAX_CACHED = 10_000;
 
 /** The error pages of organizations, by orgKey; null for one that has none. */

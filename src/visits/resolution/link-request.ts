@@ -9,7 +9,7 @@ export const linkRoutes = {
 	signals: '/:orgKey/:shortCode/signals',
 } as const;
 
-/** What a path of a link host names. A path of one segment has no `orgKey`. */
+/** The route and the address of a path on a link host. A path of one segment has no `orgKey`. */
 export type LinkPath = {
 	route: (typeof linkRoutes)[keyof typeof linkRoutes];
 	orgKey?: string;

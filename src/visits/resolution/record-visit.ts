@@ -87,7 +87,7 @@ const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign =
 	});
 };
 
-/** What the visit's click is counted by in funnels. */
+/** The values by which funnels count the visit's click. */
 export const attributionOfVisit = (
 	services: Pick<Services, 'clientIp' | 'countries'>,
 	request: VisitRequest,

@@ -2,7 +2,7 @@ import {hash} from 'node:crypto';
 import type {Services} from '../../services.ts';
 import {mintTimedText, timeOfText} from '../matches/open-match.ts';
 
-/** Identifies visits of one person, so that only one of their clicks stays open (contract/match 6). */
+/** Identifies visits of one person: only one of their clicks stays open (contract/match 6). */
 type VisitorCookie = {
 	value: string;
 	/** Its time, by which the click that set it is found, and 10 bytes of its SHA-256, in hexadecimal. */

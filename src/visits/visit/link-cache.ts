@@ -12,7 +12,7 @@ type Address = {orgKey: string; shortCode: string};
 /** Reads the values of addresses in one statement, in their order; null for an unknown address. */
 type ReadLinks<T> = (addresses: readonly Address[]) => Promise<Array<T | null>>;
 
-/** Most links of one statement, and most statements at once. */
+/** Maximum links of one statement, and statements at once. */
 const MAX_READ = 500;
 const MAX_READS = 2;
 
@@ -194,7 +194,7 @@ export class LinkCache<T> {
 	}
 }
 
-/** Most cached host names, because anybody may send any name. */
+/** Maximum cached host names, because any caller may send any name. */
 const MAX_HOSTS = 10_000;
 
 export const createHostCache = <T>(feed: ChangeFeed): SmallCache<T | null> =>

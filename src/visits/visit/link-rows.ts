@@ -99,7 +99,7 @@ export const readLink = (services: ReadDeps, address: Address): Promise<Resolved
 		});
 	});
 
-/** The most links that are read ahead, so that a large cache does not keep a start busy. */
+/** Maximum links that are read ahead: a large cache must not keep a start busy. */
 const MAX_AHEAD = 10_000;
 const SHARE_AHEAD = 1 / 4;
 

@@ -76,7 +76,7 @@ export const appDataSql = effectiveColumns(({name}) => APP_FIELDS.some((field) =
 
 export type AppDataRow = Pick<ResolvedRow, 'template_params' | keyof LinkColumns<(typeof APP_FIELDS)[number]>>;
 
-/** What an app receives of a link: where it leads, and the least version of the app. */
+/** The part of a link that its app receives: path, parameters and the minimum version of the app. */
 export type AppData = {
 	path: string;
 	params: Params;

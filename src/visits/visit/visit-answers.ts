@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {linkFieldAnswers, paramsAnswer} from '../../links/links/link-answer.ts';
 import {answerOf, errorAnswer, type MediaAnswer, partOf, text, uuid} from '../../platform/http/answer.ts';
 
-/** What an app receives of a link, as `appDataOf`. */
+/** The part of a link that its app receives, as `appDataOf`. */
 export const appDataAnswers = {
 	linkId: uuid,
 	path: text,

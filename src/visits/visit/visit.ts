@@ -13,5 +13,5 @@ export type LinkAnswer = {
 	body: string;
 };
 
-/** The answer of a visit, and what it was. */
+/** The answer of a visit, and its outcome. */
 export type VisitAnswer = LinkAnswer & {outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'warned'};
