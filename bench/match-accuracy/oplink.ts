@@ -22,6 +22,7 @@ const candidateOf = ({click, extra: {signals, browser}, isOpen}: Stored<ReadClic
 	browser,
 	isConsumed: !isOpen,
 	isLive: true,
+	isBlocked: false,
 	isRelay: false,
 	rules: RULES,
 	visitor: click.visitor,

@@ -77,6 +77,7 @@ export const ruledOutWords: Record<RuledOut, {word: string; meaning: string}> = 
 	platform: {word: 'platform', meaning: 'the click was made on another platform'},
 	device_model: {word: 'model', meaning: 'the click was made on another model'},
 	os_version: {word: 'older OS', meaning: "the app's OS is older than that of the phone that clicked"},
+	blocked: {word: 'blocked', meaning: 'the link is blocked'},
 	consumed: {word: 'matched', meaning: 'the click had been matched to a first open before'},
 	link_not_live: {word: 'not live', meaning: 'the link is inactive, expired or deleted, or its organization suspended'},
 	outside_window: {word: 'too old', meaning: 'the click is older than the match window allows'},

@@ -26,6 +26,7 @@ import {privacyCommands} from './commands/privacy.ts';
 import {loginCommand, logoutCommand, profileCommands} from './commands/profiles.ts';
 import {qrCommands} from './commands/qr.ts';
 import {billingCommands, webhookCommands} from './commands/received-events.ts';
+import {reportCommands} from './commands/reports.ts';
 import {configCommand, serveCommand, statusCommand} from './commands/server.ts';
 import {statsCommand} from './commands/stats.ts';
 import {templateCommands} from './commands/templates.ts';
@@ -44,7 +45,7 @@ import {messageText} from './terminal/wrapped.ts';
 
 /** Every command by its group, in the order of help. */
 const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>]> = [
-	['Links:', [linkCommands, qrCommands, channelCommands, templateCommands, domainCommands]],
+	['Links:', [linkCommands, qrCommands, channelCommands, templateCommands, domainCommands, reportCommands]],
 	['Organizations:', [organizationCommands, planCommands, keyCommands, appConfigCommands, appCommands, applyCommand]],
 	[
 		'Reports:',

@@ -14,6 +14,7 @@ import {withIds} from '../server/named-row.ts';
 import {type Io, isLively, print} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
+import {blockCommand, unblockCommand} from './links-block.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
@@ -219,6 +220,8 @@ export const linkCommands: CommandGroup = {
 			},
 		}),
 
+		blockCommand,
+		unblockCommand,
 		importCommand,
 		exportCommand,
 	],

@@ -38,7 +38,7 @@ export const decideOnLink = async (
 			entityType: 'Link',
 			entityId: id,
 			organizationId: organization.id,
-			details: {shortCode: link.short_code, ...(state === 'block' ? {reason} : {})},
+			details: {shortCode: link.short_code, ...(reason === null ? {} : {reason})},
 		});
 	});
 	return getLink(services, {organization, id});

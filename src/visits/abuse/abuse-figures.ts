@@ -1,10 +1,11 @@
 import type {Logger} from 'pino';
+import {readEffectiveAddresses} from '../../links/links/effective-addresses.ts';
 import {type Addresses, addressesOf} from '../../links/links/link-safety.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {withLeaseIfFree} from '../../platform/db/lease.ts';
-import {prepared, run, sql} from '../../platform/db/sql.ts';
+import {run, sql} from '../../platform/db/sql.ts';
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 import {countReports} from './abuse-report-store.ts';
 
@@ -13,21 +14,7 @@ const BATCH = 2000;
 
 /** The effective addresses of the next links without an operator's decision, by id. */
 const nextLinks = (db: Db, after: string): Promise<Array<Addresses & {id: string}>> =>
-	run(
-		db,
-		prepared(
-			'addresses of links',
-			sql`SELECT links.id,
-				coalesce(links.fallback_url, templates.fallback_url, app_configs.fallback_url) AS fallback_url,
-				coalesce(app_configs.destinations, '{}') || coalesce(templates.destinations, '{}') ||
-					coalesce(links.destinations, '{}') AS destinations,
-				coalesce(links.og_image_url, templates.og_image_url, app_configs.og_image_url) AS og_image_url,
-				app_configs.logo_url
-				FROM links LEFT JOIN templates ON templates.id = links.template_id
-				LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
-				WHERE links.id > ${after}::uuid AND links.decision IS NULL ORDER BY links.id LIMIT ${BATCH}`,
-		),
-	);
+	readEffectiveAddresses(db, 'addresses of links', sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${BATCH}`);
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 

@@ -14,13 +14,22 @@ export type Candidate = PossibleClick & {
 	isConsumed: boolean;
 	/** Whether its link resolves. */
 	isLive: boolean;
+	/** Whether an operator or a list blocks its link. */
+	isBlocked: boolean;
 	/** Whether it came through iCloud Private Relay, whose addresses many people share. */
 	isRelay: boolean;
 	rules: MatchRules;
 };
 
 /** Why a candidate cannot win. */
-export type RuledOut = Contradiction | 'consumed' | 'link_not_live' | 'outside_window' | 'relay' | 'guesses_off';
+export type RuledOut =
+	| Contradiction
+	| 'blocked'
+	| 'consumed'
+	| 'link_not_live'
+	| 'outside_window'
+	| 'relay'
+	| 'guesses_off';
 
 /** A candidate, and the probability that the app's first open came from it; 0 where it is ruled out. */
 export type Weighed = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};
@@ -46,6 +55,10 @@ export const ruledOutBy = (
 ): RuledOut | null => {
 	if (contradiction !== null) {
 		return contradiction;
+	}
+
+	if (candidate.isBlocked) {
+		return 'blocked';
 	}
 
 	if (candidate.isConsumed) {

@@ -49,12 +49,13 @@ const [perAddress, perNetwork, consumedShown] = [candidates.address, candidates.
  * whether its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
  */
 const rules = sql`coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
-		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live`;
+		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live,
+		coalesce(link.is_blocked, false) AS is_blocked`;
 const joinsOf = ({now}: FirstOpen): Sql => sql`LEFT JOIN LATERAL (
 		SELECT probabilistic_matching, minimum_confidence FROM app_configs
 		WHERE organization_id = click.organization_id LIMIT 1
 	) AS rules ON true LEFT JOIN LATERAL (
-		SELECT ${isLiveSql(now)} AS is_live FROM links CROSS JOIN LATERAL (
+		SELECT ${isLiveSql(now)} AS is_live, links.decision ->> 'state' = 'block' AS is_blocked FROM links CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id LIMIT 1
 		) AS organizations
 		WHERE links.id = click.link_id LIMIT 1

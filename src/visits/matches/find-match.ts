@@ -10,6 +10,7 @@ import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
 import type {FollowUp} from './follow-ups.ts';
 import {gradeGuess} from './grade-guess.ts';
+import {isListed, withListed} from './listed-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type SentToken, tokensOf} from './match-request.ts';
@@ -130,7 +131,7 @@ const followUp = (
  * @returns null if the token is unknown, expired or used.
  */
 const claimByToken = async (
-	services: Pick<Services, 'appRequests' | 'background' | 'db' | 'followUps' | 'log' | 'phoneBook'>,
+	services: Pick<Services, 'appRequests' | 'background' | 'db' | 'followUps' | 'linkPolicy' | 'log' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	tokens: readonly SentToken[],
@@ -188,11 +189,15 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 	const tokens = tokensOf(request.fields);
 	const phone = {...request.fields, at: firstOpen.now};
 	await services.clickJournal.flushed({mentioned: keysOf(firstOpen, tokens)});
-	const look = (): Promise<AddressClicks> => clicksAtAddress(services.db, firstOpen, tokens);
+	const look = async (): Promise<AddressClicks> => {
+		const found = await clicksAtAddress(services.db, firstOpen, tokens);
+		return {...found, tokens: await withListed(services, found.tokens)};
+	};
 
 	let around: AddressClicks | null = null;
 	for (const token of tokens) {
-		const found = await claimByToken(services, firstOpen, request, tokens, token);
+		const isBlocked = await isListed(services, token.clickId);
+		const found = isBlocked ? null : await claimByToken(services, firstOpen, request, tokens, token);
 		if (found !== null) {
 			return toAnswer(found);
 		}

@@ -14,7 +14,7 @@ type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string}
  * @returns null if the click is gone.
  */
 export const gradeGuess = async (
-	services: Pick<Services, 'db' | 'phoneBook'>,
+	services: Pick<Services, 'db' | 'linkPolicy' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{tokens, clickId, attemptId}: Proven,

@@ -19,6 +19,7 @@ export type Guess = {
 /** Why nothing matched (contract/match 11). */
 export type MissReason =
 	| 'no_click'
+	| 'blocked'
 	| 'outside_window'
 	| 'consumed'
 	| 'ambiguous'
@@ -82,6 +83,7 @@ const missOf = ([best]: Weighed[], nobody: number): MissReason => {
 			return 'no_click';
 		case null:
 			return nobody >= 0.5 ? 'below_threshold' : 'ambiguous';
+		case 'blocked':
 		case 'consumed':
 		case 'outside_window':
 		case 'guesses_off':

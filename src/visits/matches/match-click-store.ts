@@ -21,6 +21,8 @@ export type MatchClick = {
 	rules: MatchRules;
 	/** Whether its link resolves. */
 	isLive: boolean;
+	/** Whether an operator or a list blocks its link. */
+	isBlocked: boolean;
 	consumedAt: Date | null;
 	/** Keyed hash of the device; null where the click is open, or was closed without an answer. */
 	consumedBy: Buffer | null;
@@ -60,6 +62,7 @@ export type MatchClickRow = {
 	probabilistic_matching: boolean;
 	minimum_confidence: Confidence;
 	is_live: boolean;
+	is_blocked: boolean;
 };
 
 export const toMatchClick = (row: MatchClickRow): MatchClick => ({
@@ -81,6 +84,7 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 	browser: row.browser,
 	rules: {probabilisticMatching: row.probabilistic_matching, minimumConfidence: row.minimum_confidence},
 	isLive: row.is_live,
+	isBlocked: row.is_blocked,
 	consumedAt: row.consumed_at,
 	consumedBy: row.consumed_by,
 	answer:

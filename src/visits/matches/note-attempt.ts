@@ -183,7 +183,14 @@ export const noteAlone = async (
 };
 
 /** Why a token that somebody knows led nowhere. */
-const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: MissReason; ruledOut: RuledOut} => {
+const refusalOf = (
+	{isBlocked, consumedAt, expiresAt}: MatchClick,
+	now: Date,
+): {reason: MissReason; ruledOut: RuledOut} => {
+	if (isBlocked) {
+		return {reason: 'blocked', ruledOut: 'blocked'};
+	}
+
 	if (consumedAt !== null) {
 		return {reason: 'consumed', ruledOut: 'consumed'};
 	}

@@ -67,6 +67,11 @@ export const missReasons: Record<MissReason, Explanation> = {
 		meaning: 'The likeliest click cannot belong to this first open; the last column says why.',
 		next: 'Open the app on the phone that clicked, and see that the link is active and has not expired.',
 	},
+	blocked: {
+		word: 'blocked',
+		meaning: 'The link of the click is blocked: by an operator, or because its destination is on a list.',
+		next: 'See why with oplink links show, or unblock the link with oplink links unblock.',
+	},
 	guesses_off: {
 		word: 'guesses off',
 		meaning: 'No token arrived, and the organization allows no guesses (probabilisticMatching is false).',

@@ -3,6 +3,7 @@ import type {Candidate} from './candidate.ts';
 import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
+import {withListed} from './listed-clicks.ts';
 import type {MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {isOfRelay} from './network-keys.ts';
@@ -19,6 +20,7 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 	browser: click.browser,
 	isConsumed: click.consumedAt !== null,
 	isLive: click.isLive,
+	isBlocked: click.isBlocked,
 	isRelay: isOfRelay(click),
 	visitor: click.visitor?.toString('hex') ?? null,
 	rules: click.rules,
@@ -41,7 +43,7 @@ const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): s
  * @param claimed a click to weigh as if it were still open, after it has answered the request; null while there is no answer.
  */
 export const scoreCandidates = async (
-	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
+	services: Pick<Services, 'db' | 'linkPolicy' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	{atAddress, later, clicksLast24h}: AddressClicks,
 	claimed: MatchClick | null = null,
@@ -76,26 +78,26 @@ export const scoreCandidates = async (
 	};
 	const weigh = async (count: number): Promise<ScoredCandidates> => {
 		const owner = organizationOf(firstOpen, candidates);
-		const phones = owner === null ? [] : await phoneBook.of(owner, now);
+		const phones = owner === null ? [] : await services.phoneBook.of(owner, now);
 		const circumstances = {now, isConfined: organizationId !== null, clicksLast24h: count, phones, hasToken};
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
 	};
 
-	add([...claimedAt('ipKey'), ...atAddress], 'ip');
-	add(later, 'elsewhere');
+	add([...claimedAt('ipKey'), ...(await withListed(services, atAddress))], 'ip');
+	add(await withListed(services, later), 'elsewhere');
 	const near = await weigh(clicksLast24h);
 	if (near.guess !== null) {
 		return near;
 	}
 
-	const {inNetwork, consumed} = await clicksInNetwork(db, firstOpen);
-	const around = [...claimedAt('netKey'), ...inNetwork];
+	const {inNetwork, consumed} = await clicksInNetwork(services.db, firstOpen);
+	const around = [...claimedAt('netKey'), ...(await withListed(services, inNetwork))];
 	add(around, 'network');
 	const wider = await weigh(clicksLast24h + around.length);
 	if (wider.guess !== null || claimed !== null) {
 		return wider;
 	}
 
-	add(consumed, 'ip');
+	add(await withListed(services, consumed), 'ip');
 	return weigh(clicksLast24h + around.length);
 };

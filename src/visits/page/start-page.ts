@@ -1,12 +1,14 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
-import {unknownPath} from '../../platform/errors.ts';
+import {linkBlocked, unknownPath} from '../../platform/errors.ts';
 import {prefersPage} from '../../platform/http/prefers-page.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import {packageVersion} from '../../platform/package-root.ts';
+import type {Services} from '../../services.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 import {bytesAsText, html, render} from './html.ts';
 import {pageHead, pageHeaders} from './page-head.ts';
+import {warningPage} from './warning-page.ts';
 
 /** The page at the address that a start prints. It says nothing about the installation (contract/hosts 10). */
 const startPage = (): string =>
@@ -33,12 +35,14 @@ ${pageHead('Oplink', null)}
 const headers = pageHeaders('en', {vary: 'Accept'});
 
 /**
- * Answers `/`: a page on the API host for callers that prefer pages; on custom domains a redirect to their `rootUrl`
- * (contract/hosts 8). @throws 404.
+ * Answers `/`: a page on the API host, for callers that prefer pages; on custom domains a redirect to their `rootUrl`
+ * (contract/hosts 8). If a list blocks that, it is 410; if a list warns of it, people read a warning first.
+ * @throws 404, 410.
  */
 export const answerRoot = (
+	{linkPolicy}: Pick<Services, 'linkPolicy'>,
 	{role, domain}: {role: HostRole; domain: VerifiedDomain | null},
-	{accept}: Pick<IncomingHttpHeaders, 'accept'>,
+	{accept, 'accept-language': acceptLanguage}: Pick<IncomingHttpHeaders, 'accept' | 'accept-language'>,
 ): LinkAnswer => {
 	if ((role === 'api' || role === 'both') && prefersPage({accept})) {
 		return {headers, body: bytesAsText(startPage())};
@@ -46,6 +50,16 @@ export const answerRoot = (
 
 	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
 		throw unknownPath();
+	}
+
+	const verdict = linkPolicy.of(domain.rootUrl);
+	if (verdict?.state === 'block') {
+		throw linkBlocked();
+	}
+
+	if (verdict !== null) {
+		const {organizationName, rootUrl: href} = domain;
+		return warningPage({organizationName, acceptLanguage, href, reportUrl: null});
 	}
 
 	return {status: 302, headers: ['Location', domain.rootUrl, 'Cache-Control', 'no-store'], body: ''};

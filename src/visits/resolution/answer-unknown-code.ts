@@ -5,6 +5,7 @@ import {HttpError, linkNotFound} from '../../platform/errors.ts';
 import {isStorable} from '../../platform/http/storable.ts';
 import type {Services} from '../../services.ts';
 import {noticePage} from '../page/notice-page.ts';
+import {warningPage} from '../page/warning-page.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from '../visit/visitor.ts';
 
@@ -27,7 +28,7 @@ const codeOf = (
 		: {segments, isData: data || isBareData};
 };
 
-export type UnknownCodeDeps = HostDeps & Pick<Services, 'unknownCodes'>;
+export type UnknownCodeDeps = HostDeps & Pick<Services, 'linkPolicy' | 'unknownCodes'>;
 
 /**
  * Answers a path that names no link on a domain whose unknown codes lead elsewhere (contract/hosts 9), and counts the
@@ -40,7 +41,7 @@ export const answerUnknownCode = async (
 	place: {domain: VerifiedDomain | null; path: ResolutionPath},
 	refusal: unknown,
 ): Promise<VisitAnswer> => {
-	const {hostRoles, unknownCodes, clock} = services;
+	const {hostRoles, linkPolicy, unknownCodes, clock} = services;
 	const {headers} = visit;
 	const isUnknown = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 400);
 	const domain = isUnknown ? place.domain : null;
@@ -70,6 +71,15 @@ export const answerUnknownCode = async (
 	}
 
 	const acceptLanguage = headers['accept-language'];
+	const verdict = linkPolicy.of(href);
+	if (verdict?.state === 'block') {
+		throw refusal;
+	}
+
+	if (verdict !== null) {
+		return {outcome: 'warned', ...warningPage({organizationName, acceptLanguage, href, reportUrl: null})};
+	}
+
 	return {
 		outcome: 'unknown_code',
 		...noticePage({notice: 'leadsTo', organizationName, acceptLanguage, href, movesOn: true}),

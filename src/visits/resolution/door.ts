@@ -16,7 +16,7 @@ import type {LinkAnswer} from '../visit/visit.ts';
 import {errorPageOf} from './error-page.ts';
 import {hasMethod, type LinkPath, linkRoutes, readLinkPath} from './link-request.ts';
 import {takeSignals} from './signals.ts';
-import {visitLink} from './visit-link.ts';
+import {isBlockedAt, visitLink} from './visit-link.ts';
 
 /** A request of a link host, as far as it has been read. */
 type Asked = {
@@ -120,7 +120,7 @@ export class Door {
 		}
 
 		if (named.route === linkRoutes.root) {
-			return answerRoot(asked, request.headers);
+			return answerRoot(this.#services, asked, request.headers);
 		}
 
 		const wait = await this.#count(asked);
@@ -136,8 +136,9 @@ export class Door {
 			data: named.route === linkRoutes.data,
 		};
 		if (named.route === linkRoutes.signals) {
-			addressOn(asked, path);
-			await takeSignals(this.#services, visit);
+			const {address} = addressOn(asked, path);
+			// Read all the same, so that the connection stays usable.
+			await takeSignals(this.#services, visit, await isBlockedAt(this.#services, address));
 			return {status: 204, headers: NONE, body: ''};
 		}
 

@@ -61,17 +61,18 @@ const store = async (
 
 /**
  * Stores the script's signals of a page that was just shown (contract/resolution 8), by its token. Known and unknown
- * tokens get the same answer.
+ * tokens get the same answer, and so does the page of a link that was blocked meanwhile.
  * @throws 413, 415, 400 for an unreadable body.
  */
 export const takeSignals = async (
 	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
 	visit: Visit,
+	isBlocked: boolean,
 ): Promise<void> => {
 	const body = await readJsonBody(visit.stream, {alsoText: true, limit: BODY_LIMIT});
 	const fields = fieldsOf(body);
 	const token = readMatchToken(fields['token']);
-	if (token !== null) {
+	if (token !== null && !isBlocked) {
 		await services.clickJournal.flushed({mentioned: [clickIdOfToken(token)]});
 		await store(services, token, readSignals(fields, visit));
 	}

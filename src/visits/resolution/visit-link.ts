@@ -1,21 +1,34 @@
 import type {PlanDeps} from '../../accounts/plans/entitlements.ts';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
-import {addressOn, type ResolutionPath} from '../../links/domains/locate.ts';
+import {type Address, addressOn, type ResolutionPath} from '../../links/domains/locate.ts';
 import {isShortCode} from '../../links/links/short-code.ts';
 import {HttpError, linkBlocked, linkGone, linkNotFound} from '../../platform/errors.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import type {Query} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {readLink} from '../visit/link-rows.ts';
-import {goneReason, type ResolvedRow} from '../visit/resolved-row.ts';
+import {goneReason, type ResolvedRow, safetyStateOf} from '../visit/resolved-row.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
 import {answerVisit, noteData, type PageDeps} from './answer-visit.ts';
 
-export type VisitDeps = UnknownCodeDeps & PageDeps & PlanDeps & Pick<Services, 'linkCache' | 'linkPolicy'>;
+type LinkDeps = PlanDeps & Pick<Services, 'db' | 'linkCache' | 'linkPolicy'>;
+export type VisitDeps = UnknownCodeDeps & PageDeps & LinkDeps;
 
 /** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
 type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
+
+/** The row of the link at an address; null if there is none. */
+const rowAt = async (services: LinkDeps, address: Address): Promise<ResolvedRow | null> => {
+	const known = services.linkCache.peek(address);
+	return known === undefined ? readLink(services, address) : known;
+};
+
+/** Whether the link at an address is blocked. */
+export const isBlockedAt = async (services: LinkDeps, address: Address): Promise<boolean> => {
+	const row = isShortCode(address.shortCode) ? await rowAt(services, address) : null;
+	return row !== null && safetyStateOf(services.linkPolicy, row) === 'block';
+};
 
 /**
  * The row of the live link that a host and a path name.
@@ -29,8 +42,7 @@ const resolveLink = async (services: VisitDeps, place: Place): Promise<{row: Res
 		throw linkNotFound();
 	}
 
-	const known = services.linkCache.peek(address);
-	const row = known === undefined ? await readLink(services, address) : known;
+	const row = await rowAt(services, address);
 	if (row === null) {
 		throw linkNotFound();
 	}

@@ -137,7 +137,7 @@ const play = async (services: DryServices, {organization, input}: Played): Promi
 	if (posted !== null) {
 		const body = JSON.stringify({token: page.token, ...posted});
 		const sent = {...headers, 'content-type': 'text/plain', 'content-length': String(Buffer.byteLength(body))};
-		await takeSignals(services, visitFrom({ip: tap, headers: sent, body}));
+		await takeSignals(services, visitFrom({ip: tap, headers: sent, body}), false);
 	}
 
 	const openedAt = new Date(tappedAt.getTime() + delaySeconds * 1000);

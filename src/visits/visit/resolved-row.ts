@@ -79,6 +79,10 @@ export const goneReason = (
 	return safetyStateOf(policy, row) === 'block' ? 'blocked' : null;
 };
 
-/** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */
+/**
+ * The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. Lists of blocked
+ * addresses are in memory alone; `matches/listed-clicks.ts` asks them.
+ */
 export const isLiveSql = (now: Date): Sql =>
-	sql`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
+	sql`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now})
+		AND links.decision ->> 'state' IS DISTINCT FROM 'block')`;

@@ -107,17 +107,14 @@ test('PostgreSQL and the process agree on which links are live', async (t) => {
 		service.services.db,
 		sql`SELECT organizations.status AS organization_status, links.*, ${isLiveSql(now)} AS live
 		FROM unnest(ARRAY['ACTIVE', 'SUSPENDED']) AS organizations(status), (
-			SELECT is_active, ${now}::timestamptz + ms * interval '1 ms' AS expiry
-			FROM unnest(ARRAY[true, false]) AS is_active, unnest(ARRAY[NULL, -1, 0, 1]) AS ms
+			SELECT is_active, ${now}::timestamptz + ms * interval '1 ms' AS expiry, decision
+			FROM unnest(ARRAY[true, false]) AS is_active, unnest(ARRAY[NULL, -1, 0, 1]) AS ms,
+				unnest(CAST(ARRAY[NULL, '{"state": "allow"}', '{"state": "block"}'] AS jsonb[])) AS decision
 		) AS links`,
 	);
-	t.is(rows.length, 16);
+	t.is(rows.length, 48);
 	for (const {live, ...row} of rows) {
-		t.is(
-			live,
-			goneReason({...row, decision: null} as ResolvedRow, now, LinkPolicy.none()) === null,
-			JSON.stringify(row),
-		);
+		t.is(live, goneReason(row, now, LinkPolicy.none()) === null, JSON.stringify(row));
 	}
 });
 

@@ -28,6 +28,7 @@ const click = ({
 		signals: normalize({...reported, ...signals}),
 		isConsumed: false,
 		isLive: true,
+		isBlocked: false,
 		isRelay: false,
 		rules: {probabilisticMatching: true, minimumConfidence: 'low'},
 		visitor: null,
