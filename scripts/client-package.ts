@@ -65,12 +65,13 @@ export const buildClient = async (root: string, folder: string): Promise<void> =
 		await writeJson(path.join(outdir, 'package.json'), {type, sideEffects: false});
 	}
 
+	await copyFile(path.join(root, 'src', 'client', 'sdk-vectors.json'), path.join(folder, 'sdk-vectors.json'));
 	await rm(compiled, {recursive: true});
 };
 
 /** Where Node and newer tools find the entries. @param folder that of the client, from the package's own. */
-export const clientExports = (folder: string) =>
-	Object.fromEntries(
+export const clientExports = (folder: string) => ({
+	...Object.fromEntries(
 		Object.entries(entries).map(([name, entry]) => [
 			`./${name}`,
 			{
@@ -78,7 +79,9 @@ export const clientExports = (folder: string) =>
 				require: {types: `${folder}/${entry}.d.ts`, default: `${folder}/${entry}.js`},
 			},
 		]),
-	);
+	),
+	'./sdk-vectors.json': `${folder}/sdk-vectors.json`,
+});
 
 /**
  * Writes the package of the client alone into `folder`: an app that installs it gets none of the server. It has the

@@ -16,6 +16,8 @@ import kotlin.math.min
 import kotlin.math.pow
 import org.json.JSONObject
 
+const val SDK_VERSION = "oplink-kotlin/0.1.0"
+
 /** The target of a link. matchConfidence, of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
 data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)
 data class AppLink(val url: Uri, val stored: Boolean)
@@ -41,13 +43,17 @@ class Oplink(private val context: Context, private val api: String, private val 
         .put("language", Locale.getDefault().toLanguageTag()).put("timezone", TimeZone.getDefault().id)
 
     /** At each start of the app. The next call sends a failed report again. */
-    fun session() { runCatching { post("/sdk/session", device(), Rule.SESSION, bearer) } }
+    fun session() {
+        val name = context.packageManager.getPackageInfo(context.packageName, 0).versionName
+        val body = device().put("appVersion", name).put("sdkVersion", SDK_VERSION)
+        runCatching { post("/sdk/session", body, Rule.SESSION, bearer) }
+    }
 
     /** Once per installation. null: no link, or called before. */
     fun firstOpen(referrer: String?): LinkData? {
         if (!needsMatch) return null
         val body = device()
-        Regex("opl_[A-Za-z0-9]{16,96}").find(referrer.orEmpty())?.let { body.put("installReferrer", it.value) }
+        Regex("opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])").find(referrer.orEmpty())?.let { body.put("installReferrer", it.value) }
         val answer = post("/match", body, Rule.RESOLUTION, mapOf("X-API-Key" to clientKey))
         matchedFile.createNewFile()
         return if (answer.getBoolean("matched")) linkOf(answer) else null

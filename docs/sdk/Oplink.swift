@@ -11,6 +11,7 @@ struct Match: Decodable { let matched: Bool }
 struct OplinkError: Error { let status: Int, message: String, requestId: String? }
 
 @MainActor final class Oplink {
+    static let sdkVersion = "oplink-swift/0.1.0"
     enum Rule { case resolution, report, session }
     private let api: URL, key: String, linkHosts: [String], defaults = UserDefaults.standard
     /// linkHosts: hosts of your links, such as "go.acme.example".
@@ -33,13 +34,18 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     }
 
     /// At each start of the app. The next call sends a failed report again.
-    func session() async { _ = try? await post("sdk/session", device, .session) }
+    func session() async {
+        var body = device
+        body["appVersion"] = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
+        body["sdkVersion"] = Oplink.sdkVersion
+        _ = try? await post("sdk/session", body, .session)
+    }
 
     /// Once per installation, with the text of the clipboard if the user allowed it. nil: no link, or called before.
     func firstOpen(clipboard: String?) async throws -> LinkData? {
         guard needsMatch else { return nil }
         var body = device
-        if let text = clipboard, let found = text.range(of: "opl_[A-Za-z0-9]{16,96}", options: .regularExpression) {
+        if let text = clipboard, let found = text.range(of: "opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])", options: .regularExpression) {
             body["clipboardToken"] = String(text[found])
         }
         let answer = try await post("match", body, .resolution)

@@ -46,6 +46,23 @@ const queryText = (query: Record<string, string>): string =>
 		.map(([name, value]) => `${name}=${value}`)
 		.join(', ');
 
+/** What the app gets, which comes first: where to go, or nothing and why. */
+export const getsText = (attempt: Attempt, gets: AppGets | null, width: number): string =>
+	keyValues(
+		gets === null
+			? [
+					[
+						'app gets',
+						attempt.matched ? 'a link that is deleted or may not be read' : `nothing: ${outcomeWord(attempt)}`,
+					],
+				]
+			: [
+					['path', gets.path],
+					['params', queryText(gets.params)],
+				],
+		width,
+	);
+
 /** Without a match: the best candidate, and the best one on another link. */
 const contendersOf = ({matched, linkId, candidates}: Attempt) => {
 	const [first] = candidates;
@@ -84,11 +101,7 @@ const LEGEND =
  * A match attempt for readers: the request, the answer, its meaning and next steps, and all candidates with their
  * probabilities, best first.
  */
-export const matchTrace = (
-	attempt: Attempt,
-	{links, gets}: {links: LinkNames; gets: AppGets | null},
-	show: Pick<Show, 'table' | 'width'>,
-): string => {
+export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {
 	const {at, deviceId, matched, method, linkId, query, reason, signals, candidates} = attempt;
 	const nameOf = (id: string) => links.get(id)?.url ?? (links.has(id) ? `${id} (deleted)` : id);
 	const scored = ({linkId: id, score, ruledOut}: Candidate) =>
@@ -104,8 +117,6 @@ export const matchTrace = (
 		['answer', answerText(attempt)],
 		['link', linkId === null ? undefined : nameOf(linkId)],
 		['query', query && queryText(query)],
-		['path', gets?.path],
-		['params', gets === null ? undefined : queryText(gets.params)],
 		['nearest', nearest && scored(nearest)],
 		['runner-up', runnerUp && scored(runnerUp)],
 	];

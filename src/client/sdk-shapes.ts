@@ -12,6 +12,7 @@ export type Device = {
 	appVersion?: string | undefined;
 	/** Android's version code, which the least version of a link is compared with; it is not sent. */
 	appVersionCode?: number | undefined;
+	/** Default: this client's, `oplink-js/…`. */
 	sdkVersion?: string | undefined;
 	/** Such as `de-CH`. */
 	language?: string | undefined;

@@ -1,8 +1,10 @@
 import type {Device, MatchSignals, MatchTokens} from './sdk-shapes.ts';
+import {SDK_VERSION} from './version.ts';
 
-/** The fields of a device that a session reports. */
+/** The fields of a device that a session reports; the version of this client unless the app names another. */
 export const sessionBody = (device: Device): Device => {
-	const {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone} = device;
+	const {deviceId, platform, osVersion, deviceModel, appVersion, language, timezone} = device;
+	const sdkVersion = device.sdkVersion ?? `oplink-js/${SDK_VERSION}`;
 	return {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone};
 };
 

@@ -32,6 +32,7 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 		link: sale.url,
 		'runner-up': `${other.url}, 0 %`,
 	});
+	t.regex(stdout, /^path +\/sale\nparams +-\n\nasked /);
 	t.regex(stdout, /^LINK +CLICKED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
 	t.regex(stdout, /^summer-sale-\S*… +0s +99 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +5 +0 +15 +-25 +-10 +0\/0 +-$/m);

@@ -30,7 +30,11 @@ const cases: Case[] = [
 	['none GET /AbC4/%C3%BC%3F/data?deviceId=a%201', (oplink) => oplink.resolve('AbC4', 'ü?', {deviceId: 'a 1'})],
 	['x-api-key POST /match', (oplink) => oplink.match({platform: 'iOS'}), {platform: 'iOS'}],
 	['x-api-key POST /match', (oplink) => oplink.match(), {}],
-	['client POST /sdk/session', (oplink) => oplink.session({deviceId, appVersion: '1'}), {deviceId, appVersion: '1'}],
+	[
+		'client POST /sdk/session',
+		(oplink) => oplink.session({deviceId, appVersion: '1', sdkVersion: 'own/1'}),
+		{deviceId, appVersion: '1', sdkVersion: 'own/1'},
+	],
 	[
 		'client POST /sdk/identity',
 		(oplink) => oplink.identify(deviceId, 'user-1', {plan: 'pro'}),

@@ -1,6 +1,9 @@
 import test, {type ExecutionContext} from 'ava';
 import {type LinkData, type MatchFound, Oplink, type OplinkOptions} from '../../src/client/oplink.ts';
+import {SDK_VERSION} from '../../src/client/version.ts';
 import {type Fate, faultyServer, linksOf, session} from './_faulty-server.ts';
+
+const sdkVersion = `oplink-js/${SDK_VERSION}`;
 
 const matchToken = `opl_${'Ab1'.repeat(10)}xy`;
 const device = {deviceId: 'device-0001', platform: 'iOS', clipboardToken: matchToken, appVersion: '1.2'} as const;
@@ -28,7 +31,7 @@ test('start opens a session, then asks for a match, and hands its link to the li
 	t.is(await oplink.start(device), undefined);
 	t.deepEqual(received, [[link, found]]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match']);
-	t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, platform: 'iOS', appVersion: '1.2'});
+	t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, platform: 'iOS', appVersion: '1.2', sdkVersion});
 	t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, platform: 'iOS', clipboardToken: matchToken});
 	t.deepEqual(log, []);
 });
@@ -43,7 +46,7 @@ test('start sends only the token of clipboard and referrer, in or out of an addr
 	] as const) {
 		const {oplink, requests} = await faultyServer(t, [session, unmatched]);
 		await oplink.start({deviceId: device.deviceId, ...given});
-		t.deepEqual(requests[0]?.body, {deviceId: device.deviceId});
+		t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, sdkVersion});
 		t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, ...sent});
 	}
 });

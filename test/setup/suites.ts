@@ -10,6 +10,7 @@ export const deepOnly = {
 	'test/accounts/billing/fake-stripe-api.ts': 'the API of the local Stripe',
 	'test/bench/match-accuracy.ts': 'accuracy of matches',
 	'test/client/app-package.ts': 'the package for apps',
+	'test/client/csharp.ts': 'the C# client, by Mono',
 	'test/client/kotlin.ts': 'the Kotlin client',
 	'test/client/package.ts': 'the package of the client',
 	'test/hostile/route-costs.ts': 'what a stranger costs',

@@ -7,7 +7,7 @@ import {withQuery} from '../../visits/visit/tap-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions} from '../common-options.ts';
-import {type AppGets, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
+import {type AppGets, getsText, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import type {Attempt} from '../match-words.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath, organizationPath, orOfBound} from '../server/link-surface.ts';
@@ -112,7 +112,9 @@ export const matchCommands: CommandGroup = {
 				const place = {client, path: organizationPath(attempt.organizationId ?? '')};
 				const links = await linksOfIds(place, linksOf(attempt));
 				const gets = await appGets(place, attempt, links);
-				await show.answer(attempt, (answer) => matchTrace(answer, {links, gets}, show));
+				await show.answer(attempt, (answer) =>
+					[getsText(answer, gets, show.width), matchTrace(answer, links, show)].join('\n\n'),
+				);
 			},
 		}),
 
@@ -204,7 +206,11 @@ export const matchCommands: CommandGroup = {
 				]);
 				const gets = 'path' in answer ? {path: answer.path, params: answer.params} : null;
 				await show.answer(simulation, () =>
-					[simulationText(simulation, show.width), matchTrace(attempt, {links, gets}, show)].join('\n\n'),
+					[
+						getsText(attempt, gets, show.width),
+						simulationText(simulation, show.width),
+						matchTrace(attempt, links, show),
+					].join('\n\n'),
 				);
 				await show.note('Nothing was stored: no click was counted or consumed.');
 			},
