@@ -3,9 +3,9 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {type Line, openDatabaseLine, openLine} from '../../test/helpers/cut-off.ts';
 import {type Figure, noneOf} from './figure.ts';
-import {type Installation, pathOf, type Server} from './installation.ts';
+import type {Installation, Server} from './installation.ts';
 import {load} from './load.ts';
-import {visit} from './requests.ts';
+import {addOwnDomain, mixOf, requestOf} from './mix.ts';
 import type {Measure, Stage} from './stage.ts';
 
 const HOT_LINKS = 100;
@@ -13,22 +13,23 @@ const CONNECTIONS = 32;
 /** Steady, so that an outage is met by as many clicks as it is long. */
 const RATE = 2000;
 
-/** The visits, distinguished by their referrers. */
+/** The visits of the mix, distinguished by their referrers. `answered`: with a page, which is a click or a crawler's view. */
 type Visits = {sent: number; answered: Set<number>; bad: number};
 
 const visitAll = async (installation: Installation, {url}: Server, seconds: number, so: Visits): Promise<void> => {
 	const from = so.sent;
+	const kindOf = mixOf(installation, HOT_LINKS);
 	const {sent} = await load(url, {
 		connections: CONNECTIONS,
 		seconds,
 		rate: RATE,
-		request: (n) =>
-			visit(url, pathOf(installation, 1 + (n % HOT_LINKS)), n, `Referer: https://v${from + n}.example/\r\n`),
+		request: (n) => requestOf(kindOf(n))(url)(n, `Referer: https://v${from + n}.example/\r\n`),
 		onAnswer: (n, status) => {
-			if (status === 200) {
-				so.answered.add(from + n);
-			} else {
+			const expected = kindOf(n).status ?? 200;
+			if (status !== expected) {
 				so.bad += 1;
+			} else if (status === 200) {
+				so.answered.add(from + n);
 			}
 		},
 	});
@@ -111,6 +112,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
 
 const play = async (stage: Stage, name: string, run: (scene: Scene) => Promise<void>): Promise<Figure> => {
 	const installation = await stage.installation({links: HOT_LINKS});
+	await addOwnDomain(installation.client, installation.organization);
 	const visits: Visits = {sent: 0, answered: new Set(), bad: 0};
 	const dataDir = await mkdtemp(path.join(stage.folder, 'lost-'));
 	await run({stage, installation, dataDir, visits});
@@ -127,7 +129,7 @@ const play = async (stage: Stage, name: string, run: (scene: Scene) => Promise<v
 	});
 };
 
-/** Ends servers and cuts them off while pages are read, and looks for every single click afterwards. */
+/** Ends servers and cuts them off while the mix of visits is answered, and looks for every single click afterwards. */
 export const lostClicks: Measure = {
 	name: 'lost-clicks',
 	measure: async (stage) => {

@@ -13,60 +13,33 @@ import {
 	warm,
 } from './installation.ts';
 import type {Load} from './load.ts';
+import {addOwnDomain, type Kind, mixedKinds, mixOf, OWN_DOMAIN, requestOf} from './mix.ts';
 import {unpinned} from './processes.ts';
-import {ADDRESSES, ANDROID, addressOf, CRAWLER, IPHONE, WINDOWS} from './requests.ts';
+import {WINDOWS} from './requests.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, quantile, ratioOf} from './statistics.ts';
 
 const HOT_LINKS = 1000;
 const CONNECTIONS = 64;
-const OWN = 'go.bench.example';
 const MIX_RATE = 2000;
-
-/** A kind of visit. `clicks`: each is a click of a person. */
-type Kind = {
-	method?: 'GET' | 'HEAD' | 'POST';
-	path: (n: number) => string;
-	host?: string;
-	agent?: string;
-	body?: string;
-	status?: number;
-	clicks?: boolean;
-	/** Most CPU of the server, as a multiple of another kind's. */
-	bar?: {most: number; of: string};
-};
-
-const requestOf =
-	({method = 'GET', path, host, agent, body = ''}: Kind) =>
-	(url: URL) =>
-	(n: number): string =>
-		`${method} ${path(n)} HTTP/1.1\r\nHost: ${host ?? url.host}\r\nX-Forwarded-For: ${addressOf(n % ADDRESSES)}\r\n` +
-		`User-Agent: ${agent ?? (n % 2 === 0 ? IPHONE : ANDROID)}\r\nAccept: text/html,application/xhtml+xml\r\n` +
-		`Accept-Language: en-US,en;q=0.9\r\n${method === 'POST' ? `Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n` : ''}\r\n${body}`;
-
-const clickId = (n: number): string => `utm_source=x&gclid=EAIaIQobChMI${n.toString(36).padStart(8, '0')}`;
 
 /** The visits of `../../docs/measurements.md`, by name. `errors`, `suspended`: organizations. */
 const kindsOf = (installation: Installation, [errors, suspended]: [string, string]): Record<string, Kind> => {
 	const shared = (n: number) => pathOf(installation, 1 + (n % HOT_LINKS));
-	const bare = (n: number) => `/c${1 + (n % HOT_LINKS)}`;
 	const page = {most: 1.3, of: 'plain page'};
 	const refusal = {most: 1, of: 'plain page'};
+	const {plain, withClickId, own, ownWithClickId, crawler, unknown} = mixedKinds(installation, HOT_LINKS);
 	return {
-		'plain page': {path: shared},
-		'page with click id': {path: (n) => `${shared(n)}?${clickId(n)}`, bar: page},
-		'own domain with orgKey': {path: shared, host: OWN, bar: page},
-		'own domain, bare code': {path: bare, host: OWN, bar: page},
-		'own domain with click id': {
-			path: (n) => `${bare(n)}?fbclid=IwAR${n.toString(36).padStart(8, '0')}`,
-			host: OWN,
-			bar: page,
-		},
+		'plain page': plain,
+		'page with click id': {...withClickId, bar: page},
+		'own domain with orgKey': {path: shared, host: OWN_DOMAIN, bar: page},
+		'own domain, bare code': {...own, bar: page},
+		'own domain with click id': {...ownWithClickId, bar: page},
 		'desktop page': {path: shared, agent: WINDOWS, bar: page},
-		'desktop page with click id': {path: (n) => `${shared(n)}?${clickId(n)}`, agent: WINDOWS, bar: {...page, most: 2}},
+		'desktop page with click id': {...withClickId, agent: WINDOWS, bar: {...page, most: 2}},
 		HEAD: {method: 'HEAD', path: shared, clicks: false, bar: page},
-		'preview crawler': {path: shared, agent: CRAWLER, clicks: false, bar: page},
-		'unknown code': {path: (n) => `${shared(n)}-none`, status: 404, clicks: false, bar: refusal},
+		'preview crawler': {...crawler, bar: page},
+		'unknown code': {...unknown, bar: refusal},
 		'unknown code, error page': {path: (n) => `/${errors}/none${n % 1000}`, status: 404, clicks: false, bar: refusal},
 		'suspended organization': {path: () => `/${suspended}/sale`, status: 410, clicks: false, bar: refusal},
 		signals: {
@@ -81,20 +54,6 @@ const kindsOf = (installation: Installation, [errors, suspended]: [string, strin
 	};
 };
 
-/** 40 % on an own domain, 50 % with click ids, 5 % unknown codes, 5 % crawlers. */
-const mixOf = (kinds: Record<string, Kind>): Kind[] => {
-	const kind = (name: string): Kind => kinds[name] ?? {path: () => '/'};
-	const own = [kind('own domain, bare code'), kind('own domain with click id')];
-	const shared = [kind('plain page'), kind('page with click id')];
-	return Array.from({length: 20}, (_, n) => {
-		if (n === 7 || n === 17) {
-			return kind(n === 7 ? 'unknown code' : 'preview crawler');
-		}
-
-		return (n % 5 < 2 ? own : shared)[n % 2] ?? kind('plain page');
-	});
-};
-
 /** An own domain, an organization with error pages, and one that is suspended. */
 const prepare = async ({client, organizations}: Installation, server: Server): Promise<[string, string]> => {
 	const [own, errors, suspended] = organizations;
@@ -102,11 +61,7 @@ const prepare = async ({client, organizations}: Installation, server: Server): P
 		throw new Error('taps need three organizations');
 	}
 
-	await client.query(
-		`INSERT INTO domains (id, organization_id, hostname, status, verification_token, created_at, updated_at)
-		VALUES (gen_random_uuid(), $1, $2, 'VERIFIED', 'bench', now(), now())`,
-		[own.id, OWN],
-	);
+	await addOwnDomain(client, own);
 	await client.query('UPDATE app_configs SET error_pages = true WHERE organization_id = $1', [errors.id]);
 	const admin = {Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json'};
 	const links = `/admin/organizations/${suspended.id}/links`;
@@ -163,8 +118,7 @@ export const taps: Measure = {
 		};
 
 		const shape = {connections: CONNECTIONS, seconds: Math.max(1, seconds * 0.75)};
-		const mix = mixOf(kinds);
-		const mixed = (n: number): Kind => mix[n % mix.length] ?? {path: () => '/'};
+		const mixed = mixOf(installation, HOT_LINKS);
 		const contestants = Object.entries(kinds).map(
 			([name, kind]) => [name, () => run(server, () => kind, shape)] as const,
 		);
