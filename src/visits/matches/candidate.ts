@@ -31,14 +31,14 @@ export type RuledOut =
 	| 'relay'
 	| 'guesses_off';
 
-/** A candidate, and the probability that the app's first open came from it; 0 where it is ruled out. */
+/** A candidate, and the probability that the app's first open came from it; 0 if it is ruled out. */
 export type Weighed = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};
 
-/** Whether the click is at most so old, and its link's own window is open. */
+/** Whether the click is within this age and its link's own window. */
 export const isWithin = ({clickedAt, expiresAt}: Candidate, now: Date, seconds: number): boolean =>
 	expiresAt > now && now.getTime() - clickedAt.getTime() <= seconds * 1000;
 
-/** Best first. What contradicts stands last; of equally probable ones the more alike, then the newer, then the higher id. */
+/** Best first, contradictions last; at equal probability the more alike, then the newer, then the higher id. */
 export const byProbability = (one: Weighed, other: Weighed): number =>
 	Number(one.likeness.contradiction !== null) - Number(other.likeness.contradiction !== null) ||
 	other.probability - one.probability ||
@@ -73,7 +73,7 @@ export const ruledOutBy = (
 		return 'outside_window';
 	}
 
-	// Elsewhere it is known by its visitor, and not by its address.
+	// Elsewhere it was found by its visitor, not by its address.
 	if (candidate.isRelay && candidate.nearness !== 'elsewhere') {
 		return 'relay';
 	}

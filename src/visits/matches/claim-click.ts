@@ -13,7 +13,7 @@ export type AttemptDevice = Pick<DeviceRegistration, 'deviceId' | 'facts' | 'now
 /** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
 export type MatchNotes = {attempt: RecordedAttempt; device: AttemptDevice | null};
 
-/** The link of a claimed click, with what its app receives. */
+/** The link of a claimed click, with the data for its app. */
 export type ClaimedLink = {id: string; organizationId: string; data: AppData};
 
 type Claim = GivenAnswer & {device: Buffer; now: Date};
@@ -21,11 +21,11 @@ type Claim = GivenAnswer & {device: Buffer; now: Date};
 type Row = AppDataRow & {id: string; organization_id: string; query: Record<string, string> | null};
 
 /**
- * Takes an open click of a link that resolves for a device: the one statement that decides between any number of first
- * opens. One that waited for another's row sees it consumed and gets nothing (contract/match 7). With it goes what else
- * the same visitor left open on the link, so that no stranger is matched to it (contract/match 6).
+ * Claims an open click of a link that resolves for a device: the one statement that decides between concurrent first
+ * opens. One that waited for the row sees it consumed and gets nothing (contract/match 7). The same visitor's other open
+ * clicks on the link are closed with it: no stranger is matched to them (contract/match 6).
  *
- * The organization is locked first, as everybody does who writes below it.
+ * The organization is locked first, as by every write of its rows.
  */
 const claim = (id: string, {device, now, method, confidence, score}: Claim, notes = sql``): Sql => sql`
 	WITH live AS MATERIALIZED (
@@ -48,7 +48,7 @@ const claim = (id: string, {device, now, method, confidence, score}: Claim, note
 	)${notes}
 	SELECT live.*, query FROM live CROSS JOIN claimed`;
 
-/** Public for tests, which look at its plan. */
+/** Exported for tests of its plan. */
 export const claimStatement = (id: string, values: Claim, notes: MatchNotes | null): Sql => {
 	if (notes === null) {
 		return prepared('claim a click', claim(id, values));

@@ -6,13 +6,13 @@ import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} fr
 import {matchPolicy} from './match-policy.ts';
 import type {SentToken} from './match-request.ts';
 
-/** The most consumed clicks that explain a miss. */
+/** Maximum consumed clicks that explain a miss. */
 const CONSUMED_SHOWN = 10;
 
 const {candidates, graceSeconds, windowSeconds} = matchPolicy;
 type Token = Omit<SentToken, 'method'>;
 
-/** The longest of the windows: older clicks of a place do not show how many people tap there now. */
+/** The longest of the windows: older clicks do not show how many people visit links at the place now. */
 const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 
 /**
@@ -39,14 +39,14 @@ const ownOf = ({organizationId}: FirstOpen): Sql =>
 const statementOf = (name: string, {organizationId}: FirstOpen, statement: Sql): Sql =>
 	prepared(organizationId === null ? name : `${name} of an organization`, statement);
 
-/** The most clicks that are read of a place. */
+/** Maximum clicks that are read of a place. */
 const [perAddress, perNetwork, consumedShown] = [candidates.address, candidates.network, CONSUMED_SHOWN].map(
 	literal,
 ) as [Sql, Sql, Sql];
 
 /**
- * What a click needs besides its row: its organization's rules, whose defaults are those of an app configuration, and
- * whether its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
+ * The data of a click beside its row: its organization's rules, with the defaults of an app configuration, and whether
+ * its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
  */
 const rules = sql`coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
 		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live,
@@ -64,8 +64,8 @@ const joinsOf = ({now}: FirstOpen): Sql => sql`LEFT JOIN LATERAL (
 /**
  * Clicks by token and by device; the newest open ones of the address, by one index scan per place; and the last click of
  * each of their visitors, if it is later, wherever it was. Open clicks have one index, by network and address, so a
- * search for an address names its network, too. A visitor's browser sent the cookie, so that the index of visitors has it.
- * Public, like `further`, for tests, which look at their plans.
+ * search for an address names its network, too. A visitor's browser sent the cookie, so the index of visitors has it.
+ * Exported, like `further`, for tests of their plans.
  */
 export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 	const own = ownOf(open);
@@ -115,8 +115,8 @@ export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 };
 
 /**
- * The newest open clicks of the network, and matched ones of the address. The network is searched address by address, of
- * which it has 256 at most: however many clicks it has, few of them are read.
+ * The newest open clicks of the network, and matched ones of the address. The network is searched address by address, at most
+ * 256: few clicks are read, however many there are.
  */
 export const further = (open: FirstOpen): Sql => {
 	const own = ownOf(open);

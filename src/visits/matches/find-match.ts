@@ -38,7 +38,7 @@ type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
 
 /**
  * The body of the answer (contract/match 1). `matchScore` is the probability in percent, for FINGERPRINT_SCORED only;
- * `path` and `params` are the link's, with the template's and the tap's query merged in.
+ * `path` and `params` are the link's, with the template's and the click's query merged in.
  */
 export type MatchAnswer =
 	| {matched: false; matchMethod: 'NONE'}
@@ -114,7 +114,7 @@ const claim = async (
 	}
 };
 
-/** Leaves to a batch what no answer needs. Where no organization is known, there is nothing to count the phone for. */
+/** Queues the work that no answer needs. Without an organization the phone is not counted. */
 const followUp = (
 	{background, followUps}: Pick<Services, 'background' | 'followUps'>,
 	{organizationId, ...phone}: Omit<FirstPhone, 'organizationId'> & {organizationId: string | null},
@@ -157,7 +157,7 @@ const claimByToken = async (
 	return found;
 };
 
-/** Notes a key of another organization than that of the click whose token came with it. */
+/** Notes a key of another organization than the one of the token's click. */
 const noteForeign = (
 	services: Pick<Services, 'appRequests'>,
 	{fields: {platform, deviceId}, organization, userAgent}: MatchRequest,
@@ -176,8 +176,8 @@ const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => 
 
 /**
  * Finds the click that led to an app's first open and claims it for the device (contract/match 2 and 7): by token, or
- * else by a guess that reaches the policy's least confidence. One device gets each click; the others continue with the
- * next one. A device that repeats its request within 30 seconds gets the same answer. Every attempt is recorded, also a
+ * else by a guess that reaches the policy's minimum confidence. Each click goes to one device; the others continue with
+ * the next one. A device that repeats its request within 30 seconds gets the same answer. Every attempt is recorded, also a
  * miss.
  *
  * A match by token takes one statement. A guess takes two: one reads the clicks around the device, one claims.
@@ -238,7 +238,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 			return toAnswer(found);
 		}
 
-		// Another request was faster. If it was this device's, its answer is repeated; otherwise the next click is tried.
+		// Another request was faster. If it was this device's, its answer is repeated; otherwise the next click follows.
 		around = null;
 	}
 };

@@ -12,23 +12,23 @@ export type MatchRequest = {
 	/** The organization of a valid CLIENT key. */
 	organization: Organization | null;
 	/**
-	 * Whether a script of a web page asks, as a browser says by `Origin`. Any page could ask from the browser of whoever
-	 * just tapped a link, so that without a key it gets nothing by a guess.
+	 * Whether a script of a web page sent the request, which a browser marks by `Origin`. Any page could send one from the
+	 * browser of a recent visitor, so without a key it gets no guess.
 	 */
 	isOfWebPage?: boolean;
 	userAgent?: string | undefined;
-	/** The id of the recorded attempt, for a caller who reads it; by default a new one. */
+	/** The id of the recorded attempt, for a caller that reads it (default: a new one). */
 	attemptId?: string;
 };
 
-/** An app's first open, in the forms in which clicks are looked up and compared. */
+/** An app's first open, in the forms that find and compare clicks. */
 export type FirstOpen = {
 	now: Date;
 	signals: MatchSignals;
-	/** Under this week's secret, and last week's where there is one. */
+	/** Under this week's secret, and last week's if there is one. */
 	places: [NetworkKeys, ...NetworkKeys[]];
 	devices: [Buffer, ...Buffer[]];
-	/** Whether it came with a token, valid or not. */
+	/** Whether it had a token, valid or not. */
 	hasToken: boolean;
 	/** If false, only a token can match. */
 	allowsGuesses: boolean;

@@ -4,25 +4,25 @@ import type {Metrics} from '../../platform/metrics/metrics.ts';
 import {type Graded, gradeAttempts} from './guess-grades.ts';
 import type {FirstPhone, PhoneBook} from './phone-book.ts';
 
-/** What is left to do for a first open after its answer. */
+/** The work for a first open after its answer. */
 export type FollowUp = {
 	phone: FirstPhone;
-	/** Makes the guess that is graded by a token; null where no token matched. Returns null if its click is gone. */
+	/** Makes the guess that is graded by a token; null if no token matched. Returns null if its click is gone. */
 	guess: (() => Promise<Graded | null>) | null;
 };
 
 /** Resolves when it is done; a crash before that loses it. */
 type FollowUps = (item: FollowUp) => Promise<unknown>;
 
-/** Meanwhile the database is left to answers. */
+/** A pause that leaves the database to answers. */
 const WAIT_MS = 25;
 const MAX_TOGETHER = 500;
-/** Of more that wait no guess is made, which takes longest: a slow database would let them grow without end. */
+/** Beyond this backlog no guess is made, which takes longest: on a slow database the backlog would grow without bound. */
 const MAX_WAITING = 1000;
 
 /**
- * Counts the phones of first opens and grades guesses, those of many answers with two writes. The guesses are made one
- * after the other, and before their own phones are counted.
+ * Counts the phones of first opens and grades guesses, for many answers with two writes. Guesses are made in order,
+ * before their own phones are counted.
  */
 export const createFollowUps = (
 	{db, phoneBook, metrics}: {db: Db; phoneBook: PhoneBook; metrics: Metrics},

@@ -5,7 +5,7 @@ import {execute, type Sql, sql} from '../../platform/db/sql.ts';
 import {clearBatch, deleteBatch} from './match-clicks.ts';
 import {deleteOldPeppers} from './match-peppers.ts';
 
-/** How long a matched click is kept whole, and how long one stays in the table after its window. */
+/** Retention of a matched click's data, and of its row after its window. */
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
 

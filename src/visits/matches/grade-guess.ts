@@ -10,7 +10,7 @@ import {scoreCandidates} from './score-candidates.ts';
 type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string};
 
 /**
- * What a guess would have answered where a token did, and whether it is the link that the token proved.
+ * The guess that would have been made without the token, and whether it names the link that the token proved.
  * @returns null if the click is gone.
  */
 export const gradeGuess = async (

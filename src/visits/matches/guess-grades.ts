@@ -4,7 +4,7 @@ import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
 import type {GuessConfidence} from './match-policy.ts';
 import type {Neighbours} from './open-at.ts';
 
-/** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
+/** The number of guesses of a confidence beside a token, and of those on the link that the token proved. */
 type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
 
 /** A guess that was made beside a match by token. */
@@ -15,8 +15,8 @@ export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | '
 	neighbours: Neighbours;
 };
 
-// A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
-// order, so that two processes do not wait for each other. The organization is locked first, as a removal of it does.
+// The attempt of a device that was erased meanwhile does not name it any more, and stays unchanged. Grades are written
+// in order: two processes cannot deadlock. The organization is locked first, as by its removal.
 const grade = (rows: string) =>
 	prepared(
 		'grade guesses',
@@ -37,7 +37,7 @@ const grade = (rows: string) =>
 		DO UPDATE SET graded = known.graded + excluded.graded, correct = known.correct + excluded.correct`,
 	);
 
-/** Keeps with each attempt what a guess would have answered, and counts how many of the guesses are right. */
+/** Stores the guess beside each attempt, and counts the correct ones. */
 export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<void> => {
 	if (grades.length === 0) {
 		return;
@@ -55,7 +55,7 @@ export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<
 	await execute(db, grade(JSON.stringify(rows)));
 };
 
-/** The grades of an organization by confidence, the surest first, of the days (UTC) that a time span touches. */
+/** The grades of an organization by confidence, best first, of the days (UTC) that a time span touches. */
 export const readGrades = async (
 	db: Db,
 	organizationId: string,
@@ -86,7 +86,7 @@ export const countGraded = async (
 	return onlyRow(rows);
 };
 
-/** Organizations whose `high` guesses are less often right than that, of those with so many graded; the worst first. */
+/** Organizations with enough graded guesses whose share of correct `high` guesses is below a bound; the worst first. */
 export const findDoubtful = async (
 	db: Db,
 	{since, least, share}: {since: Date; least: number; share: number},

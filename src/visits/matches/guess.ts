@@ -33,9 +33,9 @@ export type Weighing = {
 	reason: MissReason | null;
 	/** Best first. */
 	weighed: Weighed[];
-	/** Probability that nobody's click led to the open. */
+	/** Probability that no click led to the open. */
 	nobody: number;
-	/** The part that is left of every click because no token came with the open. */
+	/** The factor of every click because the open had no token. */
 	tokenless: number;
 	neighbours: Neighbours;
 	/** All clicks of the place in the last 24 h. */
@@ -58,15 +58,15 @@ export const scoreOf = (probability: number): number => Math.round(probability *
 /** Whether a click could win, or could if its organization allowed guesses. Both compete with the other clicks. */
 const isContender = ({ruledOut}: Weighed): boolean => ruledOut === null || ruledOut === 'guesses_off';
 
-/** Whether signals besides the platform agree: an equal platform alone adds nothing to the address. */
+/** Whether signals besides the platform agree: an equal platform adds nothing to the address. */
 const saysMoreThanPlatform = ({likeness: {sum, points}}: Weighed): boolean => sum > points.platform;
 
-/** The method by which a click can win; null if it is too old for each that its signals allow (contract/match 2). */
+/** The method by which a click can win; null if it is too old for every method that its signals allow (contract/match 2). */
 const methodOf = (one: Weighed, contenders: Weighed[], now: Date, {windowSeconds}: MatchPolicy): GuessMethod | null => {
 	const isHere = ({candidate}: Weighed) => candidate.nearness !== 'network';
 	const isExact = (other: Weighed) => isHere(other) && other.likeness.isExact;
 	const isRecent = ({candidate}: Weighed) => isWithin(candidate, now, windowSeconds.IP_FUZZY);
-	/** No other of them is on another link. */
+	/** None of the others is on another link. */
 	const isAlone = (among: Weighed[]) => among.every(({candidate}) => candidate.linkId === one.candidate.linkId);
 	const allowed: Record<GuessMethod, boolean> = {
 		FINGERPRINT_EXACT: isExact(one) && isAlone(contenders.filter(isExact)),
@@ -94,7 +94,7 @@ const missOf = ([best]: Weighed[], nobody: number): MissReason => {
 };
 
 /**
- * Chooses the click that led to a first open: one on the likeliest link, if that is likely enough (contract/match 2 to
+ * Chooses the click that led to a first open: one on the likeliest link, if its probability suffices (contract/match 2 to
  * 5). Clicks whose organization allows no guesses never win, but they compete with the others.
  */
 export const guessClick = (

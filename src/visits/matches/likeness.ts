@@ -6,7 +6,7 @@ import {compareOsVersions} from './normalize-os-version.ts';
 /** A difference that no device can have between its click and its first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';
 
-/** How much each signal says for or against one phone. A signal that either side lacks has 0 points. */
+/** The points of each signal for or against one phone. A signal that either side lacks has 0 points. */
 export type Points = Record<'platform' | 'deviceModel' | 'osVersion' | 'timezone' | 'language', number>;
 
 /**
@@ -74,13 +74,13 @@ const contradictionOf = ({platform, deviceModel, osVersion}: ReturnType<typeof c
 };
 
 export type Likeness = {
-	/** The sum of the points: a phone with more is more alike. */
+	/** The sum of the points: more points mean more alike. */
 	sum: number;
 	points: Points;
 	/** The share of other phones that are as much alike, by published shares. */
 	share: number;
 	contradiction: Contradiction | null;
-	/** Whether the two agree in all that FINGERPRINT_EXACT requires (contract/match 4), except the address. */
+	/** Whether the two agree in all signals that FINGERPRINT_EXACT requires (contract/match 4), except the address. */
 	isExact: boolean;
 };
 

@@ -30,7 +30,7 @@ const points = partOf(
 
 const probability = Joi.number().min(0).max(1);
 
-/** A request for a match and why it ended as it did (contract/match 11), without its id where it is not kept. */
+/** A request for a match, its outcome and the reason (contract/match 11); without its id if it is not kept. */
 export const attemptFields = {
 	at: instant,
 	organizationId: uuidOrNull,

@@ -30,18 +30,18 @@ export type CandidateTrace = {
 	clickedAt: Date;
 	/** The probability in percent. */
 	score: number;
-	/** That the open came from this click; 0 where it is ruled out. */
+	/** The probability that the open came from this click; 0 if it is ruled out. */
 	probability: number;
-	/** How many of the compared phones are as much alike to the click as the app's. */
+	/** The number of compared phones that resemble the click as much as the app's. */
 	alike: number;
 	compared: number;
 	points: Points & {ip: number; network: number};
 	ruledOut: RuledOut | null;
-	/** The tap came through iCloud Private Relay. */
+	/** The click came through iCloud Private Relay. */
 	relay?: true;
 };
 
-/** A request for a match and why it ended as it did (contract/match 11). */
+/** A request for a match, its outcome and the reason (contract/match 11). */
 export type MatchAttempt = {
 	id: string;
 	at: Date;
@@ -57,11 +57,11 @@ export type MatchAttempt = {
 	/** Best first. */
 	candidates: CandidateTrace[];
 	/**
-	 * The probability that nobody's click led to the open; `tokenless`: the part that is left of every click because no
-	 * token came with it; `made`: clicks of the address in 24 h, where it is known.
+	 * The probability that no click led to the open; `tokenless`: the factor of every click because the open had no
+	 * token; `made`: clicks of the address in 24 h, if known.
 	 */
 	nobody: {probability: number; tokenless: number; made: number | null} | null;
-	/** Of the matched tap; left out where it had none, or where it has been cleared with the tap's signals. */
+	/** The query of the matched click; omitted if it had none, or if it was cleared with the click's signals. */
 	query?: Record<string, string>;
 };
 
@@ -112,7 +112,7 @@ export const clearedAttempt = sql`device_id = NULL, click_id = NULL, agent_platf
 export type RecordedAttempt = MatchAttempt & {
 	clickId: string | null;
 	silentGuess: SilentGuess | null;
-	/** Whether it came with a text that begins as a token does. */
+	/** Whether it had a text with the prefix of tokens. */
 	hasToken: boolean;
 	agentPlatform: 'ios' | 'android' | null;
 };

@@ -24,13 +24,13 @@ export type MatchClick = {
 	/** Whether an operator or a list blocks its link. */
 	isBlocked: boolean;
 	consumedAt: Date | null;
-	/** Keyed hash of the device; null where the click is open, or was closed without an answer. */
+	/** Keyed hash of the device; null if the click is open, or was closed without an answer. */
 	consumedBy: Buffer | null;
 	answer: GivenAnswer | null;
 	visitor: Buffer | null;
 	ipKey: Buffer | null;
 	netKey: Buffer | null;
-	/** Of its visit, where the answer may be repeated. */
+	/** The query of its visit, if the answer may be repeated. */
 	query: Record<string, string> | null;
 };
 

@@ -13,8 +13,8 @@ export const copyMatches = {
 };
 
 /**
- * A SELECT of `columns` of the clicks that a visitor's cookie came with, and of the one that set it. Only the former are in
- * the index of visitors: most visitors come once, and an entry for each would cost a quarter of what an open match does. The
+ * A SELECT of `columns` of the clicks with a visitor's cookie, and of the click that set it. Only the former are in the
+ * index of visitors: most visitors come once, and an entry for each would cost a quarter of an open match. The
  * latter is found by its id, which begins with the cookie's time.
  * @param visitor SQL of a visitor as rows of `match_clicks` have it.
  */
@@ -100,7 +100,7 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 
 /**
  * Adds a page's signals to its open match, once, unless the match was opened before `since`.
- * @param noted what changes the click itself: follows `updated`, which has `click_id`, `organization_id`, `link_id`,
+ * @param noted the statement that changes the click itself: follows `updated`, which has `click_id`, `organization_id`, `link_id`,
  * `created_at`, `platform` and `had_platform`, whether the platform was known before.
  */
 export const addSignals = (
@@ -138,7 +138,7 @@ export const clearBatch = (condition: Sql, limit: number): Sql =>
 export const deleteBatch = (before: Date, limit: number): Sql =>
 	sql`DELETE FROM match_clicks WHERE ${batchOf(sql`forgotten AND expires_at <= ${before}`, limit)}`;
 
-/** The stored forms by which a person is found. */
+/** The stored values that find a person. */
 export type SubjectKeys = {
 	organizationId: string;
 	deviceIds: string[];
@@ -165,7 +165,7 @@ export const matchClicksOfSubject = ({organizationId, deviceIds, deviceKeys}: Su
 			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor(sql`claimed.visitor`, sql`id`)}) AS visit
 		)`;
 
-/** SQL that clears all that describes the person from the rows of `own`. */
+/** SQL that clears the person's data from the rows of `own`. */
 export const clearOwnClicks = sql`
 	UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
 		platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,

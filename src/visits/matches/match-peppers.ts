@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {isConnectionFault} from '../../platform/connection-fault.ts';
 import type {Db} from '../../platform/db/db.ts';
 
-/** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
+/** The secrets with which addresses and device ids are hashed: this week's, and last week's if there was one. */
 type Peppers = [current: Buffer, ...previous: Buffer[]];
 
 /**
@@ -13,7 +13,7 @@ type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
-/** Whole weeks since 1970: what a pepper is filed under. */
+/** Whole weeks since 1970: the key of a pepper. */
 export const weekOf = (now: Date): number => Math.floor(now.getTime() / WEEK_MS);
 
 type Row = {week: number; secret: Buffer};
@@ -26,10 +26,10 @@ const readRows = (db: Db, week: number): Promise<Row[]> =>
 const load = async (db: Db, week: number): Promise<Peppers> => {
 	const secret = randomBytes(32);
 	let rows = await readRows(db, week);
-	// Written where there is none alone, so that a database that only reads keeps nobody from his page.
+	// Written only if there is none: on a read-only database pages are still answered.
 	if (rows[0]?.week !== week) {
 		await db('match_peppers').insert({week, secret}).onConflict('week').ignore();
-		// In a statement of its own, which sees what another process was first to insert.
+		// In a statement of its own, which sees the row of a faster process.
 		rows = await readRows(db, week);
 	}
 
@@ -68,7 +68,7 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 					loaded = {week, peppers};
 				},
 				() => {
-					// A failure is this caller's; the next one tries again.
+					// A failure is this caller's; the next caller retries.
 					cached = cached === loading ? null : cached;
 				},
 			);
@@ -78,11 +78,11 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 };
 
 /**
- * The peppers of a dry run. Those that are missing are made in memory: inserted in its transaction, they would hold up
- * visits, and runs that need them before their click would deadlock with those that need them after.
+ * The peppers of a dry run. Missing ones are made in memory: inserted in its transaction, they would block visits, and
+ * runs that need them before their click would deadlock with runs that need them after.
  */
 export const createDryPeppers = (db: Db): MatchPeppers => {
-	// Of the whole run: a visit may store another one meanwhile.
+	// For the whole run: a visit may store another one meanwhile.
 	const used = new Map<number, Buffer>();
 	return {
 		at: async (now) => {
@@ -96,7 +96,7 @@ export const createDryPeppers = (db: Db): MatchPeppers => {
 	};
 };
 
-/** Deletes the peppers that no look-up needs any more, so that nothing leads back from their hashes. */
+/** Deletes the peppers that no look-up needs any more. Their hashes can then not be reversed. */
 export const deleteOldPeppers = async (db: Db, now: Date): Promise<void> => {
 	await db('match_peppers')
 		.where('week', '<', weekOf(now) - 1)

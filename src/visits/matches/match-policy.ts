@@ -1,37 +1,37 @@
-/** Methods that guess by likeness, the surest first; the two token methods are proof and need no probability. */
+/** Methods that guess by likeness, the most certain first. Tokens are proof and have no probability. */
 export type GuessMethod = 'FINGERPRINT_EXACT' | 'FINGERPRINT_SCORED' | 'IP_FUZZY';
 export type MatchMethod = 'CLIPBOARD' | 'INSTALL_REFERRER' | GuessMethod;
 export type GuessConfidence = 'high' | 'medium' | 'low';
 
 /**
- * Assumptions about people who tap links: round figures of published shares, and some that were tuned on simulated
- * people (docs/measurements.md names them).
+ * Assumptions about visitors of links: round figures of published shares, and some that were tuned on simulated
+ * visitors (docs/measurements.md names them).
  */
 export type Beliefs = {
-	/** Share of taps that lead to an install soon. */
+	/** Share of clicks that soon lead to an installation. */
 	installs: number;
-	/** When after its tap an install happens: log-normal in the first minutes, spread as 1/age over a day, or later. */
+	/** Time from click to installation: log-normal in the first minutes, spread as 1/age over a day, or later. */
 	delay: {medianMinutes: number; sigma: number; soon: number; day: number};
-	/** Younger clicks count as of this age, the likeliest: an app that is already installed, or a test, opens at once. */
+	/** Younger clicks count as of this age, the likeliest: installed apps and tests open at once. */
 	leastMinutes: number;
-	/** Share of people who are at the address of the tap, by the first line that reaches the age: at night many are back. */
+	/** Share of visitors still at the address of the click, by the first line that reaches the age. At night many return. */
 	stays: ReadonlyArray<{upToHours: number; share: number}>;
-	/** Of people who are no longer at the address of the tap, the share at another one of its network. */
+	/** Of visitors that left the address of the click, the share at another address of its network. */
 	movesWithin: number;
 	/** Share of clicks that report the phone's signals correctly. */
 	signalAccuracy: number;
 	/**
-	 * `language`: the part that is left of a click that shows another one, which some apps are set to. `perDay`: share of
-	 * phones that change their timezone or system version in a day; between a tap and a first open that is seldom.
+	 * `language`: the factor of a click with another language, because some apps have their own. `perDay`: share of phones
+	 * that change their timezone or system version in a day; between click and first open that is rare.
 	 */
 	unlike: {language: number; perDay: number};
 	/**
-	 * First opens that no tap led to. `share`: of all first opens, at any hour of a day; 20 to 45 % are published. They
-	 * grow with the clicks that others made at the place in the day, and `unseen` more: about one a week, as in a home.
-	 * `dayAsHours`: the day's average weighs as so many hours beside the last one.
-	 * `heard`: per click, people nearby who heard of the app from who tapped. Hearing takes its time, so half of them
-	 * install after more than `medianMinutes`. `equal`: share of people nearby with an equal phone, as in a family or a
-	 * firm, before `equalOpens` first opens have shown others, and the last `shown` clicks of the place are looked at.
+	 * First opens without a click. `share`: of all first opens, at any hour of a day; published shares are 20 to 45 %. They
+	 * grow with the day's clicks of other visitors at the place, plus `unseen`: about one a week, as in a home.
+	 * `dayAsHours`: the day's average counts as this many hours beside the last hour.
+	 * `heard`: installations per click by people nearby, told of the app by the visitor; half of them come after more
+	 * than `medianMinutes`. `equal`: share of people nearby with an equal phone, as in a family or a company, until
+	 * `equalOpens` first opens have shown others. The last `shown` clicks of the place are compared.
 	 */
 	organic: {
 		share: number;
@@ -43,26 +43,26 @@ export type Beliefs = {
 		shown: number;
 	};
 	/**
-	 * Opens without a token that are added to those that matched by a guess: a few taps of a developer, all by token, say
+	 * Opens without a token that are added to those that matched by a guess: a developer's few clicks, all by token, say
 	 * little about the next one.
 	 */
 	tokenless: number;
-	/** How many counted phones weigh as much as what was expected before they were counted. */
+	/** The number of counted phones that weighs as much as the prior expectation. */
 	general: number;
 };
 
-/** How guesses are made: beliefs, thresholds and windows, and nothing that runs. */
+/** The policy of guesses, as data: beliefs, thresholds and windows. */
 export type MatchPolicy = {
 	beliefs: Beliefs;
-	/** The least probability of each confidence, best first. Below the last one there is no match. */
+	/** The minimum probability of each confidence, best first. Below the last one there is no match. */
 	confidence: ReadonlyArray<{level: GuessConfidence; from: number}>;
-	/** Greatest age of the click of a `high` guess; an older one is `medium`. */
+	/** Maximum age of the click of a `high` guess; with an older click it is `medium`. */
 	highWithinSeconds: number;
-	/** How old a click may be, where its link's own match window is not shorter. */
+	/** Maximum age of a click, unless its link's own match window is shorter. */
 	windowSeconds: Record<GuessMethod, number>;
-	/** Newest open clicks that are looked at, and most used ones that are counted. */
+	/** Maximum open clicks that are compared, and consumed ones that are counted. */
 	candidates: {address: number; network: number};
-	/** How long an answer is repeated to the device that got it (contract/requests 15). */
+	/** The time in which an answer is repeated to its device (contract/requests 15). */
 	graceSeconds: number;
 };
 

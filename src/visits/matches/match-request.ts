@@ -3,7 +3,7 @@ import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFields} from './match-signals.ts';
 import {clickIdOfToken, matchTokenIn} from './open-match.ts';
 
-/** The body of POST /match (contract/match 1); what is null counts as left out. */
+/** The body of POST /match (contract/match 1); null counts as omitted. */
 export type MatchFields = DeviceFields & {
 	clipboardToken?: string | null;
 	installReferrer?: string | null;

@@ -12,13 +12,13 @@ export type NetworkKeys = {
 /** The same in hexadecimal. */
 export type NetworkKeyTexts = {ipKey: string; netKey: string};
 
-/** Hexadecimal digits of a key: 128 bits, so that no two networks collide. */
+/** Hexadecimal digits of a key: 128 bits, enough to exclude collisions. */
 const KEY_DIGITS = 32;
 
 const keyed = (pepper: Buffer, text: string): string =>
 	createHmac('sha256', pepper).update(text).digest('hex').slice(0, KEY_DIGITS);
 
-/** The network that an address is in: of IPv4 all of it or its /24, of IPv6 its first `bits`. */
+/** The network of an address: IPv4 whole or its /24, IPv6 its first `bits`. */
 const networkOf = (ip: string, bits: 48 | 56 | 64): string => {
 	if (!ip.includes(':')) {
 		return bits === 64 ? ip : ip.slice(0, ip.lastIndexOf('.') + 1);

@@ -18,7 +18,7 @@ const NO_MODEL = new Set([
 	'i386',
 ]);
 
-/** Words that some systems put before the code and others leave out (`SAMSUNG SM-S911B`). */
+/** Words that some systems put before the code and others omit (`SAMSUNG SM-S911B`). */
 const MANUFACTURERS = new Set(
 	'samsung xiaomi huawei honor oneplus oppo vivo realme google motorola sony lg lge htc lenovo asus zte tcl meizu sharp nothing fairphone'.split(
 		' ',
@@ -27,10 +27,10 @@ const MANUFACTURERS = new Set(
 
 /** Families whose code on Android can be a name with a space in it, as `Build.MODEL` has it. */
 const MAYBE_NAMED = /^(?:pixel|nexus|redmi|poco|mi|moto|nokia|infinix|tecno|itel|hmd) /;
-/** Codes that have a space in them, and no shop calls the phone anything else. */
+/** Codes with a space that are also the only name of the phone in shops. */
 const NAMED_BY_CODE = /^(?:pixel|nexus) /;
 
-/** What follows the maker is a code only where it looks like one: shops write the maker, too (`vivo Y36`). */
+/** The text after the maker is a code only if it has the form of one: shops write the maker, too (`vivo Y36`). */
 const withoutManufacturer = (name: string): string | null => {
 	const [first = ''] = name.split(/[ _]/, 1);
 	if (first === name || !MANUFACTURERS.has(first)) {
@@ -42,9 +42,9 @@ const withoutManufacturer = (name: string): string | null => {
 };
 
 /**
- * A device's code in one spelling (`iphone15,2`, `sm-s911b`, `pixel 8`), or null where the text has none. A marketing
- * name (`iPhone 14 Pro`, `Galaxy S23`, `OnePlus 12`) is null too: against a code it says nothing, and is no
- * contradiction (contract/match 15).
+ * A device's code in one spelling (`iphone15,2`, `sm-s911b`, `pixel 8`), or null if the text has none. A marketing
+ * name (`iPhone 14 Pro`, `Galaxy S23`, `OnePlus 12`) is null too: it does not contradict a code
+ * (contract/match 15).
  */
 export const modelCode = (text: string): string | null => {
 	const name = text.trim().toLowerCase().replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ export const modelCode = (text: string): string | null => {
 /** Whether a code with a space in it may be a shop's name as well (`Redmi Note 13` is `23129RAA4G`). */
 const mayBeShopName = (code: string): boolean => code.includes(' ') && !NAMED_BY_CODE.test(code);
 
-/** Whether two codes are of one model; null where one may be a shop's name of the other. */
+/** Whether two codes are of one model; null if one may be a shop's name of the other. */
 export const sameModel = (one: string, other: string): 'same' | 'other' | null => {
 	if (one === other) {
 		return 'same';

@@ -2,7 +2,7 @@ import {memoize} from '../../platform/memoize.ts';
 
 export type Language = Readonly<{language: string; region: string | null}>;
 
-/** Systems and apps name written Norwegian by any of these (contract/match 15). */
+/** Systems and apps write Norwegian as any of these (contract/match 15). */
 const NORWEGIAN = new Set(['nb', 'nn']);
 
 /** Language and region of a tag or a POSIX locale (`zh_Hans_CN`, `en_US.UTF-8`, `en_IR@calendar=gregorian`), or null. */
@@ -10,10 +10,10 @@ export const languageOf = memoize((tag): Language | null => {
 	try {
 		const [name = ''] = tag.trim().split(/[@.]/, 1);
 		const {language, region} = new Intl.Locale(name.replaceAll('_', '-'));
-		// Longer ones are well-formed, but no language has such a code.
+		// Longer codes are well-formed, but no language has one.
 		return language.length > 3 ? null : {language: NORWEGIAN.has(language) ? 'no' : language, region: region ?? null};
 	} catch {
-		// The only way to ask whether a text is a language tag.
+		// The only way to test whether a text is a language tag.
 		return null;
 	}
 });

@@ -22,16 +22,16 @@ import type {Nearness} from './open-at.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
 
-/** Most candidates that a trace keeps. */
+/** Maximum candidates that a trace keeps. */
 const TRACED = 20;
 
 type Evidence = {sightings: TokenSighting[]; weighing: ScoredCandidates | null};
 
-/** Which of the tokens are of clicks that were found. */
+/** The tokens whose clicks were found. */
 export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): TokenSighting[] =>
 	tokens.map(({method, clickId}) => ({method, isKnown: found.some(({id}) => id === clickId)}));
 
-/** The click of the first token that is known, which led nowhere. */
+/** The click of the first known token, which did not match. */
 export const refusedToken = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): MatchClick | null =>
 	tokens.flatMap(({clickId}) => found.find(({id}) => id === clickId) ?? [])[0] ?? null;
 
@@ -72,7 +72,7 @@ const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: 
 	...(candidate.isRelay ? {relay: true} : {}),
 });
 
-/** A click that a token led to, with the probability that it would have had as a guess. */
+/** A click found by token, with the probability that it would have had as a guess. */
 const traceOfToken = (
 	click: MatchClick,
 	{now, signals}: FirstOpen,
@@ -89,7 +89,7 @@ const traceOfToken = (
 	return traceOf({...own, ruledOut});
 };
 
-/** The trace, without what belongs to other organizations than the one that will read it. */
+/** The trace, without data of organizations other than its reader. */
 export const tracesOf = (
 	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
 	weighing: ScoredCandidates,
@@ -106,7 +106,7 @@ export const tracesOf = (
 	].slice(0, TRACED);
 };
 
-/** The case for an install without a click. Only a caller with a key sees how many clicked. */
+/** The case for an install without a click. Only a caller with a key gets the number of clicks. */
 export const nobodyOf = (
 	{organizationId}: FirstOpen,
 	{nobody, tokenless, clicksLast24h}: ScoredCandidates,
@@ -121,7 +121,7 @@ const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Prom
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
 
-/** What `oplink app status` counts an attempt by: a token is a text that begins with one's prefix, whether or not it is whole. */
+/** The values by which `oplink app status` counts an attempt: any text with the prefix of tokens is a token. */
 const sentOf = ({fields, userAgent}: MatchRequest): Pick<RecordedAttempt, 'hasToken' | 'agentPlatform'> => ({
 	hasToken:
 		tokensOf(fields).length > 0 ||
@@ -133,8 +133,8 @@ const deviceOf = ({now}: FirstOpen, {fields}: MatchRequest): AttemptDevice | nul
 	fields.deviceId == null ? null : {deviceId: fields.deviceId, now, facts: fields};
 
 /**
- * What is kept of a match: what matched and why, and the device. By token nothing was weighed yet, and the statement that
- * claims the click knows its organization and its link.
+ * The records of a match: the attempt and the device. A match by token has no weighing yet, and the statement that
+ * claims the click adds its organization and link.
  */
 export const notesOfMatch = (
 	firstOpen: FirstOpen,
@@ -182,7 +182,7 @@ export const noteAlone = async (
 	}
 };
 
-/** Why a token that somebody knows led nowhere. */
+/** Why a known token did not match. */
 const refusalOf = (
 	{isBlocked, consumedAt, expiresAt}: MatchClick,
 	now: Date,
@@ -201,8 +201,8 @@ const refusalOf = (
 };
 
 /**
- * Keeps why nothing matched, for the organization of the key, or else of the token, which only its own link's page
- * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
+ * Records why nothing matched, for the organization of the key, else of the token, which only its own link's page
+ * gives out; a miss with neither belongs to no organization. Registers the device of a caller with a key.
  */
 export const noteMiss = async (
 	services: Pick<Services, 'db' | 'log'>,

@@ -2,8 +2,8 @@ import type {Likeness} from './likeness.ts';
 import type {MatchSignals} from './match-signals.ts';
 
 /**
- * Where a click was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later
- * tap of a visitor who also tapped here.
+ * The place of a click: the address of the open, its network, or `elsewhere`, which counts only as a later click of a
+ * visitor with a click here.
  */
 export type Nearness = 'ip' | 'network' | 'elsewhere';
 
@@ -13,15 +13,15 @@ export type PossibleClick = {
 	linkId: string;
 	clickedAt: Date;
 	signals: MatchSignals;
-	/** The name of its browser; null where that is unknown. */
+	/** The name of its browser; null if unknown. */
 	browser: string | null;
 	nearness: Nearness;
-	/** Who tapped, by cookie; null where that is unknown. */
+	/** The visitor by cookie; null if unknown. */
 	visitor: string | null;
 };
 
 /**
- * What a first open shows of equal phones at one place. `seen`: 1 where another person's click was there, or else 0.
+ * The evidence of a first open on equal phones at one place. `seen`: 1 with another person's click there, else 0.
  * `equal`: the share of such clicks that are alike, less what chance gives.
  */
 export type Neighbours = {seen: number; equal: number};
@@ -32,7 +32,7 @@ export type PhoneCount = {
 	count: number;
 	byToken: number;
 	byGuess: number;
-	/** The sum of what these first opens showed. */
+	/** The sum of the evidence of these first opens. */
 	neighbours: Neighbours;
 };
 
@@ -41,17 +41,17 @@ export type OpenAt = {
 	/** The signals that the app reports. */
 	app: MatchSignals;
 	clicks: readonly PossibleClick[];
-	/** Open clicks that are ruled out, whose phones show how alike those of the place are. */
+	/** Open clicks that are ruled out; their phones show how alike the phones of the place are. */
 	others: readonly PossibleClick[];
 	/** All clicks of the place in the last 24 h, open or used. */
 	clicksLast24h: number;
 	/** The organization's recent first opens, without this one. */
 	phones: readonly PhoneCount[];
-	/** Whether the app sent a token, of whatever click. */
+	/** Whether the app sent a token, of any click. */
 	hasToken: boolean;
 };
 
-/** How a click's phone and the app's compare, beside others. */
+/** The comparison of a click's phone with the app's, and with others. */
 export type ClickChance = {
 	/** The probability that the open came from this click. */
 	probability: number;

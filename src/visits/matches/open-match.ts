@@ -47,7 +47,7 @@ const timeDigits = (at: number): string => {
 	return written.digits;
 };
 
-/** A text of base 62 that begins with its time; the rest of it is random. */
+/** A text of base 62 that begins with its time; the rest is random. */
 export const mintTimedText = (at: Date, length: number): string =>
 	timeDigits(at.getTime()) + randomAlphanumeric(length - TIME_DIGITS);
 

@@ -4,7 +4,7 @@ import type {Organization} from '../../accounts/organizations/organization-store
 import type {Services} from '../../services.ts';
 
 /**
- * The organization of a valid CLIENT key; any other key is as none, because the route needs none (contract/match 10).
+ * The organization of a valid CLIENT key; any other key counts as none, because the route needs none (contract/match 10).
  */
 export const organizationOfKey = async (
 	services: Pick<Services, 'appRequests' | 'background' | 'clock' | 'db' | 'keyCache'>,

@@ -29,7 +29,7 @@ export const outcomeWord = ({
 export const missWord = (reason: string | null): string =>
 	(missReasons as Record<string, Explanation>)[reason ?? 'no_click']?.word ?? String(reason);
 
-/** `word` is the one for the outcome, everywhere. */
+/** `word` names the outcome everywhere. */
 type Explanation = {word: string; meaning: string; next: string};
 
 const PROVE = 'the clipboard token on iOS, the install referrer on Android';

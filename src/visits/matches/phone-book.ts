@@ -4,7 +4,7 @@ import {execute, literal, prepared, run, sql} from '../../platform/db/sql.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
 import type {Neighbours, PhoneCount} from './open-at.ts';
 
-/** The phone of a first open. `matched`: how, or null for a miss. `neighbours`: null where no guess was made. */
+/** The phone of a first open. `matched`: the method, or null for a miss. `neighbours`: null without a guess. */
 export type FirstPhone = DeviceFields & {
 	organizationId: string;
 	matched: 'token' | 'guess' | null;
@@ -16,14 +16,14 @@ export type FirstPhone = DeviceFields & {
 export type PhoneBook = {
 	/** Up to a minute old. */
 	of(organizationId: string, now: Date): Promise<readonly PhoneCount[]>;
-	/** Counts the phones of first opens; one that does not even name its platform is not counted. */
+	/** Counts the phones of first opens, except those without a platform. */
 	note(phones: readonly FirstPhone[]): Promise<void>;
 };
 
 /** Phones that are kept of each organization. */
 const KEPT = 300;
 const FRESH_MS = 60_000;
-/** Most organizations that are kept in memory; the least recently used one gives way. */
+/** Maximum organizations in memory; the least recently used one is evicted. */
 const MAX_ORGANIZATIONS = 2000;
 
 type Row = {
@@ -42,8 +42,8 @@ type Row = {
 const kept = literal(KEPT);
 
 /**
- * A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In order,
- * so that two processes do not wait for each other.
+ * A free slot, or a random one: the phones are a sample of the recent ones, and writers do not contend for one row. In
+ * order: two processes cannot deadlock.
  */
 const note = (rows: string) =>
 	prepared(

@@ -45,10 +45,10 @@ export const lastClicksOf = ({clicks, others}: OpenAt, {organic: {shown}}: Belie
 		.slice(0, shown);
 
 /**
- * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
- * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
- * of phones in general. Families and firms have equal phones: the last clicks of the place show whether more are alike
- * than by chance, apart from the click itself and a second tap of its visitor. Computed once per distinct set of signals.
+ * How common phones are that resemble a click at least as much as the app's phone. The organization's phones of the
+ * app's timezone are counted; if they are few, phones of its other zones are added, and if those are few, published
+ * shares. Families and companies have equal phones: the last clicks of the place, except those of the same visitor,
+ * show whether more are alike than by chance. Computed once per distinct set of signals.
  */
 export const comparison = (
 	{app, now, phones}: OpenAt,
@@ -73,7 +73,7 @@ export const comparison = (
 
 		const likeness = likenessOf(signals, app, offsetOf);
 		const isAlike = (phone: {signals: MatchSignals}): boolean => {
-			// Half of the phones need no closer look.
+			// Half of the phones need no further comparison.
 			if (isOtherPlatform(signals, phone.signals)) {
 				return false;
 			}
@@ -100,8 +100,8 @@ export const comparison = (
 };
 
 /**
- * How many of the last clicks that are surely other people's are as alike as the likeliest one. A browser has one cookie,
- * so that two clicks of one browser with different cookies are of two phones.
+ * How many of the last clicks by certainly other people are as alike as the likeliest one. A browser has one cookie: two
+ * clicks of one browser with different cookies are of two phones.
  */
 export const neighboursOf = (
 	likeliest: PossibleClick,

@@ -7,7 +7,7 @@ import {type Compared, comparison, equalShare, lastClicksOf, neighboursOf, offse
 type Posterior = {
 	/** The probability that no click led to the open. */
 	nobody: number;
-	/** The part that is left of every click because no token came with the open; 1 where one did. */
+	/** The factor of every click because the open had no token; 1 if it had one. */
 	tokenless: number;
 	neighbours: Neighbours;
 	/** By link: clicks of one link count together. */
@@ -24,15 +24,15 @@ const logNormal = (hours: number, medianMinutes: number, sigma: number): number 
 	return Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
 };
 
-/** Density of install times per hour: how likely an install that will happen is to happen `hours` after its tap. */
+/** Density of installation times per hour, for an installation `hours` after its click. */
 const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
 	const later = hours >= 1 && hours <= HOURS_OF_DAY ? day / (hours * Math.log(HOURS_OF_DAY)) : 0;
 	return soon * logNormal(hours, medianMinutes, sigma) + later;
 };
 
 /**
- * The share of first opens after a tap that come as this one does, by token or not, among those of the app's platform
- * that matched. Where most taps leave a token, an open without one speaks for nobody.
+ * The share of matched first opens of the app's platform that came like this one, with a token or without. If most
+ * clicks leave a token, an open without one is evidence against all clicks.
  */
 const tokenlessShare = ({app, phones, hasToken}: OpenAt, {tokenless}: Beliefs): number => {
 	const same = phones.filter(({signals}) => app.platform === null || signals.platform === app.platform);
@@ -47,7 +47,7 @@ const isUnopposed = ({points, contradiction}: Likeness): boolean =>
 const ageOf = (clickedAt: Date, now: Date, {leastMinutes}: Beliefs): number =>
 	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
 
-/** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
+/** The weight of a click alone, before newer clicks of the same person take a share. A click elsewhere has none. */
 const weightOf = (click: PossibleClick, {likeness: {points}, tailShare}: Compared, now: Date, believed: Beliefs) => {
 	const {nearness} = click;
 	if (nearness === 'elsewhere') {
@@ -63,7 +63,7 @@ const weightOf = (click: PossibleClick, {likeness: {points}, tailShare}: Compare
 	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / tailShare;
 };
 
-/** Whether two clicks are of one browser and show different languages, which one phone's browser does not. */
+/** Whether two clicks are of one browser but show different languages: one phone's browser shows one. */
 const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean => {
 	const [language, otherLanguage] = [one.signals.language, other.signals.language];
 	return (
@@ -76,8 +76,8 @@ const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean =>
 };
 
 /**
- * First opens per hour at the place to which no tap led. There are as many as people are active, now and not on the average
- * of the day: the clicks of the last hour say it, with those of the day. The click that is judged shows nobody else.
+ * First opens per hour at the place without a click. They grow with the people active now, which the clicks of the last
+ * hour show together with those of the day. The click that is weighed shows no other person.
  */
 const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organic}: Beliefs): number => {
 	let [ofHour, ofDay] = [0, 0];
@@ -87,7 +87,7 @@ const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organ
 		ofDay += Number(nearness !== 'elsewhere' && age < HOURS_OF_DAY * HOUR_MS);
 	}
 
-	// Of used clicks only the number is known; they are spread over the day.
+	// Only the number of consumed clicks is known; they are spread over the day.
 	const usedPerHour = Math.max(0, clicksLast24h - Math.max(1, ofDay)) / HOURS_OF_DAY;
 	const lastHour = Math.max(0, ofHour - 1) + usedPerHour;
 	const hourly = Math.max(0, clicksLast24h - 1) / HOURS_OF_DAY;
@@ -96,16 +96,16 @@ const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organ
 	return ((installs * organic.share) / (1 - organic.share)) * clicksPerHour;
 };
 
-/** Oldest first; of two at one time that with the lower id. */
+/** Oldest first; at the same time the lower id first. */
 const byAge = (one: PossibleClick, other: PossibleClick): number =>
 	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
 
 /**
  * Computes, for each open click at a place, the probability that it led to this first open. The alternatives are the
- * other clicks and an install without a tap (`nobody`). A click weighs more the likelier an install is at its age, and
- * less the more phones resemble it as much. People install from their latest tap. So a newer click that may be the same
- * person's takes weight from an older one: all of it if a cookie shows one visitor. Without a tap people install where
- * others tap: at any hour of the day, or within hours of a tap that they heard of.
+ * other clicks and an installation without a click (`nobody`). A click's weight rises with the probability of an
+ * installation at its age, and falls with the number of phones that resemble it as much. People install from their
+ * latest click: a newer click that may be the same person's takes weight from an older one, all of it if a cookie shows
+ * one visitor. Installations without a click happen near other clicks: at any hour, or within hours of being told.
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, clicksLast24h} = open;

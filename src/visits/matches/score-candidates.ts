@@ -26,10 +26,10 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 	rules: click.rules,
 });
 
-/** A weighing, with the clicks that were looked at by their ids. */
+/** A weighing, with the compared clicks by their ids. */
 export type ScoredCandidates = Weighing & {clicks: Map<string, MatchClick>};
 
-/** The organization whose app asks, as far as key and clicks say; null where there are clicks of several. */
+/** The organization of the app, by key or clicks; null if the clicks are of several. */
 const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): string | null => {
 	const [only, ...others] = new Set(
 		organizationId === null ? candidates.map((one) => one.organizationId) : [organizationId],
@@ -38,9 +38,9 @@ const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): s
 };
 
 /**
- * Which open click near the app's address it came from, if a guess is sure enough. The wider network is searched only
- * where the address itself gives no guess, and consumed clicks only to say why there is no match.
- * @param claimed a click to weigh as if it were still open, after it has answered the request; null while there is no answer.
+ * The open click near the app's address that led to the open, if a guess is certain enough. The wider network is
+ * searched only if the address gives no guess, and consumed clicks only to explain a miss.
+ * @param claimed a click that has answered the request, weighed as if it were still open; null before the answer.
  */
 export const scoreCandidates = async (
 	services: Pick<Services, 'db' | 'linkPolicy' | 'phoneBook'>,
@@ -68,7 +68,7 @@ export const scoreCandidates = async (
 		claimed !== null && firstOpen.places.some((place) => claimed[key] !== null && place[key].equals(claimed[key]))
 			? [{...claimed, consumedAt: null}]
 			: [];
-	// After the answer others may have clicked, too.
+	// After the answer there may be more clicks.
 	const isInTime = ({clickedAt}: MatchClick) => claimed === null || clickedAt <= now;
 	const add = (more: MatchClick[], nearness: Nearness) => {
 		for (const click of more.filter((one) => !clicks.has(one.id) && isInTime(one))) {
