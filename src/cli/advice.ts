@@ -7,11 +7,11 @@ import type {Page} from './server/list-pages.ts';
 /** The built-in plans; a server's PLANS_FILE may define others. */
 export const planNames = ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
 
-const EVENTS = 'oplink billing events, or oplink webhooks list, shows them with their ids';
+const EVENTS = 'List the events with their ids: oplink billing events, or oplink webhooks list';
 
 /** The next step after a refusal, by its code (src/platform/errors.ts). */
 export const nextSteps: Readonly<Record<string, string>> = {
-	plan_not_selected: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
+	plan_not_selected: 'Set a plan: oplink plan set --org ORG PLAN (oplink plan list shows the limits)',
 	quota_exceeded: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
 	feature_not_available: 'Set a plan that includes it; with the admin token: oplink plan set --org ORG PLAN',
 	app_config_required:
@@ -19,22 +19,23 @@ export const nextSteps: Readonly<Record<string, string>> = {
 	organization_not_found: 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name',
 	organization_has_subscription:
 		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
-	organization_name_taken: 'Take another name; oplink orgs list --search TEXT shows the organization that has it',
+	organization_name_taken: 'Choose another name; oplink orgs list --search TEXT shows the organization that has it',
 	domain_record_missing:
 		'Set that TXT record at the DNS provider of the zone and repeat this once resolvers see it: dig +short TXT NAME; ' +
 		'an operator who knows the owner verifies without it: oplink domains approve',
-	domain_rejected: 'Where the operator decides otherwise: oplink domains approve',
-	domain_lookup_failed: 'See that the name servers of the zone answer, and DNS_SERVERS of the server: oplink doctor',
+	domain_rejected: 'Approve the domain without a DNS record: oplink domains approve',
+	domain_lookup_failed: 'Check the name servers of the zone, and DNS_SERVERS of the server: oplink doctor',
 	domain_taken:
 		'oplink domains list shows the domains of an organization; another one may have it, which must remove it first',
-	domain_not_verified: 'oplink domains verify DOMAIN looks its DNS record up; oplink domains approve DOMAIN needs none',
+	domain_not_verified:
+		'Verify the domain: oplink domains verify DOMAIN, or without a DNS record oplink domains approve DOMAIN',
 	click_store_unavailable:
 		'The ClickHouse of CLICKS_URL does not answer the server: oplink doctor says why; clicks wait in the journal meanwhile',
 	short_code_taken:
-		'Take another one, or none for a generated one; ' +
+		'Choose another short code, or omit it to have one generated; ' +
 		'oplink links list --search TEXT shows the link that has it, which oplink links update changes',
 	external_id_taken: 'oplink links list --external-id ID shows the link that has it',
-	template_name_taken: 'Take another name, or change that template: oplink templates update',
+	template_name_taken: 'Choose another name, or change that template: oplink templates update',
 	template_in_use: 'Detach each link: oplink links update LINK --clear templateId',
 	channel_taken: 'oplink channels list shows those that exist',
 	link_not_found: 'oplink links list shows the short codes',
@@ -44,9 +45,9 @@ export const nextSteps: Readonly<Record<string, string>> = {
 	device_not_found: 'oplink devices list shows the devices',
 	gateway_event_not_found: EVENTS,
 	identity_event_not_found: EVENTS,
-	missing_scope: 'An operator makes a token that has it: oplink tokens create --name NAME --scope SCOPE',
-	bound_to_organization: 'Use a token without an organization, or name one of its routes with --org',
-	claim_refused: 'The rules are in OPERATOR_OIDC_FILE of the server; whoever runs it decides on your claim',
+	missing_scope: 'Create a token with the scope: oplink tokens create --name NAME --scope SCOPE',
+	bound_to_organization: 'Use a token that is not limited to an organization, or name its organization with --org',
+	claim_refused: 'Ask the operator of the server, whose OPERATOR_OIDC_FILE has the rules for claims',
 	endpoint_not_found: 'oplink endpoints list shows the endpoints with their ids',
 	delivery_body_gone: 'Bodies are deleted 7 days after success; oplink export has the rows',
 	unknown_plan: `Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`,

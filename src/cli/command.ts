@@ -6,7 +6,7 @@ import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
-/** What the options of several commands are named, whichever a command has. */
+/** Options that several commands have. */
 type CommonOptions = ConnectionOptions & PageOptions & {org?: string | undefined; yes?: boolean};
 
 /** The context of a command: its options, the clients, and its output. */
@@ -24,7 +24,7 @@ export type Show = {
 	answer: <T>(value: T, render: (value: T) => string) => Promise<void>;
 	/** An object as names and values, in the given order or the answer's. */
 	fields: <T extends object>(value: T, pairs?: (value: T) => Array<[string, unknown]>) => Promise<void>;
-	/** A list as a table, with a note if there are more pages; `empty` says what to do next where there are no rows. */
+	/** A list as a table, with a note if there are more pages; `empty` is the next step if there are no rows. */
 	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>, empty?: string) => Promise<void>;
 	/** Rows as a table as wide as the terminal. Without a terminal nothing is truncated. */
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;

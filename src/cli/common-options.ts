@@ -20,7 +20,7 @@ export const orgOption = (): Option =>
 export const spreadsheetOption = (implied: Record<string, unknown>, more = ''): Option =>
 	new Option('--spreadsheet', `CSV with an apostrophe before cells that could be formulas${more}`).implies(implied);
 
-/** Of what people open rather than programs, so that it has the guard by default. */
+/** For CSV that people open, which has the guard by default. */
 export const spreadsheetOptions = (implied: Record<string, unknown>): Option[] => [
 	spreadsheetOption(implied, ' (default)'),
 	new Option('--no-spreadsheet', 'CSV without these apostrophes, for programs'),

@@ -54,7 +54,7 @@ export const main = async (argv: string[]): Promise<number> => {
 
 	try {
 		const exitCode = await run(argv, io);
-		// Output that was lost, as on a full disk, is a failure even where nobody waited for it, and known a turn later.
+		// Output that was lost, as on a full disk, is a failure even if nobody waited for it, and known a turn later.
 		await nextTurn();
 		return exitCode === exitCodes.ok && fault !== null ? await runAndReport(io, () => Promise.reject(fault)) : exitCode;
 	} finally {

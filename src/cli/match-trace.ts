@@ -10,7 +10,7 @@ type Candidate = Attempt['candidates'][number];
 /** A link's name in a trace; null if the link is deleted, none if the token may not read it. */
 export type LinkNames = ReadonlyMap<string, {url: string; shortCode: string} | null>;
 
-/** What the app gets of the link: where it leads, with the query of the click. */
+/** What the app gets of the link: its destination, with the query of the click. */
 export type AppGets = {path: string; params: Record<string, string>};
 
 /** Every link in a trace. */

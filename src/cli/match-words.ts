@@ -32,7 +32,10 @@ const TELLING = 0.9;
 /** How many candidates a trace has at most; the ones beyond it are the least probable. */
 const MAX_TRACED = 20;
 
-/** The deciding comparison: the clicks of the best candidate's link together, against those of other links and installs without a click. */
+/**
+ * The deciding comparison: the clicks of the best candidate's link together, against those of other links and installs
+ * without a click.
+ */
 export const evidenceWords = ({candidates, nobody, method, confidence, score}: Attempt): string[] => {
 	const [best] = candidates;
 	if (best === undefined || best.ruledOut !== null || nobody === null) {
@@ -61,7 +64,7 @@ export const evidenceWords = ({candidates, nobody, method, confidence, score}: A
 		`${start} that ${subject} led to the install: ${isWhole ? percentText(ofLink) : `${score} %`}${others}; that no click did: ${percentText(nobody.probability)}. ${phones}${clicks}.`,
 		...(tokenless < TELLING
 			? [
-					`No token came with the open. Of the last matches on its platform about ${percentText(tokenless)} had none, so every click counts so much less.`,
+					`No token came with the open. Of the last matches on its platform about ${percentText(tokenless)} had none, which lowers the probability of every click.`,
 				]
 			: []),
 		...(confidence === 'medium' && ofLink >= HIGH

@@ -16,7 +16,7 @@ const namesOf = (field: string): string[] => {
 	return [otherNames[field] ?? name, name.replace(/s$/, ''), name.replace(/-id$/, '')];
 };
 
-/** What was typed for a field: an option or an argument, with the value that is meant; null where neither was given. */
+/** What was typed for a field: an option or an argument, with the value that is meant; null if neither was given. */
 const typedFor = (
 	command: Command,
 	field: string,

@@ -145,7 +145,7 @@ const WITHOUT_SERVER = new Set([
 	'help',
 ]);
 
-/** Says which server is used where two are there, and renews the token of its profile, where a provider gave it. */
+/** Names the server that is used if there are two, and renews the token of its profile if it came from a provider. */
 const prepared = async ({io, connection}: Context, command: Command): Promise<void> => {
 	const [, ...words] = wordsOf(command);
 	if (!WITHOUT_SERVER.has(words[0] ?? '') && !WITHOUT_SERVER.has(words.join(' '))) {

@@ -30,9 +30,7 @@ const exitCodeOf = (error: OplinkApiError): number => {
 };
 
 const nextStepOf = (error: OplinkApiError): string | null =>
-	isForeign(error)
-		? 'See that the address is that of an Oplink server, and what a proxy before it does'
-		: nextStepAfter(error);
+	isForeign(error) ? 'Check the address of the server, and any proxy in front of it' : nextStepAfter(error);
 
 const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
 	error instanceof Error && error.name === 'ConfigError' && 'faults' in error && Array.isArray(error.faults);

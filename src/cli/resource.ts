@@ -13,7 +13,7 @@ import type {Column} from './terminal/output.ts';
 /** The functions of options are methods, because each command has options of its own. */
 type Words = Pick<CommandSpec, 'summary' | 'about' | 'examples' | 'options'>;
 
-/** What the admin API has many of, or one: where it is, and how people see it. */
+/** What the admin API has many of, or one: its path, and its form for people. */
 type Resource<Row> = {
 	/** Its path below the organization's or, with `ofServer`, below `/admin`. */
 	path: string;
@@ -30,7 +30,7 @@ type ListVerb<Row> = Words & {
 	usage?: string;
 	columns: Array<Column<Row>>;
 	query?(options: object): Query;
-	/** Advice where the list is empty; as a function, with whether the query has any value. */
+	/** Advice for an empty list; as a function, with whether the query has any value. */
 	empty: string | ((isFiltered: boolean) => string | undefined);
 };
 

@@ -9,7 +9,7 @@ export type Call = {
 	exitCode: number;
 	/** The options and arguments, of which one may name the file of an error. */
 	given: readonly PathOrigin[];
-	/** What to do after a failure, where the failure alone does not say it. */
+	/** The next step after a failure that does not name it itself. */
 	advice: string | null;
 	/** How a refused field is named. */
 	faultText: FaultText;

@@ -31,7 +31,9 @@ export type IncomingOptions = {
 	sleep?: ((seconds: number) => Promise<unknown>) | undefined;
 };
 
-/** Systems report an address that opened the app more than once. The same one again within this time is the same tap. */
+/**
+ * Systems report an address that opened the app more than once. The same one again within this time is the same visit.
+ */
 const REPEAT_SECONDS = 2;
 
 /** An address that only starts the app: none, the root of a scheme, or of Expo's own apps. */
@@ -74,7 +76,7 @@ export class IncomingLinks {
 		this.#warn = guardedLog(options.log ?? console.warn);
 		this.#sleep = options.sleep ?? sleepByTimer;
 		options.oplink.onLink((link) => {
-			// Somebody who opened the app by a link wants that one.
+			// A person that opened the app by a link wants that one.
 			if (!this.#isOpenedByLink) {
 				this.#show(targetOf(link));
 			}
@@ -88,7 +90,7 @@ export class IncomingLinks {
 		this.#start();
 		const target = isByLink ? this.#read(url) : this.#deferred;
 		if (isByLink) {
-			// A tap that was reported before this call is another link's.
+			// A link that was reported before this call is another one.
 			this.#deferred.then((other) => other !== null && this.#offer(other));
 			this.#isFirstOpen = false;
 		}

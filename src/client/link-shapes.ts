@@ -1,7 +1,7 @@
 /** Social tags of a link's preview. */
 export type OpenGraph = {title: string | null; description: string | null; imageUrl: string | null};
 
-/** Where people without the app go, by platform. A platform that is not set is absent. */
+/** Destinations of people without the app, by platform. A platform that is not set is absent. */
 export type Destinations = {ios?: string; ipad?: string; android?: string; desktop?: string};
 
 /** The least version of the app that a link needs: dotted numbers, and Android's version code. */
@@ -9,7 +9,7 @@ export type MinimumVersion = {ios?: string; android?: number};
 
 type Changes<T> = {[Field in keyof T]?: T[Field] | null};
 
-/** Fields that are null where they are not set. */
+/** Fields that are null if they are not set. */
 type OptionalFields = {
 	/** At most 255 characters. */
 	title: string | null;
@@ -68,7 +68,7 @@ export type Link = OptionalFields & {
 	url: string;
 	/** null if it comes from the template. */
 	path: string | null;
-	/** Only those of the link itself; absent where it has none. */
+	/** Only those of the link itself; absent if it has none. */
 	destinations?: Destinations;
 	minimumVersion?: MinimumVersion;
 	og: OpenGraph;
@@ -121,7 +121,7 @@ export type NewAppLink = {
 	deviceId: string;
 	/** The template's name or id. */
 	template: string;
-	/** Where the template opens them: values for the app beside the path, a title, a path below its prefix. */
+	/** If the template opens them: values for the app beside the path, a title, a path below its prefix. */
 	params?: Record<string, string> | undefined;
 	title?: string | undefined;
 	path?: string | undefined;

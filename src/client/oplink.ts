@@ -61,7 +61,7 @@ export type UpdateListener = Listener<[required: UpdateRequired]>;
 /**
  * A client of an Oplink server, for Node 20 and later, browsers and React Native.
  *
- * Failed calls reject with OplinkApiError where the server answered and with OplinkConnectionError where it did not,
+ * Failed calls reject with OplinkApiError if the server answered and with OplinkConnectionError if it did not,
  * after the retries of contract/sdk 8. `session`, `start` and the link stream never throw.
  */
 export class Oplink {

@@ -9,7 +9,7 @@ export const retryRules = {
 	resolution: {connection: true, rateLimit: true, serverFailure: true},
 	/** Identity and events: a request answered with 5xx may have been stored, and would be counted twice. */
 	report: {connection: true, rateLimit: true, serverFailure: false},
-	/** A link that a person waits for, where another one serves as well. */
+	/** A link that a person waits for, and that another one can replace. */
 	hurried: {connection: true, rateLimit: false, serverFailure: true},
 	/** The next app open sends it again. */
 	session: {connection: false, rateLimit: false, serverFailure: false},

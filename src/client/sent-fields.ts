@@ -30,7 +30,7 @@ export const signalsOf = (device: Device & MatchTokens): MatchSignals => {
 	};
 };
 
-/** The signals with the token alone where a whole URL was copied: the server takes at most 100 characters. */
+/** The signals with the token alone if a whole URL was copied: the server takes at most 100 characters. */
 export const withBareToken = (signals: MatchSignals): MatchSignals => {
 	const token = tokenIn(signals.clipboardToken);
 	return token === undefined ? signals : {...signals, clipboardToken: token};

@@ -22,7 +22,7 @@ const isBelow = (version: string, least: string): boolean => {
 	return at >= 0 && (own[at] ?? 0) < (wanted[at] ?? 0);
 };
 
-/** The least version that the app does not have; null also where its own is unknown, so that nobody is locked out. */
+/** The least version that the app does not have; null also if its own is unknown, so that nobody is locked out. */
 const unmetVersion = (
 	{ios, android}: MinimumVersion,
 	{platform, appVersion, appVersionCode}: Device,

@@ -60,13 +60,13 @@ test('a refusal that the operator can mend has a next step', async (t) => {
 	const plans = 'STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE';
 	for (const [line, exitCode, next] of [
 		['domains verify Ab12 go.acme.example', 5, /\nNext: Set that TXT record .* dig \+short/],
-		['domains default Ab12 go.acme.example', 5, /\nNext: oplink domains verify DOMAIN/],
+		['domains default Ab12 go.acme.example', 5, /\nNext: Verify the domain: oplink domains verify DOMAIN/],
 		['keys show --org Acme', 4, /\nNext: .*oplink orgs list --search/],
 		['orgs delete Ab12 --yes', 5, /\nNext: Cancel it at once, .* with oplink plan set --org ORG none/],
 		['plan set --org Ab12 BOGUS', 1, new RegExp(`\\nNext: Plans are ${plans}`)],
-		['orgs create --name Acme', 5, /\nNext: Take another name; oplink orgs list --search TEXT shows/],
-		['links create --path /a --short-code sale --org Ab12', 5, /\nNext: Take another one, .* links list --search TEXT/],
-		['status', 1, /\nNext: See that the address is that of an Oplink server/],
+		['orgs create --name Acme', 5, /\nNext: Choose another name; oplink orgs list --search TEXT shows/],
+		['links create --path /a --short-code sale --org Ab12', 5, /\nNext: Choose another short code, .* links list --search TEXT/],
+		['status', 1, /\nNext: Check the address of the server/],
 	] as const) {
 		ends(t, await cli(line), exitCode, {stderr: next});
 	}

@@ -161,7 +161,7 @@ test('domains list and show have settings where a domain has some, and no word o
 	});
 });
 
-test('domains unknown lists the codes of all custom domains, most taps first', async (t) => {
+test('domains unknown lists the codes of all custom domains, most visits first', async (t) => {
 	const shared = {...domain, id: 'shared', hostname: 'links.example.com', verification: null};
 	const other = {...domain, id: 'other', hostname: 'two.acme.example'};
 	const lastAt = '2026-03-10T12:00:00.000Z';
@@ -172,7 +172,7 @@ test('domains unknown lists the codes of all custom domains, most taps first', a
 		'GET /admin/organizations/Ab12/domains/other/unknown-codes': () => codes({code: 'x', count: 9, lastAt}),
 	});
 	ends(t, await cli('domains unknown --org Ab12'), 0, {
-		stdout: /^CODE +TAPS +LAST +HOSTNAME *\nx +9 .*two\.acme\.example\nold +2 .*\n\(further codes\) +1 /,
+		stdout: /^CODE +VISITS +LAST +HOSTNAME *\nx +9 .*two\.acme\.example\nold +2 .*\n\(further codes\) +1 /,
 	});
 	const one = await cli('domains unknown --org Ab12 go.acme.example --json');
 	t.is(JSON.parse(one.stdout).data[0].hostname, 'go.acme.example');

@@ -111,7 +111,7 @@ export const checkApp = async (
 		switches.push({name, found: app.flutterLinks, place: app.place});
 		isFlutter ||= app.flutterLinks !== null || isFlutterProject(target);
 	};
-	/** What a file says; null without one, or where it is not what it should be, which is a finding. */
+	/** What a file says; null without one, or if it is not what it should be, which is a finding. */
 	const read = async <T>(
 		area: string,
 		file: string | undefined,
@@ -160,7 +160,10 @@ export const checkApp = async (
 	];
 };
 
-/** Findings for hosts on which no system opens an app, such as those of a first try on this machine: no line of an app would help. */
+/**
+ * Findings for hosts on which no system opens an app, such as those of a first attempt on this machine: no line of an
+ * app would help.
+ */
 export const hostFindings = ({hosts}: ExpectedApp): Finding[] => {
 	const {ok, warn} = findingsOf('Link hosts');
 	return hosts.map(({name, isPublic}) =>

@@ -28,7 +28,9 @@ const otherPaths = (orgKey: string): string[] =>
 		),
 	);
 
-/** The finding for the paths of a host's filters, which are otherwise right. One without a rule lets every path through. */
+/**
+ * The finding for the paths of a host's filters, which are otherwise right. One without a rule lets every path through.
+ */
 export const pathFinding = (
 	filters: readonly Filter[],
 	host: Host,
@@ -61,7 +63,7 @@ export const pathFinding = (
 			: warn(
 					'android.path',
 					`the filter for ${host.name} has a uri-relative-filter-group, which is not compared (${placeText(group)})`,
-					`See that it lets every path below ${prefix} through`,
+					`Check that it lets every path below ${prefix} through`,
 				);
 	}
 

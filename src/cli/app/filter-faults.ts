@@ -1,7 +1,7 @@
 import type {Filter} from './android-app.ts';
 import {filledInHint, type Located, mayBecome} from './source-position.ts';
 
-/** Why a filter opens no links; a warning where the build decides. */
+/** Why a filter opens no links; a warning if the build decides. */
 export type Fault = {status: 'fail' | 'warn'; message: string; next: string};
 
 const VIEW = 'android.intent.action.VIEW';
@@ -79,7 +79,10 @@ export const schemeFaults = (filter: Filter): Fault[] => [
 		),
 ];
 
-/** The filters that open links with the fewest faults, and those faults. A fault that is certain weighs more than a warning. */
+/**
+ * The filters that open links with the fewest faults, and those faults. A fault that is certain weighs more than a
+ * warning.
+ */
 export const bestOf = (
 	filters: readonly Filter[],
 	faultsOf: (filter: Filter) => Fault[],

@@ -11,7 +11,7 @@ export const auditCommand = resource<Json<AuditRecord>>({path: 'audit-log'}).lis
 		{title: 'AT (UTC)', value: ({at}) => timeText(at)},
 		{title: 'ACTION', value: ({action}) => action},
 		{title: 'ENTITY', value: ({entityType}) => entityType},
-		// On a small terminal there is no room for it beside the actor, whom people look for.
+		// A narrow terminal shows the actor, which people look for, without it.
 		{title: 'ENTITY ID', value: ({entityId}) => entityId, wide: true},
 		{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type, flexible: true},
 	],

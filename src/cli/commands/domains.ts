@@ -50,7 +50,7 @@ const changesOf = ({pathPrefix, rootUrl, unknownCodes, clear = []}: SetOptions):
 	};
 };
 
-/** The unknown codes of these domains, most taps first. */
+/** The unknown codes of these domains, most visits first. */
 const listUnknownCodes = async (
 	{client, path}: Chosen,
 	domains: readonly Domain[],
@@ -159,11 +159,11 @@ export const domainCommands: CommandGroup = {
 					await listUnknownCodes(chosen, own, context.options),
 					[
 						{title: 'CODE', value: ({code}) => code ?? '(further codes)', flexible: true},
-						{title: 'TAPS', value: ({count}) => count, align: 'right'},
+						{title: 'VISITS', value: ({count}) => count, align: 'right'},
 						{title: 'LAST', value: ({lastAt}) => lastAt},
 						{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
 					],
-					'oplink domains show DOMAIN shows where its old addresses lead',
+					'oplink domains show DOMAIN shows its redirects',
 				);
 			},
 		}),

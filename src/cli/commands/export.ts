@@ -22,7 +22,7 @@ const MAX_END = 10_000;
 const timeOf = (text: string): string | null =>
 	/^\d{4}-\d\d-\d\d/.test(text) ? (text.length === 10 ? `${text}T00:00:00Z` : text) : null;
 
-/** What a state file says, or null where there is none yet. @throws OperatorError for another file. */
+/** The content of a state file; null if there is none yet. @throws OperatorError for another file. */
 const readState = async (file: string): Promise<string | null> => {
 	const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') {

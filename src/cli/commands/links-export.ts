@@ -16,7 +16,7 @@ import {writeData} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
 
 type Row = Record<string, unknown>;
-/** @param guard what each cell of a CSV is written by. */
+/** @param guard writes each cell of a CSV. */
 type Formatter = (rows: AsyncIterable<Row>, guard: (cell: string) => string) => AsyncIterable<string>;
 
 const ndjson: Formatter = async function* (rows) {

@@ -20,7 +20,10 @@ type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'r
 const PARALLEL_REQUESTS = 16;
 const TIMEOUT_SECONDS = 15;
 
-/** The fields that decide where a row's link leads; all fields if the row has no name, which is then derived from them. */
+/**
+ * The fields that decide the destination of a row's link; all fields if the row has no name, which is then derived from
+ * them.
+ */
 const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
 	const {shortCode, externalId, path, params, templateId} = row;
 	return shortCode === undefined && externalId === undefined ? row : {shortCode, externalId, path, params, templateId};

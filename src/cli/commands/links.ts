@@ -27,7 +27,7 @@ const PATH_WIDTH = 40;
 type ListedLink = LinkWithDomain & {clicks?: number};
 
 /**
- * Lists links with the clicks of the last 30 days where a table shows them: with the admin token, and of `--all` for the
+ * Lists links with the clicks of the last 30 days if a table shows them: with the admin token, and of `--all` for the
  * first page, beyond which there are too many.
  */
 const countingList = (
@@ -71,7 +71,7 @@ const showLinks = async (
 const BLACK = [30, 39] as const;
 const ON_WHITE = [107, 49] as const;
 
-/** A QR code of half blocks, black on white where the terminal has colours: readers expect it on dark screens too. */
+/** A QR code of half blocks, black on white if the terminal has colours: readers expect it on dark screens too. */
 const terminalQr = async (url: string, {stdout, env}: Pick<Io, 'stdout' | 'env'>): Promise<string> => {
 	const text = await (await loadQrCode()).toString(url, {type: 'utf8', errorCorrectionLevel: 'M', margin: 2});
 	const lines = text.split('\n').filter((line) => line !== '');

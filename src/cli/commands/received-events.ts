@@ -17,7 +17,7 @@ type ReceivedEvent = Partial<Json<ReturnType<typeof gatewayEventJson>>> & {
 	type: string;
 };
 
-/** Under the names that people know; anything else as it came. */
+/** Names of the gateways; others are shown as received. */
 const gatewayNames: Record<string, string> = {GATEWAY_A: 'Stripe', GATEWAY_B: 'Paymob'};
 
 /** Event and outcome first; ids last. */
@@ -53,7 +53,7 @@ type List = {
 	query(options: object): Query;
 	/** Columns after those of all events. */
 	more?: Array<Column<ReceivedEvent>>;
-	/** Advice where no event has ever come. */
+	/** Advice if there is no event at all. */
 	empty: string;
 };
 

@@ -54,7 +54,7 @@ export const requestOf = async (context: Context<ReportOptions>, by: string[], d
 export const cellOf = (key: string | null, {spreadsheet}: ReportOptions): string | null =>
 	key === null || spreadsheet === false ? key : guarded(key);
 
-/** Rows with short codes in place of link ids, where the links still exist; those that are not shown stay as they are. */
+/** Rows with short codes in place of link ids if the links still exist; those that are not shown stay as they are. */
 export const withShortCodes = async <Row extends {key: string | null}>(
 	place: Pick<Chosen, 'client' | 'path'>,
 	rows: Row[],

@@ -13,7 +13,7 @@ export type Stats = {
 	series: Array<{start: string; clicks: number; matches: number; events: number}>;
 	guesses?: Array<{confidence: string; graded: number; correct: number}>;
 	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
-	/** Since when the breakdowns are, where a filter left them less than the range. */
+	/** Start of the breakdowns if a filter shortened their range. */
 	breakdownsSince?: string;
 };
 
@@ -102,7 +102,7 @@ const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
 	);
 };
 
-/** How often guesses were right where a token proved the link. */
+/** How often guesses were right if a token proved the link. */
 const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: Look): string =>
 	show.table(
 		[

@@ -12,7 +12,7 @@ export type Ranked = {name: string; count: number};
 
 /** The dashboard's data at one moment. */
 export type Figures = {
-	/** The server's time, in milliseconds; null until the server has told it. */
+	/** The server's time, in milliseconds; null until the server has sent it. */
 	now: number | null;
 	/** People's clicks per second, over the last ten complete seconds. */
 	rate: number;

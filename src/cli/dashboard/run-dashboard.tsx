@@ -42,7 +42,7 @@ const findTarget = async ({connection}: Context, named: string | undefined): Pro
 	return {...target, scope: `${name} (${orgKey})`, query: {orgId: id}};
 };
 
-/** The picture as text: lines without trailing spaces, and without styles where there are to be none. */
+/** The picture as text: lines without trailing spaces, and without styles unless they are wanted. */
 export const pictureOf = (view: View, {isStyled, ink}: {isStyled: boolean; ink: Ink}, size: Size): string => {
 	const picture = renderToString(<DashboardScreen view={view} ink={ink} {...size} />, {columns: size.columns});
 	return (isStyled ? picture : stripVTControlCharacters(picture))

@@ -45,7 +45,7 @@ Server and token come from the first of these that is set:
 With both 3 and 4, a line on standard error names the server that is used. The
 token of a profile is sent only to the URL of that profile.
 
-The server (serve, migrate, config; doctor where no server answers) reads:
+The server (serve, migrate, config; doctor if no server answers) reads:
 
 ${listed(configTable.map(({name, meaning, fallback, fallbackInWords}) => [name, inWords(meaning, fallbackInWords ?? fallback)]))}
 

@@ -103,7 +103,7 @@ const SAVE = 'Save it as CSV (UTF-8) there, and import that file';
 const isZip = (start: string, ...parts: string[]): boolean =>
 	start.startsWith('PK\x03\x04') && parts.every((part) => start.includes(part));
 
-/** Files that programs and browsers give where a list of links is meant, by their first bytes; the first one that fits. */
+/** Files that are mistaken for a list of links, by their first bytes; the first match counts. */
 const kinds: Kind[] = [
 	{is: (start) => isZip(start, '[Content_Types].xml'), what: 'an Excel workbook (.xlsx)', next: SAVE},
 	{is: (start) => isZip(start, 'opendocument'), what: 'an OpenDocument spreadsheet (.ods)', next: SAVE},
@@ -132,7 +132,7 @@ const requireText = (bytes: Uint8Array, name: string): void => {
 	}
 };
 
-/** Rows that end where the input fails. */
+/** Rows that end when the input fails. */
 const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 'fault'> => {
 	let fault: OperatorError | null = null;
 	const readable = async function* () {

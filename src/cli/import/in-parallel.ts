@@ -29,7 +29,7 @@ export async function* inParallel<T, R>(
 	}
 }
 
-/** How often a request waits for its own first try. */
+/** How often a request waits for its own first attempt. */
 const MAX_WAITS = 3;
 
 /** A retry that arrived while the first request was running. */
@@ -37,7 +37,7 @@ const isUnderWay = (error: OplinkApiError): boolean => error.errorCode === 'idem
 
 /**
  * The client gives up after a few retries (contract/sdk 8). Many requests are more patient: they wait as long as the
- * rate limit needs, and a little for the first try of their own.
+ * rate limit needs, and a little for the first attempt of their own.
  */
 export const withPatience = async <T>(
 	request: () => Promise<T>,

@@ -44,7 +44,7 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 const TAKEN = new Set<string | undefined>(['short_code_taken', 'external_id_taken']);
 
 /**
- * Whether continuing is useless: the credential is refused, nobody answers, what the server needs is away, or the
+ * Whether continuing is useless: the credential is refused, nobody answers, a part of the server is unavailable, or the
  * organization lacks a plan or its apps.
  */
 const endsTheImport = (error: unknown): boolean =>

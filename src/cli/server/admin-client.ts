@@ -103,7 +103,7 @@ export type ApiClient = {
 	exchange: (path: string, query: Query, lines: AsyncIterable<string>) => AsyncIterable<string>;
 };
 
-/** Headers of a streamed request, and who reads those of its answer. */
+/** Headers of a streamed request, and the reader of the headers of its answer. */
 type Streaming = {headers?: Record<string, string>; onHeaders?: (headers: Headers) => void};
 
 type ClientOptions = {

@@ -18,9 +18,9 @@ export type ChosenServer = {
 	profile: string | null;
 	/** Whether a server with this environment on this machine would have this address. */
 	isOwn: boolean;
-	/** The file that a server on this machine left the address in; null where it came from elsewhere. */
+	/** The file that a server on this machine left the address in; null if it came from elsewhere. */
 	addressFile: string | null;
-	/** What the operator has to know of the choice: the server of two, or why a file was not followed; null for nothing. */
+	/** Note on the choice: the chosen server of two, or the reason why a file was not followed; null if there is none. */
 	note: string | null;
 	/** @throws OperatorError if no token is found. */
 	token: () => string;
@@ -106,7 +106,7 @@ const impliedAddress = (io: Io): Address => {
  * The server of a command line. Precedence: options, `--profile` among them; the environment, OPLINK_PROFILE last; the
  * server that left its address in DATA_DIR; the profile in use; the server with this environment. A token is sent only
  * to its own server: a profile's to its URL, the generated one to this machine. An address from a file gets the token
- * beside it alone, because whoever wrote the file chose where requests go.
+ * beside it alone, because the writer of the file chose the target of requests.
  * @throws OperatorError for an invalid URL or an unknown profile.
  */
 export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {

@@ -159,7 +159,7 @@ export const renewIfDue = async (io: Io, name: string): Promise<void> => {
 	});
 };
 
-/** Ends a sign-in at its provider, where that can be. */
+/** Ends a sign-in at its provider, if the provider can. */
 export const endSignIn = async ({issuer, clientId, refreshToken}: SignIn): Promise<void> => {
 	if (refreshToken !== null) {
 		const {tokenRevocation} = await import('openid-client');

@@ -37,7 +37,7 @@ export const leftToken = (io: Io): string | null => {
 export const isLoopback = (url: string): boolean =>
 	/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(new URL(url).hostname);
 
-/** Where the server of this user on this machine listens, as it said itself, or why its file is not followed. */
+/** The address that the server of this user on this machine wrote, or the reason why its file is not followed. */
 export const leftAddress = (
 	io: Io,
 ): {file: string; url: string; fault?: never} | {url?: never; fault: string} | null => {

@@ -8,7 +8,7 @@ import type {Page} from './list-pages.ts';
 /** Path of an organization in the admin API; `org` is its id or its orgKey. */
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
-/** What a token may ask of all organizations, or, where it is bound to one, of that one. @throws as `all`. */
+/** What a token may ask of all organizations or, if it is limited to one, of that one. @throws as `all`. */
 export const orOfBound = async <T>(
 	client: ApiClient,
 	all: () => Promise<T>,
@@ -30,7 +30,10 @@ export const orOfBound = async <T>(
 	}
 };
 
-/** The organization that has something of an id, a host name or a key's prefix. @throws OperatorError for none and several. */
+/**
+ * The organization that has something of an id, a host name or a key's prefix. @throws OperatorError for none and
+ * several.
+ */
 const ownerOf = async (client: ApiClient, owned: string): Promise<string> => {
 	const {data, total} = await client.get<Page<{id: string; orgKey: string}>>('/admin/organizations', {owns: owned});
 	const [owner] = data;
@@ -125,7 +128,9 @@ export const keySurface = ({connection, options}: Context): LinkSurface | null =
 	return key && {...key, base: '/links', credential: 'key'};
 };
 
-/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/operations 13). */
+/**
+ * Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/operations 13).
+ */
 export const linkSurface = async (context: Context): Promise<LinkSurface> => {
 	return keySurface(context) ?? adminSurface(context.connection.admin(), await chosenOrganization(context));
 };

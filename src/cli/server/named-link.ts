@@ -132,7 +132,7 @@ export const namedLink = async (context: Context, named: string): Promise<NamedL
 export type KnownLink = Pick<LinkWithDomain, 'url' | 'shortCode' | 'path' | 'params' | 'templateId'>;
 
 /**
- * The links of ids, of any organization: null for a deleted one, none where the token may not read it.
+ * The links of ids, of any organization: null for a deleted one, none if the token may not read it.
  * @param path of the organization whose token may be bound to it.
  */
 export const linksOfIds = async (

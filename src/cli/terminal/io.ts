@@ -14,7 +14,7 @@ export type Io = {
 	cwd: string;
 	/** Aborted by Ctrl-C. */
 	interruption: AbortSignal;
-	/** Waits; rejects with the signal's reason where `interruption` comes first. */
+	/** Waits; rejects with the signal's reason if `interruption` comes first. */
 	sleep: (seconds: number) => Promise<void>;
 	/** Calls `work` repeatedly until the returned function is called. */
 	every: (seconds: number, work: () => void) => () => void;

@@ -51,7 +51,7 @@ export const firstCsvRecord = (text: string): string[] => cellsWith(text, delimi
 
 /**
  * The place of the quote that is open at the end of a record's text, or, in `strict`, of one around a cell of several
- * lines in which a quote is not doubled: it ended elsewhere than its writer meant. Null if there is none.
+ * lines in which a quote is not doubled: it ended in the wrong place. Null if there is none.
  */
 const openQuoteIn = (raw: string, delimiter: string, {strict}: {strict: boolean}): number | null => {
 	for (let at = 0; at < raw.length; at += 1) {
@@ -103,7 +103,7 @@ const faultOf = ({code, message, ...context}: CsvError, line: number, delimiter:
 
 type Parsed = {record: string[]; raw: string; info: Info};
 
-/** What a parser makes of a source. A stream that fails forgets what it has not given yet, so each chunk's is read at once. */
+/** The records of a source. A failing stream drops unread records, so those of each chunk are read at once. */
 async function* parsed(source: Source, parser: Parser): AsyncGenerator<Parsed> {
 	parser.on('error', () => {
 		// It is thrown below.
