@@ -65,7 +65,11 @@ test('a refusal that the operator can mend has a next step', async (t) => {
 		['orgs delete Ab12 --yes', 5, /\nNext: Cancel it at once, .* with oplink plan set --org ORG none/],
 		['plan set --org Ab12 BOGUS', 1, new RegExp(`\\nNext: Plans are ${plans}`)],
 		['orgs create --name Acme', 5, /\nNext: Choose another name; oplink orgs list --search TEXT shows/],
-		['links create --path /a --short-code sale --org Ab12', 5, /\nNext: Choose another short code, .* links list --search TEXT/],
+		[
+			'links create --path /a --short-code sale --org Ab12',
+			5,
+			/\nNext: Choose another short code, .* links list --search TEXT/,
+		],
 		['status', 1, /\nNext: Check the address of the server/],
 	] as const) {
 		ends(t, await cli(line), exitCode, {stderr: next});
