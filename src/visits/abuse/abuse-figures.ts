@@ -56,7 +56,7 @@ type Deps = {
 	log: Pick<Logger, 'info'>;
 };
 
-/** What operators watch of abuse. Read by the jobs, so that metrics need no database. */
+/** The figures of abuse. The jobs read them: metrics need no database. */
 export class AbuseFigures {
 	readonly #services: Deps;
 	/** The version of the lists by which stored links were checked last. */

@@ -5,7 +5,7 @@ import {descending, type Page, type PageQuery, readPage} from '../../platform/db
 import {prepared, run, sql} from '../../platform/db/sql.ts';
 import type {ReportReason} from '../page/abuse-strings.ts';
 
-/** What a stranger reported of a link, as the operator sees it. */
+/** A report of a link, as the operator sees it. */
 export type AbuseReport = {
 	id: string;
 	/** The short URL. */
@@ -55,7 +55,7 @@ export const addReport = (
 ): Promise<void> =>
 	inTransaction(db, async (trx) => {
 		const {link, reason, details, email, network, now} = report;
-		// Locked, so that reports that come together are counted one after the other.
+		// Locked: concurrent reports are counted in turn.
 		const [found] = await run<{id: string; organizationId: string}>(
 			trx,
 			sql`SELECT links.id, links.organization_id AS "organizationId" FROM links

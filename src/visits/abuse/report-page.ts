@@ -3,7 +3,7 @@ import {bytesAsText, type Html, html, render} from '../page/html.ts';
 import {pageHead, pageHeaders, styleOf} from '../page/page-head.ts';
 import {directionOf, pageLanguage} from '../page/page-language.ts';
 
-/** What the page says: the form, with what was sent before a refusal; or that the report was taken. */
+/** The content of the page: the form, with the values of a refused report, or the receipt. */
 export type ReportPage =
 	| {shows: 'form'; fault: 'invalid' | 'tooMany' | null; values: Readonly<Record<string, string>>}
 	| {shows: 'thanks'};

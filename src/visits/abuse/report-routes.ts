@@ -69,7 +69,7 @@ const requireReports = (
 	}
 };
 
-/** Takes a report; one of what is no link here is dropped without a word. @throws 400. */
+/** Takes a report; a report of anything but a link of this server is dropped silently. @throws 400. */
 const takeReport = async (services: Services, request: RequestFacts, sent: unknown): Promise<void> => {
 	const {value, faults} = checkBody(reportBody, sent, services.bodyContext);
 	if (faults.length > 0) {

@@ -18,7 +18,7 @@ export type AssociationFiles = {apple: string | null; android: string | null};
 
 type Deps = {changes: ChangeFeed; clock: Clock; config: Pick<Config, 'plans'>; db: Db; log: Logger};
 
-/** Most organizations whose files are cached. */
+/** Maximum organizations whose files are cached. */
 const MAX_COUNT = 1000;
 
 const SHARED = '';

@@ -53,7 +53,7 @@ export const clickDimensions = dimensionNames.filter(isOf('context', 'campaign',
 /** The dimensions that are stored; the others are counted from them. */
 export const storedDimensions = dimensionNames.filter(isOf('context', 'campaign', 'click', 'match'));
 
-/** What a funnel counts by: what a link, its click or a device has. */
+/** The dimensions of a funnel: properties of a link, its click or a device. */
 export const funnelDimensions = dimensionNames.filter(
 	(name) => isOf('campaign')(name) || ['link', 'tag', 'platform', 'country'].includes(name),
 );

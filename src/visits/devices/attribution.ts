@@ -2,7 +2,7 @@ import {effectiveColumns} from '../../links/links/link-columns.ts';
 import {identifier, joined, literal, type Sql, sql} from '../../platform/db/sql.ts';
 import {type ClickCampaign, campaigns} from '../visit/click-context.ts';
 
-/** For how long the link that a device was matched to, or opened, is what its events come from (contract/reports 5). */
+/** How long a device's events are attributed to the link that it was matched to, or opened (contract/reports 5). */
 const DAYS = literal('30 days');
 
 /** Phones' clocks differ from ours: an event may seem to have happened before the match that it follows. */
@@ -20,8 +20,8 @@ export const lastMet = (happened: Sql): Sql => {
 };
 
 /**
- * What funnels count matches and events by, kept with them: of the click or the opening that they come from, by the names
- * of dimensions. What is unknown is left out.
+ * The values by which funnels count matches and events, stored with them: those of their click or opening, by the names
+ * of dimensions. Unknown values are omitted.
  */
 export type Attribution = Readonly<Partial<Record<keyof NonNullable<ClickCampaign> | 'country', string>>>;
 
@@ -36,7 +36,7 @@ export const attributionSql = (source: string, country: Sql): Sql => {
 	return sql`jsonb_strip_nulls(jsonb_build_object(${joined(values)}, 'country', ${country}))`;
 };
 
-/** SQL: the attribution of a link that nobody is known to have clicked. */
+/** SQL: the attribution of a link without a known click. */
 const attributionOfLink = (id: Sql): Sql => sql`(
 	SELECT ${attributionSql('labelled', sql`NULL::text`)} FROM (
 		SELECT ${effectiveColumns(({name}) => Object.hasOwn(campaigns.words, name))}

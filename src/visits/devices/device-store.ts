@@ -29,7 +29,7 @@ export type DeviceRegistration = {
 	opened?: {linkId: string; attribution: Attribution};
 };
 
-/** Columns that keep their value where a registration has none. */
+/** Columns that keep their value if a registration has none. */
 const optionalColumns = [
 	'platform',
 	'os_version',

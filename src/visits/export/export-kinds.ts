@@ -3,7 +3,7 @@ import {FORMULA} from '../../platform/formula-guard.ts';
 import {clicksInFull} from '../clicks/click-sql.ts';
 import {campaigns} from '../visit/click-context.ts';
 
-/** What can be exported. */
+/** The kinds of an export. */
 export const exportKinds = ['clicks', 'events', 'matches'] as const;
 export type ExportKind = (typeof exportKinds)[number];
 

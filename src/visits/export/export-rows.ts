@@ -83,7 +83,7 @@ async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: As
 }
 
 /**
- * Few at once, each with a connection of the pool: whoever reads slowly must leave some to everybody else.
+ * Few at once, each with a connection of the pool: slow readers must leave some to others.
  * @throws 400 for a cursor of something else; 503 without the database, or where others go on for too long.
  */
 const takeRun = async (services: Deps, given: Export): Promise<Run> => {
@@ -106,7 +106,7 @@ const takeRun = async (services: Deps, given: Export): Promise<Run> => {
 const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'> & {trx: Knex.Transaction}> => {
 	const {organization, kind, cursor} = given;
 	if (kind === 'clicks') {
-		// What was answered before this run is in it.
+		// Every request that was answered before this run is in it.
 		const sink = services.clicks.exported === null ? 'postgres' : 'clickHouse';
 		await services.clickJournal.flushed({mentioned: [organization.id], sink});
 	}
@@ -159,7 +159,7 @@ export const exportRows = async (services: Deps, given: Export): Promise<Reply> 
 	}
 
 	const body = Readable.from(bodyOf(taken, first, last, request), {objectMode: false});
-	// Also where nobody has begun to read it: the generator's own end would not run then.
+	// Also if no reader has begun: the generator's own end would not run then.
 	body.once('close', () => {
 		taken.end().catch(() => {});
 	});

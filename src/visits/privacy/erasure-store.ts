@@ -30,7 +30,7 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
 		devices: () => count(sql`WITH shown AS (DELETE FROM app_requests WHERE ${own}) DELETE FROM devices WHERE ${own}`),
 
-		/** Bodies of webhooks about the subject, and what came back. Call it before the rest, by which they are found. */
+		/** Bodies of webhooks about the subject, and their responses. Call it first: the other rows find them. */
 		deliveries: () =>
 			count(sql`WITH own AS MATERIALIZED (${deliveriesOfSubject(keys)}), answers AS (
 					UPDATE delivery_tries SET answer = NULL FROM own WHERE delivery_id = own.id
@@ -55,7 +55,7 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 			count(sql`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
 				WHERE ${own}`),
 
-		/** Links that the device created: what its app wrote is gone, and they resolve no more. */
+		/** Links that the device created: their texts are cleared, and they no longer resolve. */
 		links: () =>
 			count(sql`WITH own AS (
 					UPDATE app_links SET device_id = '', content = uuid_send(link_id)

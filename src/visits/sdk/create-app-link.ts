@@ -53,7 +53,7 @@ export const createAppLink = async (
 	await enforceLimit(services, bodyLimits.sdkDeviceLinks, {subject: `${organizationId} ${deviceId}`, owner: owned});
 	await services.clickJournal.flushed({mentioned: [organizationId]});
 	const made = await inTransaction(services.db, async (trx) => {
-		// The count of links stays locked, so that of parallel creates of one content one makes the link.
+		// The count of links stays locked: of parallel creates of one content, one makes the link.
 		const creator = await readCreator(trx, {organizationId, now: services.clock.now()}, 'lock');
 		const template = await findTemplate(trx, organizationId, reference);
 		const content: Content | null = template && {

@@ -5,7 +5,7 @@ import {answerOf, anyObject, flag, instant, text, textOrNull, uuid, uuidOrNull} 
 export const deviceSessionAnswer = answerOf('DeviceSession', {deviceId: text, sessionId: uuid, isNewDevice: flag});
 export const identityAnswer = answerOf('DeviceIdentity', {deviceId: text, externalUserId: text});
 export const clearedIdentityAnswer = answerOf('ClearedIdentity', {deviceId: text, externalUserId: Joi.valid(null)});
-/** The fields of `POST /links` that the app needs: whoever takes the app apart reads its key. */
+/** The fields of `POST /links` that the app needs. No more, because the key can be read out of the app. */
 export const appLinkAnswer = answerOf('AppLink', {id: uuid, shortCode: text, url: text});
 export const acceptedAnswer = answerOf('Accepted', {accepted: Joi.valid(true)});
 

@@ -82,16 +82,16 @@ const insertMany = (events: readonly AppEvent[]) => prepared('insert events', in
 const insertOne = (event: AppEvent) => prepared('insert an event', insertEvents([event]));
 
 /**
- * The devices stay until their events are there, so that an erasure of a device finds its events, too.
+ * The devices stay until their events are stored: an erasure of a device finds its events, too.
  * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
- * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
+ * or being erased. @throws PostgreSQL's error if it rejects one of them; then none is stored.
  */
 const insert = async (db: Db, statement: Sql): Promise<Set<string>> => {
 	const stored = await run<{id: string}>(db, statement);
 	return new Set(stored.map(({id}) => id));
 };
 
-/** An order that all processes keep, so that no two wait for each other's `eventId`. */
+/** The same order in all processes: they cannot deadlock on an `eventId`. */
 const inOrder = (one: AppEvent, other: AppEvent): number =>
 	one.organizationId === other.organizationId
 		? Number((one.eventId ?? '') > (other.eventId ?? '')) - Number((one.eventId ?? '') < (other.eventId ?? ''))
@@ -105,7 +105,7 @@ type EventWriter = {
 	store(event: AppEvent): Promise<unknown>;
 };
 
-/** Most events per statement, of up to 10 KiB each. */
+/** Maximum events per statement, of up to 10 KiB each. */
 const MAX_BATCH = 200;
 
 /** Group commit: concurrent events share a statement and its commit. */
@@ -140,7 +140,7 @@ export const createEventWriter = (db: Db): EventWriter => ({
 
 /** An event as the API shows it. */
 export type EventJson = Omit<AppEvent, 'organizationId' | 'deviceId'> & {
-	/** Null where it has been erased. */
+	/** Null if it has been erased. */
 	deviceId: string | null;
 };
 

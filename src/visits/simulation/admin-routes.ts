@@ -27,7 +27,7 @@ export const simulationRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/matches/simulate',
-		summary: 'Simulate a tap and a first open',
+		summary: 'Simulate a click and a first open',
 		refusals: [410],
 		answer: simulationAnswer,
 		credential: 'admin',

@@ -79,7 +79,7 @@ export const dryRun = async <T>(services: RunDeps, work: (dry: DryServices) => P
 };
 
 /**
- * What `/match` would answer, and why. The attempt has no id, because it is not stored. It is null if an earlier answer
+ * The answer that `/match` would give, and its reason. The attempt has no id, because it is not stored. It is null if an earlier answer
  * would be repeated to the device, which is not a new attempt.
  */
 export type DryRunMatch = {answer: MatchAnswer; attempt: Omit<MatchAttempt, 'id'> | null};

@@ -22,13 +22,13 @@ export type SimulationInput = SimulatedPhone & {
 	linkId?: string;
 	shortCode?: string;
 	network: SimulatedNetwork;
-	/** From the tap to the first open. */
+	/** From the click to the first open. */
 	delaySeconds: number;
-	/** The query of the tapped URL. */
+	/** The query of the visited URL. */
 	query?: Record<string, string>;
 	/** Whether the page's script posts its signals. */
 	beacon: boolean;
-	/** Whether the app reads what the page left there. */
+	/** Whether the app reads what the page copied there. */
 	clipboard: boolean;
 	referrer: boolean;
 	/** Whether the app sends the organization's CLIENT key. */
@@ -64,7 +64,7 @@ const visitFrom = ({ip, headers, body = ''}: {ip: string; headers: Record<string
 
 type Page = {token: string | null; copies: boolean; referrer: string | null; postsSignals: boolean};
 
-/** The parts of the page that matter to a match: its token, whether a tap copies it, the store's referrer, and whether it posts signals. */
+/** The parts of the page that matter to a match: its token, whether the button copies it, the store's referrer, and whether it posts signals. */
 const readPage = (html: string): Page => {
 	const [, behind = ''] = html.split('<script type="application/json" id="config">', 2);
 	const [config = ''] = behind.split('</script>', 1);
@@ -176,8 +176,8 @@ const play = async (services: DryServices, {organization, input}: Played): Promi
 };
 
 /**
- * Plays a tap on a link and an app's first open some time later, by the code that serves real ones, in a transaction
- * that is rolled back: nothing is counted, consumed or registered. Addresses are of the documentation's ranges, so that
+ * Simulates a click on a link and an app's first open some time later, by the code that serves real ones, in a transaction
+ * that is rolled back: nothing is counted, consumed or registered. Addresses are of the documentation's ranges:
  * no real click is near.
  * @throws 404 for a link that the organization does not have, 410 for one that does not resolve.
  */

@@ -15,12 +15,12 @@ export const examplePhones = {
 	Android: {osVersion: '14', deviceModel: 'Pixel 8'},
 } as const satisfies Record<SimulatedPhone['platform'], Partial<SimulatedPhone>>;
 
-/** Where tap and first open come from, in addresses that nobody has (RFC 5737, RFC 3849). */
+/** The addresses of click and first open, from ranges for documentation (RFC 5737, RFC 3849). */
 export const simulatedNetworks = {
 	same: {tap: '198.51.100.23', open: '198.51.100.23'},
 	/** A carrier's pool: another address of the same /24. */
 	nearby: {tap: '198.51.100.23', open: '198.51.100.77'},
-	/** Wi-Fi at the tap, mobile data at the first open. */
+	/** Wi-Fi at the click, mobile data at the first open. */
 	other: {tap: '198.51.100.23', open: '192.0.2.45'},
 	/** The phone's /64, whose lower half differs between apps. */
 	ipv6: {tap: '2001:db8:23:1:1c2d:3e4f:5a6b:7c8d', open: '2001:db8:23:1:9f8e:7d6c:5b4a:3928'},

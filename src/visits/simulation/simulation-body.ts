@@ -6,7 +6,7 @@ import {readLanguage, readTimezone} from '../visit/visitor.ts';
 import type {SimulationInput} from './simulate-match.ts';
 import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 
-/** Longest time that a first open may come after the tap: twice the longest match window. */
+/** Maximum time from click to first open: twice the longest match window. */
 const MAX_DELAY_SECONDS = 2 * linkFields.matchWindowHours.max * 3600;
 
 const tested = (isValid: (text: string) => boolean, message: string, schema: object = {}) =>
@@ -14,7 +14,7 @@ const tested = (isValid: (text: string) => boolean, message: string, schema: obj
 		.custom((text: string, helpers) => (isValid(text) ? text : helpers.message({custom: `{{#label}} ${message}`})))
 		.meta({schema: {description: `It ${message}.`, ...schema}});
 
-/** Language, script, region and a variant. The server also takes what extends them; two equal variants no pattern finds. */
+/** Language, script, region and a variant. The server also accepts extensions of them; no pattern excludes two equal variants. */
 const languageTag =
 	'^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$';
 
@@ -24,11 +24,11 @@ const examplePhone = (field: 'osVersion' | 'deviceModel') => (parent: {platform?
 const isPlatform = (platform: SimulationInput['platform']) => (parent: {platform?: unknown}) =>
 	parent.platform === platform;
 
-/** The body of a simulation; what is left out is the usual case: the token arrives, on the same network, at once. */
+/** The body of a simulation; defaults are the usual case: the token arrives, on the same network, at once. */
 export const simulationBody = Joi.object<SimulationInput>({
 	linkId: uuidField,
 	shortCode: Joi.string().max(MAX_SHORT_CODE),
-	query: Joi.object().pattern(/^/, Joi.string().allow('')).description('The query of the tapped URL.'),
+	query: Joi.object().pattern(/^/, Joi.string().allow('')).description('The query of the visited URL.'),
 	platform: Joi.valid('iOS', 'Android').default('iOS'),
 	osVersion: Joi.string()
 		.pattern(/^\d{1,3}(?:\.\d{1,3}){0,2}$/)

@@ -2,7 +2,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
-/** A delivery that this process sends now, with what its endpoint needs. */
+/** A delivery that this process sends now, with the data of its endpoint. */
 export type Claimed = {
 	id: string;
 	endpointId: string;

@@ -85,7 +85,7 @@ const record = (rows: string, quickMs: number) =>
 export const recordAttempts = async (db: Db, outcomes: readonly Outcome[]): Promise<void> => {
 	const rows = outcomes
 		.map(({tried: {status: code, retryAfter: _, ...tried}, ...outcome}) => ({...tried, ...outcome, code}))
-		// In one order, so that no two processes wait for each other.
+		// In one order: two processes cannot deadlock.
 		.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 	await execute(db, record(JSON.stringify(rows), webhookPolicy().quickSeconds * 1000));
 };

@@ -57,7 +57,7 @@ export const createEndpoint = async (services: Deps, {fields, ...target}: Target
 		await openPositions(trx);
 		const store = createEndpointStore(trx, id);
 		const {endpointsPerOrganization: most} = webhookPolicy();
-		// Under the lock of the positions, so that two creates count each other.
+		// Under the lock of the positions: two creates count each other.
 		if ((await store.count()) >= most) {
 			throw tooManyEndpoints(most);
 		}
@@ -154,7 +154,7 @@ export const testEndpoint = async (
 		organization_id: organization.id,
 		at,
 		created_at: at,
-		// A sender takes what is PENDING.
+		// A sender takes PENDING deliveries.
 		status: waits ? 'PENDING' : 'FAILED',
 		next_try_at: at,
 	});

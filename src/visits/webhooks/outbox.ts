@@ -7,7 +7,7 @@ import {insertDeliveries, type NewDelivery} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
 import {deliveriesOf, type Listeners, readListeners, readWrittenLabels} from './listeners.ts';
 
-/** A row that was written in the transaction of what happened. */
+/** A row that was written in the transaction of its event. */
 type Row = {id: string; organizationId: string; type: EventType; at: Date; data: object};
 
 /** The row of a link in JSON, which has no dates. */
@@ -22,7 +22,7 @@ const MAX_COUNT = 500;
 
 type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'linkPolicy' | 'log'>;
 
-/** Writes what happened, in the transaction of its cause; nothing if no endpoint is subscribed. */
+/** Writes an event in the transaction of its cause; nothing if no endpoint is subscribed. */
 export const writeOutbox = async (trx: Db, {organizationId, type, at, data}: Omit<Row, 'id'>): Promise<void> => {
 	await execute(
 		trx,

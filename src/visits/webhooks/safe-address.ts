@@ -15,12 +15,12 @@ export type AddressRules = {
 	isProduction: boolean;
 };
 
-/** @param fault what the URL must be, after its name. */
+/** @param fault the rule that the URL breaks, after its name. */
 export const unsafeWebhookUrl = (fault: string) => validationFailed([{field: 'url', message: `url ${fault}`}]);
 
 type Address = {address: string; family: 4 | 6};
 
-/** NAT64's well-known prefix (RFC 6052): what it leads to is the IPv4 address at its end. */
+/** NAT64's well-known prefix (RFC 6052): its target is the IPv4 address at its end. */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 /** Global unicast (RFC 4291, 2.4): everything else of IPv6 is local, reserved or a tunnel. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
@@ -112,7 +112,7 @@ export class UnsafeAddressError extends Error {
 
 /**
  * The addresses of a URL's host, all of which are allowed: one that is not refuses the others with it. The connection goes
- * to one of those, so that a second answer of DNS changes nothing.
+ * to one of those: a second answer of DNS changes nothing.
  * @throws UnsafeAddressError; DNS's own error.
  */
 export const resolveSafely = async (url: URL, rules: AddressRules): Promise<Address[]> => {

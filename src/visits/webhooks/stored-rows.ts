@@ -112,7 +112,7 @@ async function* deliveriesBetween(services: Deps, trx: Db, source: Source, liste
 
 type Position = {snapshot: Snapshot | null; ahead: Snapshot | null; seconds: number};
 
-/** What the transaction that names a match leaves to follow its answer is there after so long (`follow-ups.ts`). */
+/** The delay after which the follow-ups of a match are stored (`follow-ups.ts`). */
 const MATCH_SECONDS = 1;
 /** A position without new rows moves this seldom, because each move is a write. */
 const IDLE_SECONDS = 10;

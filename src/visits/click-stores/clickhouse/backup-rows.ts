@@ -53,7 +53,7 @@ const jsonOf = (line: string): string => {
 	return `{"id":"${id}","occurred_at":"${time}","organization_id":"${organizationId}","link_id":"${linkId}","context_id":${number(contextId)},"campaign_id":${number(campaignId)},"referrer_host":${text(referrer)},"writer":"0"}`;
 };
 
-/** The rows of `clicks` for a backup, which PostgreSQL does not have: what was erased before is not among them. */
+/** The rows of `clicks` for a backup, which PostgreSQL does not have, without erased ones. */
 export async function* backupRows(db: Db, clickHouse: ClickHouse): AsyncGenerator<string[]> {
 	await applyChanges(db, clickHouse);
 	for await (const lines of rowsAsText(clickHouse, '')) {

@@ -10,7 +10,7 @@ import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
  * Columns in their order. `day` is that of UTC since 1970: an organization's days are read without its other days, and
  * one link's days without its other links. Times are microseconds since 1970, because old versions have no type with fractions of a
  * second. `countedColumns` are what reports count, also of the context and the campaign, whose rows stay in PostgreSQL. `version` is 0
- * as it comes, 1 where it was migrated, and one more with each change.
+ * for a new row, 1 for a migrated one, and one more with each change.
  */
 const columns = [
 	['organization_id', 'UUID'],
@@ -39,7 +39,7 @@ export const NO_BATCH = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Rows of one key are one click: the one of the highest version, whether they are merged yet (FINAL) or not. The key
- * has the click's id, so that a batch that is inserted twice is there once.
+ * has the click's id: a batch that is inserted twice is stored once.
  */
 export const createClickTable = (clickHouse: ClickHouse): Promise<void> =>
 	clickHouse.run(`CREATE TABLE IF NOT EXISTS clicks (${columns.map(([name, type]) => `${name} ${type}`).join(', ')})
@@ -85,7 +85,7 @@ export const selectDimensions = (condition: string, names = clickDimensions, byH
 };
 
 /**
- * Held shared while a batch is in ClickHouse and its transaction is not committed, so that whoever holds it alone sees
+ * Held shared while a batch is in ClickHouse and its transaction is not committed: an exclusive holder sees
  * both or neither. The number only has to differ from our other advisory locks.
  */
 export const BATCH_LOCK = 7_201_006;

@@ -26,7 +26,7 @@ type Options = {
 /** A list must not be empty. */
 const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
-/** The parts of a range outside its rollups. Those inside have tallies for what they lack. */
+/** The parts of a range outside its rollups. Rollups have tallies for their missing rows. */
 const partsOf = (range: Range, cover: Range): Range[] =>
 	(cover.from < cover.to
 		? [

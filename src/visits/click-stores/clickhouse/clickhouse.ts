@@ -27,7 +27,7 @@ const LONG_MS = 3_600_000;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Values in statements: ids and whole numbers only, so that nothing has to be escaped. @throws for anything else. */
+/** Values in statements: ids and whole numbers only, which need no escaping. @throws for anything else. */
 export const literal = (value: string | number): string => {
 	if (typeof value === 'number' ? Number.isSafeInteger(value) : UUID.test(value)) {
 		return typeof value === 'number' ? String(value) : `toUUID('${value}')`;
@@ -57,7 +57,7 @@ const reasonOf = (error: unknown): string => {
 
 /** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
 export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress) => {
-	/** For the log and the operator; who asks over HTTP learns no address. */
+	/** For the log and the operator; callers over HTTP get no address. */
 	const away = (error: unknown) =>
 		clickStoreUnavailable(
 			new Error(`ClickHouse at ${origin}/${database} (CLICKS_URL) cannot be used: ${reasonOf(error)}`, {cause: error}),

@@ -34,7 +34,7 @@ export const readKeys = (db: Db, rows: Sql): Promise<StoredKey[]> =>
 		FROM (${rows}) AS keys`,
 	);
 
-/** A condition for clicks of keys: the key of the table, so that few rows are read. */
+/** A condition for clicks of keys. It uses the table's key, so few rows are read. */
 const hasKey = (keys: readonly StoredKey[]): string =>
 	`(organization_id, day, link_id, occurred_at, id) IN (${keys
 		.map(

@@ -113,7 +113,7 @@ type CursorOptions = {
 };
 
 /**
- * Copies a journal to a sink. The position in PostgreSQL decides what is next: each click is written exactly once,
+ * Copies a journal to a sink. The position in PostgreSQL decides the next click: each is written exactly once,
  * even if another process copies it or a transaction's outcome is unknown.
  */
 class JournalCursor {

@@ -8,7 +8,7 @@ export type Click = {
 	organizationId: string;
 	linkId: string;
 	referrerHost: string | null;
-	/** Shared by the clicks of visitors with equal headers, so that derived values are cached by it. */
+	/** Shared by the clicks of visitors with equal headers; derived values are cached by it. */
 	context: ClickContext;
 	/** Shared by the clicks of a link that have the same. */
 	campaign: ClickCampaign;

@@ -23,7 +23,7 @@ import {decodeFrames, findFrame, HEADER_BYTES, MAX_PAYLOAD_BYTES} from './sectio
 /** The folder of a journal that this process writes. It holds its lock until it ends. */
 export type JournalFolder = {folder: string; unlock(): void};
 
-/** The folder of a database's journals. Each database has its own, so that no click is drained into another one. */
+/** The folder of a database's journals. Each database has its own: no click is drained into another one. */
 export const journalRoot = async (db: Db, dataDir: string): Promise<string> => {
 	const statement = sql`SELECT system_identifier || '-' || (SELECT oid FROM pg_database WHERE datname = current_database())
 			AS name FROM pg_control_system()`;

@@ -106,7 +106,7 @@ export const entriesOf = (section: Section): Entry[] => {
 	return [...entries.values()];
 };
 
-/** What clicks refer to: contexts and campaigns are rows by their ids. */
+/** The rows to which clicks refer: contexts and campaigns, by their ids. */
 export const ownersOf = (sections: readonly Section[]): Set<string> =>
 	new Set(sections.flatMap(({counts}) => counts.map(({organizationId}) => organizationId)));
 export const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));

@@ -15,13 +15,13 @@ import {
 	takeRollupLock,
 } from './rollup-store.ts';
 
-/** Most transactions per step; a click is one. */
+/** Maximum transactions per step; a click is one. */
 const STEP_TRANSACTIONS = 50_000n;
 
 /** A day with more clicks and matches is too slow to count row by row when a report cuts it in two. */
 const BUSY = 50_000;
 
-/** Most tallies per step; each has the clicks of a quarter of an hour that have the same values. */
+/** Maximum tallies per step; each has the clicks of a quarter of an hour that have the same values. */
 const STEP_TALLIES = 50_000;
 
 /** `changingFrom`: clicks since then may still change by their page's signals, and stay beside the rollups; null: none may. */
@@ -86,7 +86,7 @@ const addNewRows = async (
 };
 
 /**
- * One bounded step of rolling up, in one transaction, so that counts and progress are stored together or not at all.
+ * One bounded step of rolling up, in one transaction: counts and progress are stored together or not at all.
  * @returns whether more may be left; false also if another process holds the lock.
  */
 export const rollUpStep = (

@@ -243,7 +243,7 @@ export const analyzeWriters = async (trx: Db): Promise<void> => {
 	await execute(trx, sql`ANALYZE ${joined(tables.map(({name}) => sql`${name} (writer)`))}`);
 };
 
-/** Renumbers rows and forgets what can be counted again, after a database was restored into another cluster. */
+/** Renumbers rows and discards counts that can be repeated, after a database was restored into another cluster. */
 export const restartRollups = async (trx: Db): Promise<void> => {
 	await execute(trx, sql`SELECT restart_rollups()`);
 };

@@ -12,7 +12,7 @@ import {statsQuery} from './stats-query.ts';
 
 /**
  * With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. With `guesses`, also how
- * often an organization's guesses were right where a token proved the link.
+ * often an organization's guesses were correct when a token proved the link.
  */
 const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string; guesses: boolean}>({
 	linkId: uuidParam.optional(),

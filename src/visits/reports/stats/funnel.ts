@@ -16,7 +16,7 @@ type Row = Steps & {key: string | null};
 type Funnel = Range &
 	Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]; breakdownsSince?: Date};
 
-/** Most values of an answer by name, those with the most clicks. */
+/** Maximum values of an answer by name, those with the most clicks. */
 const MAX_ROWS = 500;
 
 const ofLinks = ({linkIds}: Scope, column: Sql): Sql =>

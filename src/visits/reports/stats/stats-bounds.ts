@@ -18,7 +18,7 @@ export type Range = {from: Date; to: Date};
 /** The rows to count. `linkIds` null: those of the organization. */
 export type Scope = {organizationId: string; linkIds: readonly string[] | null};
 
-/** Most buckets of an answer. */
+/** Maximum buckets of an answer. */
 const MAX_BUCKETS = 10_000;
 
 const HAS_OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;

@@ -36,7 +36,7 @@ const instant = Joi.string()
 	.default(null)
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
-/** Most breakdowns of an answer. */
+/** Maximum breakdowns of an answer. */
 const MAX_DIMENSIONS = 4;
 
 /** Names between commas, or one parameter each. */
@@ -57,7 +57,7 @@ const namesQuery = (names: readonly string[], most: number) =>
 			'names.most': '{{#label}} must not have more than {{#most}} names',
 		});
 
-/** Filters by what links have (contract/reports 2). */
+/** Filters by properties of links (contract/reports 2). */
 export const linkFilterQuery = {
 	tag: Joi.string().max(255),
 	channel: Joi.string().max(255),

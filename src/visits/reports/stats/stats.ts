@@ -41,7 +41,7 @@ const NOTHING = {clicks: 0, matches: 0, events: 0};
 const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
 
 /**
- * Lists that add up to the total have, in `other`, what is in none of their rows: clicks whose rows are gone, in the quarters
+ * Lists that add up to the total count in `other` the clicks of none of their rows: clicks whose rows are gone, in the quarters
  * of an hour that a time zone cuts off the hours that are kept. Lists of some links are only of the rows that are there.
  */
 const withRest = (

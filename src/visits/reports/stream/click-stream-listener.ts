@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import type {Snapshot} from '../../../platform/db/new-rows.ts';
 
-/** The most events queued for a slow reader. Beyond that the oldest are dropped. */
+/** Maximum events queued for a slow reader. Beyond that the oldest are dropped. */
 const MAX_WAITING = 4000;
 
 /** One event in the format of server-sent events. */
