@@ -15,7 +15,7 @@ const link = {
 	isActive: true,
 };
 
-test('links create shows the fields that are set, and with --json all', async (t) => {
+test('links create shows what one needs of the link, and with --json all', async (t) => {
 	const {cli} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/links': {
 			body: {
@@ -26,7 +26,12 @@ test('links create shows the fields that are set, and with --json all', async (t
 				tags: [],
 				params: {a: '1'},
 				og: {title: null},
+				shortCode: 'x',
+				organizationId: 'an-organization',
+				deferredDeepLinking: true,
+				matchWindowHours: 24,
 				isActive: false,
+				createdAt: '2026-03-01T00:00:00.000Z',
 			},
 		},
 	});
@@ -35,6 +40,8 @@ test('links create shows the fields that are set, and with --json all', async (t
 		stdout,
 		'url       https://go.example.com/Ab12/x\nid        an-id\npath      /sale\nparams.a  1\nisActive  no\n',
 	);
+	const {stdout: named} = await cli('links create --org Ab12 --path /sale --match-window-hours 24');
+	t.regex(named, /^matchWindowHours +24$/m);
 	const {stdout: all} = await cli('links create --org Ab12 --path /sale --json');
 	t.like(JSON.parse(all), {title: null, tags: [], og: {title: null}});
 });

@@ -100,6 +100,18 @@ const listOptions = [
 	new Option('--external-id <id>', 'only the link with this external id'),
 ];
 
+/** Fields of a new link that nobody asks for, and those that are as usual, unless the command line names them. */
+const unasked = ['organizationId', 'domainId', 'shortCode', 'createdAt', 'updatedAt'];
+const usual: Readonly<Record<string, unknown>> = {isActive: true, deferredDeepLinking: true};
+
+const withoutUsual = (link: object, given: object): object =>
+	Object.fromEntries(
+		Object.entries(link).filter(
+			([name, value]) =>
+				name in given || !(unasked.includes(name) || name === 'matchWindowHours' || usual[name] === value),
+		),
+	);
+
 export const linkCommands: CommandGroup = {
 	name: 'links',
 	summary: 'Manage links, with the admin token or a SERVER key',
@@ -137,7 +149,7 @@ export const linkCommands: CommandGroup = {
 				if (urlOnly) {
 					await print(context.io, link.url);
 				} else {
-					await context.show.fields(link, ({url, ...rest}) => [['url', url], ...flattened(rest)]);
+					await context.show.fields(link, ({url, ...rest}) => [['url', url], ...flattened(withoutUsual(rest, body))]);
 				}
 
 				if (qr) {
