@@ -12,8 +12,13 @@ type Teardown = Pick<ExecutionContext, 'teardown'>;
 export const binary = process.env['TEST_BINARY'] ?? '';
 
 /** The binary as a user starts it, with its own environment. */
-export const oplink = (t: Teardown, args: string[], env: Record<string, string>, umask = '022') => {
-	const child = spawn('sh', ['-c', `umask ${umask}; exec "$0" "$@"`, process.execPath, binary, ...args], {
+export const oplink = (
+	t: Teardown,
+	args: string[],
+	env: Record<string, string>,
+	{umask = '022', program = binary} = {},
+) => {
+	const child = spawn('sh', ['-c', `umask ${umask}; exec "$0" "$@"`, process.execPath, program, ...args], {
 		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});

@@ -136,7 +136,7 @@ test('DATA_DIR is private whatever the umask is, and has the address of each of 
 	const env = {PORT: '0', DATA_DIR, DATABASE_URL: database.url};
 	const addresses = () => readFile(path.join(DATA_DIR, 'address'), 'utf8');
 	const served = async () => {
-		const program = oplink(t, ['serve'], env, '000');
+		const program = oplink(t, ['serve'], env, {umask: '000'});
 		const [, url = ''] = await program.printed(ready);
 		return {...program, line: `${url.replace('localhost', '127.0.0.1')}\n`};
 	};

@@ -8,7 +8,7 @@ import type {ExecutionContext} from 'ava';
 import {closeDb, createDb} from '../../../src/platform/db/db.ts';
 import {clickIdOfToken, type MatchToken, matchTokenIn} from '../../../src/visits/matches/open-match.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
-import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
+import {binary, dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 export const adminToken = 'a-token-of-32-characters-or-more';
@@ -28,9 +28,10 @@ export const startProcess = async (
 	t: ExecutionContext,
 	env: Record<string, string>,
 	onLog?: (line: string) => void,
+	program = binary,
 ): Promise<Process> => {
 	const usual = {PORT: '0', ADMIN_TOKEN: adminToken, TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'warn'};
-	const {child, printed} = oplink(t, ['serve'], {...usual, ...env});
+	const {child, printed} = oplink(t, ['serve'], {...usual, ...env}, {program});
 	const ended = once(child, 'close');
 	if (onLog === undefined) {
 		child.stderr?.pipe(process.stderr);
