@@ -16,6 +16,13 @@ CREATE TABLE app_counts (
 );
 CREATE INDEX app_counts_hour_idx ON app_counts (hour);
 
+-- Up to when the first opens of an organization are in app_counts, as the kind first_open: by whole hours, when somebody asks.
+CREATE TABLE app_first_opens (
+	organization_id uuid CONSTRAINT app_first_opens_pkey PRIMARY KEY
+		CONSTRAINT app_first_opens_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	counted_until timestamptz NOT NULL
+);
+
 -- Organizations whose requests somebody watches; of no others is a request stored.
 CREATE TABLE app_watches (
 	organization_id uuid CONSTRAINT app_watches_pkey PRIMARY KEY
@@ -45,4 +52,5 @@ CREATE INDEX app_requests_organization_id_device_id_idx ON app_requests (organiz
 -- migrate:down
 DROP TABLE app_requests;
 DROP TABLE app_watches;
+DROP TABLE app_first_opens;
 DROP TABLE app_counts;

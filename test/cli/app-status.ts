@@ -311,6 +311,9 @@ test.serial('sessions and first opens before since do not count', async (t) => {
 	t.is(old.lastSeenAt, null);
 	const [week] = (await statusOf(acme)).platforms;
 	t.like(week.sessions, {count: 1});
+	// Now from the counts of whole hours, and once.
+	t.like(week.firstOpens, {count: 1, withToken: 1, byAppVersion: [{version: '4.2.0', count: 1, withToken: 1}]});
+	t.deepEqual((await statusOf(acme)).platforms[0].firstOpens, week.firstOpens);
 });
 
 test('nobody sees the status of another organization', async (t) => {

@@ -1,8 +1,8 @@
 import type {AppCount} from '../../platform/app-requests/app-request.ts';
 import {platformSql, sharedFetch} from '../../platform/app-requests/app-request-store.ts';
 import {HOUR_MS} from '../../platform/clock.ts';
-import type {Db} from '../../platform/db/db.ts';
-import {run, script, sql} from '../../platform/db/sql.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {execute, run, type Sql, script, sql} from '../../platform/db/sql.ts';
 import type {MissReason} from '../../visits/matches/guess.ts';
 
 export type Platform = 'ios' | 'android' | 'unknown';
@@ -44,12 +44,14 @@ const KINDS: readonly AppCount[] = [
 	'limit',
 ];
 
+const countedSince = (since: Date): Sql =>
+	sql`hour > ${new Date(since.getTime() - HOUR_MS)}::timestamptz AND last_at >= ${since}::timestamptz`;
+
 export const readCounts = (db: Db, {organizationId, since}: Scope): Promise<Counted[]> =>
 	run(
 		db,
 		sql`SELECT kind, platform, detail, sum(count)::float8 AS count, max(last_at) AS "lastAt" FROM app_counts
-		WHERE organization_id = ${organizationId} AND kind = ANY(${KINDS}) AND hour > ${new Date(since.getTime() - HOUR_MS)}
-			AND last_at >= ${since}::timestamptz
+		WHERE organization_id = ${organizationId} AND kind = ANY(${KINDS}) AND ${countedSince(since)}
 		GROUP BY kind, platform, detail ORDER BY kind, platform, 4 DESC, detail`,
 	);
 
@@ -57,16 +59,76 @@ const platformOfAttempt = script(
 	`coalesce(${platformSql("signals ->> 'platform'")}, ${platformSql('devices.platform')}, agent_platform, 'unknown')`,
 );
 
-export const readFirstOpens = (db: Db, {organizationId, since}: Scope): Promise<FirstOpens[]> =>
+/** An attempt's outcome, and the version of its device's session, which a later update of the app would change. */
+const attempts = (organizationId: string, range: Sql): Sql => sql`
+	SELECT ${platformOfAttempt} AS platform, app_version AS version, has_token AS "hasToken", CASE
+			WHEN matched THEN CASE WHEN method IN ('CLIPBOARD', 'INSTALL_REFERRER') THEN 'token' ELSE 'guess' END
+			ELSE reason END AS outcome, at
+	FROM match_attempts LEFT JOIN devices
+		ON devices.organization_id = match_attempts.organization_id AND devices.device_id = match_attempts.device_id
+	WHERE match_attempts.organization_id = ${organizationId} AND ${range}`;
+
+const readCountedUntil = async (db: Db, organizationId: string): Promise<Date | null> => {
+	const own = {organization_id: organizationId};
+	const row: {counted_until: Date} | undefined = await db('app_first_opens').where(own).first('counted_until');
+	return row?.counted_until ?? null;
+};
+
+/** First opens of the last hour are read from their rows: a session may still tell the version. */
+const countableUntil = (now: Date): Date => new Date(Math.floor(now.getTime() / HOUR_MS - 1) * HOUR_MS);
+
+/**
+ * Counts the first opens of whole hours that nobody has asked for before, so that a status costs the same however many
+ * there are. @param oldest from when on, the first time. @returns up to when they are counted.
+ */
+export const countFirstOpens = async (
+	db: Db,
+	{organizationId, oldest, now}: {organizationId: string; oldest: Date; now: Date},
+): Promise<Date> => {
+	const until = countableUntil(now);
+	const known = await readCountedUntil(db, organizationId);
+	return known !== null && known >= until
+		? known
+		: inTransaction(db, async (trx) => {
+				await execute(
+					trx,
+					sql`INSERT INTO app_first_opens (organization_id, counted_until)
+					SELECT id, ${oldest}::timestamptz FROM organizations WHERE id = ${organizationId} FOR KEY SHARE
+					ON CONFLICT DO NOTHING`,
+				);
+				const [locked] = await run<{from: Date}>(
+					trx,
+					sql`SELECT counted_until AS from FROM app_first_opens WHERE organization_id = ${organizationId} FOR UPDATE`,
+				);
+				const from = locked?.from ?? until;
+				await execute(
+					trx,
+					sql`INSERT INTO app_counts (organization_id, kind, hour, platform, detail, count, last_at)
+					SELECT ${organizationId}::uuid, 'first_open', date_trunc('hour', at, 'UTC'), platform,
+						json_build_array("hasToken", outcome, version)::text, count(*), max(at)
+					FROM (${attempts(organizationId, sql`at >= ${from}::timestamptz AND at < ${until}::timestamptz`)}) AS opens
+					GROUP BY 3, 4, 5 ON CONFLICT DO NOTHING`,
+				);
+				await trx('app_first_opens').where({organization_id: organizationId}).update({counted_until: until});
+				return until;
+			});
+};
+
+/** @param countedUntil as `countFirstOpens` returns it. */
+export const readFirstOpens = (
+	db: Db,
+	{organizationId, since, countedUntil}: Scope & {countedUntil: Date},
+): Promise<FirstOpens[]> =>
 	run(
 		db,
-		sql`SELECT ${platformOfAttempt} AS platform, app_version AS version, has_token AS "hasToken", CASE
-				WHEN matched THEN CASE WHEN method IN ('CLIPBOARD', 'INSTALL_REFERRER') THEN 'token' ELSE 'guess' END
-				ELSE reason END AS outcome, count(*)::float8 AS count, max(at) AS "lastAt"
-		FROM match_attempts LEFT JOIN devices
-			ON devices.organization_id = match_attempts.organization_id AND devices.device_id = match_attempts.device_id
-		WHERE match_attempts.organization_id = ${organizationId} AND at >= ${since}::timestamptz
-		GROUP BY 1, 2, 3, 4`,
+		sql`SELECT platform, detail ->> 2 AS version, (detail ->> 0)::boolean AS "hasToken", detail ->> 1 AS outcome,
+			sum(count)::float8 AS count, max(last_at) AS "lastAt"
+		FROM (
+			SELECT platform, detail::json AS detail, count, last_at FROM app_counts
+			WHERE organization_id = ${organizationId} AND kind = 'first_open' AND ${countedSince(since)}
+			UNION ALL SELECT platform, json_build_array("hasToken", outcome, version), 1, at
+			FROM (${attempts(organizationId, sql`at >= greatest(${countedUntil}::timestamptz, ${since}::timestamptz)`)}) AS opens
+		) AS counted GROUP BY 1, 2, 3, 4`,
 	);
 
 /** A complete iOS configuration has both ids. */

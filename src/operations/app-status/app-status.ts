@@ -3,7 +3,7 @@ import {retention} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
 import {worstOf} from '../doctor/finding.ts';
 import {type AppFinding, findingsOfApp} from './app-findings.ts';
-import {readConfigured, readCounts, readFirstOpens} from './app-status-store.ts';
+import {countFirstOpens, readConfigured, readCounts, readFirstOpens} from './app-status-store.ts';
 import {type PlatformStatus, platformStatus, platformsOf, type UnknownRequests, unknownOf} from './platform-status.ts';
 
 /** What apps of an organization sent, and what is missing (contract/sdk 12). */
@@ -21,8 +21,8 @@ export type AppStatus = {
 };
 
 /**
- * What apps of an organization sent since a time, and what is missing, each in a sentence with its next step. Three
- * statements: counts, first opens, configuration.
+ * What apps of an organization sent since a time, and what is missing, each in a sentence with its next step. Four
+ * statements, and once an hour one that counts first opens.
  */
 export const readAppStatus = async (
 	{appRequests, clock, db}: Pick<Services, 'appRequests' | 'clock' | 'db'>,
@@ -31,16 +31,17 @@ export const readAppStatus = async (
 ): Promise<AppStatus> => {
 	const until = clock.now();
 	const since = new Date(until.getTime() - sinceMs);
+	const oldest = new Date(until.getTime() - retention().appCountDays * DAY_MS);
 	await appRequests.settled();
+	const countedUntil = await countFirstOpens(db, {organizationId: id, oldest, now: until});
 	const [configured, counts, opens] = await Promise.all([
 		readConfigured(db, id),
 		readCounts(db, {organizationId: id, since}),
-		readFirstOpens(db, {organizationId: id, since}),
+		readFirstOpens(db, {organizationId: id, since, countedUntil}),
 	]);
 	const observed = {configured, counts, opens};
 	const platforms = platformsOf(observed).map((platform) => platformStatus(platform, observed));
 	const findings = findingsOfApp({platforms, observed, orgKey, since});
-	const oldest = new Date(until.getTime() - retention().appCountDays * DAY_MS);
 	return {
 		organizationId: id,
 		since,
