@@ -189,6 +189,7 @@ test('a domain waits for its record; its link is refused until then, and it beco
 	await acme.operator.post(`${acme.base}/domains/${id}/approve`);
 	ends(t, await acme.apply(docs), 0, {stdout: /~ Domain .*\n {2}\+ default: true\n\+ Link on/, stderr: ''});
 	ends(t, await acme.apply(docs), 0, {stdout: /^0 created, 0 changed, 0 deleted, 2 unchanged/});
+	ends(t, await acme.apply([doc('Link', 'on', {path: '/', domain: null})]), 0, {stdout: /^0 created, 0 changed/});
 	ends(t, await acme.apply([doc('Link', 'on', {path: '/', domain: 'nowhere.example'})]), 2, {
 		stderr: "docs.yaml:5:11: Link on: there is no domain 'nowhere.example'\n",
 	});

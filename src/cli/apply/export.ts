@@ -8,17 +8,17 @@ import {replaceFile} from '../replace-file.ts';
 import {writeData} from '../terminal/io.ts';
 import {stated} from './differences.ts';
 import {fieldsOf, type KindName, kindNames, kinds, type Row} from './kinds.ts';
-import {findOrganization} from './organizations.ts';
-import {isNamed, readKind, type State, specOf} from './state.ts';
+import {findOrganization, type Org} from './organizations.ts';
+import {isNamed, readKind, specOf} from './state.ts';
 
-/** The documents of a kind, by name. A link on the shared domain does not name it where new links are on it anyway. */
-const documentsOf = (state: State, kind: KindName): Row[] => {
-	const rows = [...(state.rows.get(kind) ?? [])].filter(isNamed).toSorted(([a], [b]) => (a < b ? -1 : 1));
+/** The documents of a kind, by name. A link on a custom domain names it, also where that is the default. */
+const documentsOf = (org: Org, kind: KindName): Row[] => {
+	const rows = [...(org.rows.get(kind) ?? [])].filter(isNamed).toSorted(([a], [b]) => (a < b ? -1 : 1));
 	return rows.map(([, row]) => {
-		const [{domain, ...fields}, defaults] = specOf(state, kind, row);
-		const {verification, isDefault} = state.rows.get('Domain')?.get(String(domain)) ?? {};
-		const all: Row = {...fields, ...(verification === null && isDefault ? {} : {domain})};
-		const spec = stated(Object.fromEntries(fieldsOf(kind).map((field) => [field, all[field]])), defaults);
+		const [all, {domain, ...defaults}] = specOf(org, kind, row);
+		const isShared = org.rows.get('Domain')?.get(String(domain))?.['verification'] === null;
+		const fields = Object.fromEntries(fieldsOf(kind).map((field) => [field, all[field]]));
+		const spec = stated(fields, {...defaults, ...(isShared && {domain})});
 		const name = kind === 'AppConfig' ? {} : {name: row[kinds[kind].identity]};
 		return {kind, ...name, ...(Object.keys(spec).length === 0 ? {} : {spec})};
 	});
@@ -58,12 +58,11 @@ export const exportOrganization = async (context: Context, named: string, folder
 	}
 
 	// Read again for its refusal, if the token may not.
-	const row = org.row ?? (await client.get<Row>(org.path));
-	const state: State = {client, org: {...org, row}, docs: new Map(), rows: new Map()};
+	org.row ??= await client.get<Row>(org.path);
 	const all: Row[] = [];
 	for (const kind of kindNames) {
-		await readKind(state, kind, true);
-		all.push(...documentsOf(state, kind));
+		await readKind(client, org, kind, true);
+		all.push(...documentsOf(org, kind));
 	}
 
 	if (folder !== null) {
@@ -74,7 +73,7 @@ export const exportOrganization = async (context: Context, named: string, folder
 		await writeData(io.stdout, textOf(all));
 	}
 
-	const unnamed = [...(state.rows.get('Link') ?? [])].filter((entry) => !isNamed(entry)).length;
+	const unnamed = [...(org.rows.get('Link') ?? [])].filter((entry) => !isNamed(entry)).length;
 	if (unnamed > 0) {
 		await show.note(`${counted(unnamed, 'link')} without an externalId left out`);
 	}

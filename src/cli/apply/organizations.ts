@@ -7,10 +7,19 @@ import type {ApiClient} from '../server/admin-client.ts';
 import {chosenOrganization, organizationPath, orOfBound} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {type Doc, faultOf} from './documents.ts';
-import type {Row} from './kinds.ts';
+import type {KindName, Row} from './kinds.ts';
 
-/** An organization. `path` is null until the run has created it; `row` also if the token may not read it. */
-export type Org = {label: string; path: string | null; row: Row | null};
+type OfKind<T> = Map<KindName, Map<string, T>>;
+
+/**
+ * An organization, its documents, and the rows that have been read, by kind and identity. `path` is null until the run has
+ * created it; `row` also if the token may not read it.
+ */
+export type Org = {label: string; path: string | null; row: Row | null; docs: OfKind<Doc>; rows: OfKind<Row>};
+
+const orgAt = (label: string, path: string | null, row: Row | null = null): Org => {
+	return {label, path, row, docs: new Map(), rows: new Map()};
+};
 
 /** The answer, or null for one of these statuses. */
 export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T | null> =>
@@ -22,7 +31,7 @@ export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T 
 		throw error;
 	});
 
-export const orgOfRow = (row: Row): Org => ({label: `${row['orgKey']}`, path: organizationPath(`${row['id']}`), row});
+export const orgOfRow = (row: Row): Org => orgAt(`${row['orgKey']}`, organizationPath(`${row['id']}`), row);
 
 /**
  * The organization of an orgKey, an id or a name in any case; null for none. A bound token has only one.
@@ -31,7 +40,7 @@ export const orgOfRow = (row: Row): Org => ({label: `${row['orgKey']}`, path: or
 export const findOrganization = async (client: ApiClient, named: string): Promise<Org | null> => {
 	const at = async (key: string): Promise<Org> => {
 		const row = await unless(client.get<Row>(organizationPath(key)), 403);
-		return row === null ? {label: key, path: organizationPath(key), row} : orgOfRow(row);
+		return row === null ? orgAt(key, organizationPath(key)) : orgOfRow(row);
 	};
 	const keyed = isOrganization(named) ? await unless(at(named), 404) : null;
 	if (keyed !== null) {
@@ -45,13 +54,10 @@ export const findOrganization = async (client: ApiClient, named: string): Promis
 		async (bound) => [await at(bound)],
 	);
 	const isNamed = ({row}: Org) => row === null || `${row['name']}`.toLowerCase() === named.toLowerCase();
-	const [found = null, ...others] = all.filter(isNamed);
-	if (others.length > 0) {
-		throw new OperatorError(
-			`Several organizations are named '${named}'`,
-			exitCodes.conflict,
-			'Write the orgKey of one',
-		);
+	const [found = null, other] = all.filter(isNamed);
+	if (other !== undefined) {
+		const words = `Several organizations are named '${named}'`;
+		throw new OperatorError(words, exitCodes.conflict, 'Write the orgKey of one: oplink orgs list shows them');
 	}
 
 	return found;
@@ -62,10 +68,9 @@ export const findOrganization = async (client: ApiClient, named: string): Promis
  * there is (contract/operations 20). Those of Organization documents may not exist yet.
  */
 export const organizationsOf = async (
-	context: Context,
+	{connection, options}: Context,
 	docs: readonly Doc[],
 ): Promise<{orgs: Map<Doc, Org>; faults: string[]}> => {
-	const {connection, options} = context;
 	const orgs = new Map<Doc, Org>();
 	const faults: string[] = [];
 	const byText = new Map<string, Org | null>();
@@ -83,13 +88,10 @@ export const organizationsOf = async (
 		throw notFoundError(`There is no organization '${options.org}'`, 'oplink orgs list shows them');
 	}
 
-	const [own, others] = [
-		docs.filter(({kind}) => kind === 'Organization'),
-		docs.filter(({kind}) => kind !== 'Organization'),
-	];
+	const own = docs.filter(({kind}) => kind === 'Organization');
 	for (const doc of own) {
 		const {name, spec} = doc;
-		const org = (await find(name)) ?? {label: name, path: null, row: null};
+		const org = (await find(name)) ?? orgAt(name, null);
 		if (org.path === null && isOrganization(name) && spec['name'] !== name) {
 			faults.push(faultOf(doc, 'no organization has this orgKey, and the server makes orgKeys; spec.name creates one'));
 		} else if (org.path !== null && org.row === null) {
@@ -101,17 +103,23 @@ export const organizationsOf = async (
 		orgs.set(doc, org);
 	}
 
-	const only = own.length === 1 ? (orgs.get(own[0] as Doc) ?? null) : null;
-	const isOpen = given === null && only === null && others.some(({org}) => org === null);
-	const fallback = given ?? only ?? (isOpen ? await find(await chosenOrganization(context)) : null);
-	for (const doc of others) {
-		const org = doc.org === null ? fallback : await find(doc.org);
-		faults.push(...(org === null ? [faultOf(doc, `there is no organization '${doc.org}'`)] : []));
-		orgs.set(doc, org ?? {label: '', path: null, row: null});
-	}
+	let fallback = given ?? (own.length === 1 ? ([...orgs.values()][0] ?? null) : null);
+	for (const doc of docs) {
+		if (doc.org === null && !orgs.has(doc)) {
+			fallback ??= await find(await chosenOrganization({connection, options}));
+		}
 
-	const strangers = docs.filter((doc) => given !== null && orgs.get(doc) !== given);
-	faults.push(...strangers.map((doc) => faultOf(doc, `it is not of --org ${options.org}`)));
+		const org = orgs.get(doc) ?? (doc.org === null ? fallback : await find(doc.org));
+		const words =
+			org === null
+				? `there is no organization '${doc.org ?? connection.organization()}'`
+				: `it is not of --org ${options.org}`;
+		faults.push(...(org === null || org !== (given ?? org) ? [faultOf(doc, words)] : []));
+		if (org !== null) {
+			orgs.set(doc, org);
+			org.docs.set(doc.kind, (org.docs.get(doc.kind) ?? new Map()).set(doc.identity, doc));
+		}
+	}
 
 	return {orgs, faults};
 };

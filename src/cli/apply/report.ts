@@ -9,38 +9,27 @@ export const labelOf = ({kind, name, org: {label}}: Change): string =>
 /** A change as people read it: its label, and below it a line for each field. */
 export const changeText = (change: Change): string => {
 	const text = (value: unknown) => (value === '(set)' ? value : JSON.stringify(value));
-	const fields = change.fields.map(({field, from, to}) =>
-		from === null
-			? `  + ${field}: ${text(to)}`
-			: to === null
-				? `  - ${field}: ${text(from)}`
-				: `  ~ ${field}: ${text(from)} → ${text(to)}`,
-	);
+	const fields = change.fields.map(({field, from, to}) => {
+		const [mark, values] =
+			from === null ? ['+', text(to)] : to === null ? ['-', text(from)] : ['~', `${text(from)} → ${text(to)}`];
+		return `  ${mark} ${field}: ${values}`;
+	});
 	return [`${MARKS[change.action]} ${labelOf(change)}`, ...fields].join('\n');
 };
 
-type Summary = {created: number; updated: number; deleted: number; unchanged: number};
-
-/** How many changes are made, or with `check` are to be made. */
-export const summaryOf = (changes: readonly Change[], unchanged: number, check: boolean): Summary => {
+/** The result of a run as `--json` shows it, and its last line for people. @param check whether all is only planned. */
+export const resultOf = (changes: readonly Change[], unchanged: number, check: boolean) => {
 	const count = (wanted: Change['action']) =>
 		changes.filter(({action, status}) => action === wanted && (check || status === 'done')).length;
-	return {created: count('create'), updated: count('update'), deleted: count('delete'), unchanged};
+	const [created, updated, deleted] = [count('create'), count('update'), count('delete')];
+	const listed = changes.map(({action, kind, name, org: {label: org}, doc, fields, status}) => ({
+		...{action, kind, name: name === '' ? null : name, org, file: doc?.file ?? null, line: doc?.line ?? null, fields},
+		status: status === 'planned' && !check ? 'pending' : status,
+	}));
+	const applied = !check && changes.every(({status}) => status === 'done');
+	const [one, two, three] = check ? ['to create', 'to change', 'to delete'] : ['created', 'changed', 'deleted'];
+	return {
+		json: {applied, changes: listed, summary: {created, updated, deleted, unchanged}},
+		text: `${created} ${one}, ${updated} ${two}, ${deleted} ${three}, ${unchanged} unchanged`,
+	};
 };
-
-export const summaryText = ({created, updated, deleted, unchanged}: Summary, check: boolean): string =>
-	check
-		? `${created} to create, ${updated} to change, ${deleted} to delete, ${unchanged} unchanged`
-		: `${created} created, ${updated} changed, ${deleted} deleted, ${unchanged} unchanged`;
-
-/** A change in the output of `--json`. */
-export const changeJson = ({action, kind, name, org, doc, fields, status}: Change, check: boolean) => ({
-	action,
-	kind,
-	name: name === '' ? null : name,
-	org: org.label,
-	file: doc?.file ?? null,
-	line: doc?.line ?? null,
-	fields,
-	status: status === 'planned' && !check ? 'pending' : status,
-});

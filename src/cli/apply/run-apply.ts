@@ -2,31 +2,28 @@ import {adviceFor} from '../advice.ts';
 import {InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {inParallel} from '../import/in-parallel.ts';
 import {reportError} from '../report-error.ts';
 import {requireAnswerer, requireConsent} from '../require-consent.ts';
 import {isBrokenPipe, print} from '../terminal/io.ts';
 import type {Change} from './changes.ts';
 import {faultOf, readDocuments} from './documents.ts';
 import type {KindName} from './kinds.ts';
-import {type Plan, planOf, takenCodes} from './plan.ts';
-import {changeJson, changeText, labelOf, summaryOf, summaryText} from './report.ts';
+import type {Org} from './organizations.ts';
+import {planOf, takenCodes} from './plan.ts';
+import {changeText, labelOf, resultOf} from './report.ts';
 import {PARALLEL} from './state.ts';
 
 export type ApplyOptions = {check?: boolean; prune?: KindName[]};
 
-/** Domains that wait for their DNS records. */
-const unverified = ({states}: Plan): string[] =>
-	states.flatMap(({docs, rows}) =>
-		[...(docs.get('Domain')?.values() ?? [])].flatMap(({name, identity, spec}) => {
-			const {status = 'VERIFIED', verification} = rows.get('Domain')?.get(identity) ?? {};
-			const {name: record, type, value} = (verification ?? {}) as Record<string, string>;
-			const next = `Next: set this DNS record and run oplink domains verify ${name}${spec['default'] ? ', then oplink apply again' : ''}`;
-			return status === 'VERIFIED' ? [] : [`Domain ${name} is ${status}. ${next}\n  ${record} ${type} ${value}`];
-		}),
-	);
-
-type Failure = {change: Change; error: unknown};
+/** A domain of a document that waits for its DNS record. */
+const unverified = ({docs, rows}: Org): string[] =>
+	[...(docs.get('Domain')?.values() ?? [])].flatMap(({name, identity, spec}) => {
+		const {status = 'VERIFIED', verification} = rows.get('Domain')?.get(identity) ?? {};
+		const {name: record, type, value} = (verification ?? {}) as Record<string, string>;
+		const then = spec['default'] === true ? ', then oplink apply again' : '';
+		const next = `Next: set this DNS record and run oplink domains verify ${name}${then}`;
+		return status === 'VERIFIED' ? [] : [`Domain ${name} is ${status}. ${next}\n  ${record} ${type} ${value}`];
+	});
 
 /** What may be done at once: writes of links, and their deletions, unless one moves to another short code. */
 const turnsOf = (changes: readonly Change[]): Change[][] => {
@@ -36,7 +33,8 @@ const turnsOf = (changes: readonly Change[]): Change[][] => {
 		const {kind, action, fields} = change;
 		const isMove = action === 'update' && fields.some(({field}) => field === 'shortCode');
 		const turn = kind !== 'Link' || isMove ? '' : action === 'delete' ? action : 'write';
-		turns.push(...(turn === '' || turn !== last ? [[]] : []));
+		const isNext = turn === '' || turn !== last || turns.at(-1)?.length === PARALLEL;
+		turns.push(...(isNext ? [[]] : []));
 		turns.at(-1)?.push(change);
 		last = turn;
 	}
@@ -44,36 +42,23 @@ const turnsOf = (changes: readonly Change[]): Change[][] => {
 	return turns;
 };
 
-/** Makes changes up to the first refusal. @param onDone gets each in order. */
-const make = async (changes: readonly Change[], onDone: (change: Change) => Promise<void>): Promise<Failure | null> => {
-	let failure: Failure | null = null;
-	const one = async (change: Change): Promise<void> => {
-		if (failure !== null) {
-			return;
+/** Makes changes up to the first refusal. @param say gets each in order. @returns the refused one with its error. */
+const make = async (changes: readonly Change[], say: (change: Change) => Promise<void>) => {
+	for (const turn of turnsOf(changes)) {
+		const sent = await Promise.allSettled(turn.map(({send}) => send()));
+		for (const [index, change] of turn.entries()) {
+			change.status = sent[index]?.status === 'fulfilled' ? 'done' : 'failed';
+			await (change.status === 'done' ? say(change) : null);
 		}
 
-		try {
-			await change.send();
-			change.status = 'done';
-		} catch (error) {
-			change.status = 'failed';
-			failure ??= {change, error};
-		}
-	};
-	const waiting = [...changes];
-	for (const turn of turnsOf(changes)) {
-		for await (const _ of inParallel(turn, PARALLEL, one)) {
-			while (waiting[0]?.status === 'done') {
-				await onDone(waiting.shift() as Change);
+		for (const [index, result] of sent.entries()) {
+			if (result.status === 'rejected') {
+				return {change: turn[index] as Change, error: result.reason as unknown};
 			}
 		}
 	}
 
-	for (const change of waiting.filter(({status}) => status === 'done')) {
-		await onDone(change);
-	}
-
-	return failure;
+	return null;
 };
 
 const MAX_NAMED = 20;
@@ -83,53 +68,47 @@ const question = (deletions: readonly Change[]): string => {
 	return `Delete ${deletions.slice(0, MAX_NAMED).map(labelOf).join(', ')}${more}?`;
 };
 
+/** A reader who closed the pipe does not end the run. */
+const unlessUnread = (written: Promise<void>): Promise<void> =>
+	written.catch((error: unknown) => (isBrokenPipe(error) ? undefined : Promise.reject(error)));
+
 /** Applies documents, or with `check` shows what that would change (contract/operations 20). @returns the exit code. */
 export const runApply = async (context: Context<ApplyOptions>, names: readonly string[]): Promise<number> => {
 	const {io, show, connection, options} = context;
 	const {check = false, prune = []} = options;
-	const {docs, faults} = await readDocuments(io, names);
-	if (faults.length === 0 && prune.length > 0 && !check) {
+	const {docs, faults: ofFiles} = await readDocuments(io, names);
+	if (ofFiles.length === 0 && prune.length > 0 && !check) {
 		requireAnswerer(context);
 	}
 
-	const plan: Plan = faults.length > 0 ? {states: [], changes: [], faults} : await planOf(context, docs, prune);
-	if (plan.faults.length > 0) {
-		await show.note(plan.faults.join('\n'));
+	const {changes, orgs, faults} =
+		ofFiles.length > 0 ? {changes: [], orgs: [], faults: ofFiles} : await planOf(context, docs, prune);
+	if (faults.length > 0) {
+		await show.note(faults.join('\n'));
 		return exitCodes.usage;
 	}
 
-	const {changes} = plan;
-	const taken = check ? await takenCodes(plan) : [];
 	const deletions = changes.filter(({action}) => action === 'delete');
 	if (deletions.length > 0 && !check) {
 		await requireConsent(context, question(deletions));
 	}
 
-	const say = async (text: string) =>
-		show.json
-			? undefined
-			: print(io, text).catch((error: unknown) => (isBrokenPipe(error) ? undefined : Promise.reject(error)));
-	const showChange = (change: Change) => say(changeText(change));
-	const failure = check ? null : await make(changes, showChange);
+	const taken = check ? await takenCodes(connection.admin(), changes) : [];
+	const say = async (change: Change) => (show.json ? undefined : unlessUnread(print(io, changeText(change))));
+	const refused = check ? null : await make(changes, say);
 	for (const change of check ? changes : []) {
-		await showChange(change);
+		await say(change);
 	}
 
-	const unchanged = docs.length - (changes.length - deletions.length);
-	const summary = summaryOf(changes, unchanged, check);
-	const advice = failure && (await adviceFor(failure.error, connection));
-	const {lines: [first = '', ...rest] = [], exitCode = exitCodes.ok} = failure
-		? reportError(failure.error, undefined, {advice})
-		: {};
-	const message = first.replace(/^Error: /, '');
-	const applied = !check && failure === null;
-	const listed = changes.map((change) => changeJson(change, check));
-	await show.answer({applied, changes: listed, summary, ...(failure && {failure: {message, exitCode}})}, () =>
-		summaryText(summary, check),
-	);
-	const notes = [...taken, ...unverified(plan)];
+	const advice = refused && (await adviceFor(refused.error, connection));
+	const report = refused && reportError(refused.error, undefined, {advice});
+	const [first = '', ...rest] = report?.lines ?? [];
+	const failure = report && {message: first.replace(/^Error: /, ''), exitCode: report.exitCode};
+	const {json, text} = resultOf(changes, docs.length - changes.length + deletions.length, check);
+	await unlessUnread(show.answer({...json, ...(failure && {failure})}, () => text));
+	const notes = [...taken, ...[...orgs].flatMap(unverified)];
 	await (notes.length > 0 ? show.note(notes.join('\n')) : null);
-	if (failure === null) {
+	if (refused === null || failure === null) {
 		return taken.length > 0 ? exitCodes.conflict : check && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
 	}
 
@@ -139,8 +118,9 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 		throw new InterruptedError(soFar);
 	}
 
-	const {change} = failure;
-	const told = change.doc === null ? `${labelOf(change)}: ${message}` : faultOf(change.doc, message);
+	const {doc} = refused.change;
+	const {message} = failure;
+	const told = doc === null ? `${labelOf(refused.change)}: ${message}` : faultOf(doc, message);
 	await show.note([told, ...rest, soFar].join('\n'));
-	return exitCode;
+	return failure.exitCode;
 };
