@@ -15,6 +15,8 @@ CREATE TABLE click_contexts (
 	language text,
 	timezone text,
 	country text,
+	-- the host of the visit, without port
+	host text,
 	-- which kind of crawler; null: a person
 	bot_class text
 );
@@ -44,15 +46,15 @@ $$;
 -- The id of a context, which is there when this returns.
 CREATE FUNCTION keep_click_context(
 	clicked_at timestamptz, platform text, os text, os_version text, browser text, device_model text, language text,
-	timezone text, country text, bot_class text
+	timezone text, country text, bot_class text, host text DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	month date := date_trunc('month', clicked_at AT TIME ZONE 'UTC');
 	context_id bigint := click_context_id(to_char(month, 'YYYY-MM-DD'), platform, os, os_version, browser, device_model,
-		language, timezone, country, bot_class);
+		language, timezone, country, host, bot_class);
 BEGIN
 	INSERT INTO click_contexts VALUES (context_id, month, platform, os, os_version, browser, device_model, language,
-		timezone, country, bot_class) ON CONFLICT DO NOTHING;
+		timezone, country, host, bot_class) ON CONFLICT DO NOTHING;
 	RETURN context_id;
 END $$;
 

@@ -54,7 +54,7 @@ CREATE TABLE rollup_breakdowns (
 	dimension text COLLATE "C" NOT NULL
 		CONSTRAINT rollup_breakdowns_dimension_check
 		CHECK (dimension IN ('platform', 'country', 'channel', 'referrer', 'link', 'matchMethod', 'os', 'browser', 'language',
-			'deviceModel', 'utmSource', 'utmMedium', 'utmCampaign', 'utmContent', 'utmTerm')),
+			'deviceModel', 'utmSource', 'utmMedium', 'utmCampaign', 'utmContent', 'utmTerm', 'host')),
 	key text COLLATE "C",
 	count bigint NOT NULL,
 	-- of a busy day: the counts of its 24 hours

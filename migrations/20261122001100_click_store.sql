@@ -16,6 +16,7 @@ CREATE TABLE click_tallies (
 	browser text,
 	language text,
 	device_model text,
+	host text,
 	channel text,
 	utm_source text,
 	utm_medium text,

@@ -5,6 +5,7 @@ import {createSessionVerifier} from './accounts/auth/session.ts';
 import {createGateways} from './accounts/billing/create-gateways.ts';
 import {createProviderClient} from './accounts/identity/provider-client.ts';
 import {createOperatorProviders} from './accounts/tokens/operator-providers.ts';
+import {AliasVisits} from './links/domains/alias-visits.ts';
 import type {VerifiedDomain} from './links/domains/domain-store.ts';
 import {createTxtResolver} from './links/domains/txt-resolver.ts';
 import {createUnknownCodes} from './links/domains/unknown-codes.ts';
@@ -155,6 +156,7 @@ export const createServices = (options: ServiceOptions) => {
 				linkIds,
 			),
 		unknownCodes: createUnknownCodes({db, background}),
+		aliasVisits: new AliasVisits({db, background}),
 		errorPages: createErrorPages(changes, db),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions,

@@ -26,6 +26,7 @@ const specified = `
 /admin/webhooks/{events,events/:id}                            admin:GET
 /admin/billing/{events,events/:id}                             admin:GET
 /admin/{webhooks,billing}/events/:id/replay                    admin:POST
+/admin/domains/aliases                                         admin:GET
 /admin/reports                                                 admin:GET
 /admin/reports/:id                                             admin:GET
 /admin/reports/:id/close                                       admin:POST

@@ -62,6 +62,7 @@ const framesOf = ({organizationId, links, until}: Setup, total: number): Buffer[
 				language: 'de-DE',
 				timezone: null,
 				country: 'DE',
+				host: 'go.example.com',
 				botClass: null,
 			};
 			const click = {

@@ -10,6 +10,7 @@ const byPath: Readonly<Record<string, Area | typeof MODERATION>> = {
 	[`${ORG}/links/:id/unblock`]: MODERATION,
 	'/admin/reports': MODERATION,
 	[`${ORG}/app-config`]: 'apps',
+	'/admin/domains': 'domains',
 	[`${ORG}/domains`]: 'domains',
 	[`${ORG}/domains/:id/approve`]: MODERATION,
 	[`${ORG}/domains/:id/reject`]: MODERATION,

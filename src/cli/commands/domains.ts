@@ -15,6 +15,8 @@ import {namedRow} from '../server/named-row.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
 
+type Alias = {id?: undefined; hostname: string; visits: number; lastVisitAt: string | null};
+
 type UnknownCode = {id?: undefined; hostname: string; code: string | null; count: number; lastAt: string};
 
 /** The settings of old addresses, which most domains do not have. */
@@ -164,6 +166,24 @@ export const domainCommands: CommandGroup = {
 						{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
 					],
 					'oplink domains show DOMAIN shows its redirects',
+				);
+			},
+		}),
+
+		command({
+			usage: 'aliases',
+			summary: 'List the aliases of the shared domain and their visits of 30 days',
+			examples: ['aliases', 'aliases --json'],
+			run: async ({connection, show}) => {
+				const {data} = await connection.admin().get<{data: Alias[]}>('/admin/domains/aliases');
+				await show.page(
+					{data, total: data.length, page: 1, limit: data.length},
+					[
+						{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
+						{title: 'VISITS 30D', value: ({visits}) => visits, align: 'right'},
+						{title: 'LAST VISIT', value: ({lastVisitAt}) => lastVisitAt ?? 'never'},
+					],
+					'LINK_DOMAIN_ALIASES names hosts that serve what LINK_DOMAIN serves',
 				);
 			},
 		}),

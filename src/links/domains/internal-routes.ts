@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {route} from '../../accounts/auth/route.ts';
 import {requireInternal} from '../../accounts/tokens/require-internal.ts';
 import {domainNotFound} from '../../platform/errors.ts';
+import {count, instantOrNull, partOf, text} from '../../platform/http/answer.ts';
 import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {normalHostname} from './domain.ts';
@@ -31,7 +32,21 @@ const allowCertificate = async (
 	return {domain: hostname};
 };
 
+const aliasesAnswer = partOf({
+	data: Joi.array().items(partOf({hostname: text, visits: count, lastVisitAt: instantOrNull})),
+});
+
 export const internalRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/domains/aliases',
+		summary: 'List the aliases of the shared link domain, with their visits of 30 days',
+		description: 'Visits of links and their data, without those of crawlers. No bound token reads it.',
+		answer: aliasesAnswer,
+		credential: 'admin',
+		handler: ({services: {addresses, aliasVisits, clock}}) => aliasVisits.list(addresses.aliases, clock.now()),
+	}),
+
 	route({
 		method: 'GET',
 		path: '/internal/tls/ask',

@@ -58,6 +58,7 @@ export const retentionRules: readonly RetentionRule[] = [
 	{...byProvider, table: 'identity_events'},
 	{...byProvider, table: 'awaited_roles'},
 	{...byProvider, table: 'identity_tombstones', column: 'deleted_at', days: TOMBSTONE_DAYS},
+	{job: 'forget_reports', table: 'alias_visits', column: 'day', days: REPORT_DAYS, due: 'older day'},
 	{job: 'forget_reports', table: 'abuse_reports', column: 'created_at', days: REPORT_DAYS, due: 'older'},
 	{job: 'forget_reports', table: 'blocked_codes', column: 'deleted_at', days: REPORT_DAYS, due: 'older'},
 	{...deliveries, column: 'delivered_at', days: 'webhookBodyDays', and: sql`body IS NOT NULL`, clear: sql`body = NULL`},

@@ -25,13 +25,14 @@ export const postgresClicks: ClickStore = {
 	statements: {
 		addSignals: (timezone) => sql`UPDATE clicks SET context_id = keep_click_context(occurred_at,
 				coalesce(known.platform, updated.platform), os, os_version, browser, device_model, language,
-				coalesce(${timezone}, timezone), country, bot_class)
+				coalesce(${timezone}, timezone), country, bot_class, host)
 			FROM updated, click_contexts AS known
 			WHERE clicks.id = updated.click_id AND clicks.occurred_at = updated.created_at AND known.id = context_id
 				AND (coalesce(${timezone}, timezone), coalesce(known.platform, updated.platform))
 					IS DISTINCT FROM (timezone, known.platform)`,
 		forget: sql`UPDATE clicks SET context_id =
-				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, context.country, context.bot_class)
+				keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, context.country, context.bot_class,
+					context.host)
 			FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
 				AND context.id = context_id`,
 		removeOrganization: (id) => sql`DELETE FROM clicks WHERE organization_id = ${id}`,

@@ -26,6 +26,8 @@ export const dimensions = {
 	utmCampaign: {of: 'campaign', column: 'utm_campaign', isCapped: true},
 	utmContent: {of: 'campaign', column: 'utm_content', isCapped: true},
 	utmTerm: {of: 'campaign', column: 'utm_term', isCapped: true},
+	/** A host of ours: visits of others are refused. */
+	host: {of: 'context', column: 'host', isCapped: false},
 } as const satisfies Record<string, Dimension>;
 
 export type DimensionName = keyof typeof dimensions;

@@ -14,7 +14,7 @@ const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
 
 /** The data of a request that a visit is recorded from. */
-type VisitRequest = Pick<Visit, 'ip' | 'headers' | 'stream'>;
+type VisitRequest = Pick<Visit, 'ip' | 'hostname' | 'headers' | 'stream'>;
 
 /**
  * ISO 3166 country found by a trusted proxy, else by the address (contract/reports 4). 'XX' and 'T1' are a proxy's codes
@@ -36,19 +36,21 @@ const countryOf = (
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
-/** The contexts of a visitor's clicks, by country. Requests with equal headers share a visitor. */
-const contexts = new WeakMap<Visitor, Map<string | null, ClickContext>>();
+/** The contexts of a visitor's clicks, by country and host. Requests with equal headers share a visitor. */
+const contexts = new WeakMap<Visitor, Map<string, ClickContext>>();
 
-const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
-	const own = contexts.get(visitor) ?? new Map<string | null, ClickContext>();
-	const known = own.get(country);
+const contextOf = (visitor: Visitor, country: string | null, host: string | null): ClickContext => {
+	const own = contexts.get(visitor) ?? new Map<string, ClickContext>();
+	const place = `${country} ${host}`;
+	const known = own.get(place);
 	if (known !== undefined) {
 		return known;
 	}
 
 	const {class: name, osVersion, ...words} = visitor;
-	const context = {...words, osVersion: versionText(osVersion), country, botClass: isCrawler(visitor) ? name : null};
-	contexts.set(visitor, own.set(country, context));
+	const botClass = isCrawler(visitor) ? name : null;
+	const context = {...words, osVersion: versionText(osVersion), country, host, botClass};
+	contexts.set(visitor, own.set(place, context));
 	return context;
 };
 
@@ -114,7 +116,7 @@ export const recordVisit = async (
 	{row, query, visitor, match, at}: Visited,
 ): Promise<boolean> => {
 	try {
-		const context = contextOf(visitor, countryOf(services, request));
+		const context = contextOf(visitor, countryOf(services, request), request.hostname);
 		const click = {
 			organizationId: row.organization_id,
 			linkId: row.id,

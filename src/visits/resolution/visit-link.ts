@@ -9,11 +9,12 @@ import type {Services} from '../../services.ts';
 import {readLink} from '../visit/link-rows.ts';
 import {goneReason, type ResolvedRow, safetyStateOf} from '../visit/resolved-row.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
+import {isPrefetch} from '../visit/visitor.ts';
 import {answerUnknownCode, type UnknownCodeDeps} from './answer-unknown-code.ts';
 import {answerVisit, noteData, type PageDeps} from './answer-visit.ts';
 
 type LinkDeps = PlanDeps & Pick<Services, 'db' | 'linkCache' | 'linkPolicy'>;
-export type VisitDeps = UnknownCodeDeps & PageDeps & LinkDeps;
+export type VisitDeps = UnknownCodeDeps & PageDeps & LinkDeps & {aliasVisits: Pick<Services['aliasVisits'], 'count'>};
 
 /** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
 type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
@@ -84,13 +85,19 @@ export const visitLink = async (
 	place: Place,
 	query: Query | null,
 ): Promise<VisitAnswer> => {
-	const {metrics} = services;
+	const {addresses, aliasVisits, clock, metrics} = services;
 	try {
 		const answer = await resolveLink(services, place).then(
 			({row, isData}) => answerVisit(services, visit, {row, isData, query}),
 			(error: unknown) => answerUnknownCode(services, visit, place, error),
 		);
 		metrics.resolution(answer.outcome);
+		const {hostname} = visit;
+		const counts = answer.outcome !== 'preview' && !visit.isHead && !isPrefetch(visit.headers);
+		if (hostname !== null && counts && addresses.aliases.includes(hostname)) {
+			aliasVisits.count(hostname, clock.now());
+		}
+
 		return answer;
 	} catch (error) {
 		noteMissingData(services, visit, place, {query, error});

@@ -40,6 +40,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 		onFailure: (error) => services.log.error({err: error}, 'a dry run could not write its click'),
 	}),
 	metrics: createMetrics(services.clock),
+	aliasVisits: {count: () => {}},
 	unknownCodes: {count: () => {}, settled: async () => {}},
 	appRequests: {note: () => {}, settled: async () => {}, close: () => {}},
 

@@ -59,7 +59,7 @@ const visitFrom = ({ip, headers, body = ''}: {ip: string; headers: Record<string
 	stream.headers = headers;
 	stream.push(body);
 	stream.push(null);
-	return {ip, headers, stream, isHead: false};
+	return {ip, hostname: null, headers, stream, isHead: false};
 };
 
 type Page = {token: string | null; copies: boolean; referrer: string | null; postsSignals: boolean};

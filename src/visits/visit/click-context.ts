@@ -61,6 +61,8 @@ export const contexts = createClickWords('click_contexts', {
 	language: 'language',
 	timezone: 'timezone',
 	country: 'country',
+	/** The host of the visit, without its port. */
+	host: 'host',
 	/** The kind of crawler; null for a person. */
 	botClass: 'bot_class',
 });

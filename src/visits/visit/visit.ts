@@ -1,7 +1,14 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 
 /** A request for a link, as far as its answer and its record depend on it. */
-export type Visit = {ip: string; headers: IncomingHttpHeaders; stream: IncomingMessage; isHead: boolean};
+export type Visit = {
+	ip: string;
+	/** The host's name, without port. */
+	hostname: string | null;
+	headers: IncomingHttpHeaders;
+	stream: IncomingMessage;
+	isHead: boolean;
+};
 
 /** An answer of a link host without the headers that all have. */
 export type LinkAnswer = {

@@ -33,7 +33,7 @@ const wordsOf = (row: ClickRow) => {
 	const month = time(row).toISOString().slice(0, 7);
 	const {os = null, browser = null, language = null, deviceModel = null, platform, country, isCrawler} = row;
 	const {utmSource = null, utmMedium = null, utmCampaign = null, utmContent = null, utmTerm = null, channel} = row;
-	const device = {platform, os, osVersion: null, browser, deviceModel, language, timezone: null, country};
+	const device = {platform, os, osVersion: null, browser, deviceModel, language, timezone: null, country, host: null};
 	return {
 		context: contexts.kept(month, {...device, botClass: isCrawler ? 'preview' : null}),
 		campaign: campaigns.kept(month, {channel, utmSource, utmMedium, utmCampaign, utmContent, utmTerm}),

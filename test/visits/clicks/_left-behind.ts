@@ -35,7 +35,7 @@ export const matchOf = (
 });
 
 const safari = {platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari', language: 'en'} as const;
-const unknown = {deviceModel: null, timezone: null, country: null, botClass: null};
+const unknown = {deviceModel: null, timezone: null, country: null, host: null, botClass: null};
 
 /** A visit by Safari on an iPhone of which no more is known. */
 export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({...unknown, ...safari, ...more});

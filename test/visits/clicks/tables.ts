@@ -159,10 +159,10 @@ for (const [what, context] of [
 	['a word looks like none', {...unknown, browser: '\\N', os: '', deviceModel: 'a\tb\n\r\\…\u{1F600}'}],
 ] as const) {
 	test(`the id of a context is equal here and in PostgreSQL if ${what}`, async (t) => {
-		const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
-		const words = [platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass];
+		const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass, host} = context;
+		const words = [platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass, host];
 		const {rows} = await service.services.db.raw(
-			"SELECT keep_click_context('2026-02-28T23:59:59.999Z', ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id",
+			"SELECT keep_click_context('2026-02-28T23:59:59.999Z', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id",
 			words,
 		);
 		t.is(String(rows[0].id), contexts.idOf(contexts.rowOf('2026-02', context)));

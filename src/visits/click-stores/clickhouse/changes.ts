@@ -63,10 +63,10 @@ const readChanged = (trx: Db, changes: string[], clicks: StoredClick[]): Promise
 		SELECT noted.click_id AS id, noted.forgotten AS "isForgotten", ARRAY[${changedValues}] AS counted,
 			CASE WHEN noted.forgotten
 				THEN keep_click_context(noted.clicked_at, coalesce(known.platform, noted.platform), NULL, NULL, NULL, NULL, NULL, NULL,
-					known.country, known.bot_class)
+					known.country, known.bot_class, known.host)
 				ELSE keep_click_context(noted.clicked_at, coalesce(known.platform, noted.platform), known.os, known.os_version,
 					known.browser, known.device_model, known.language, coalesce(noted.timezone, known.timezone), known.country,
-					known.bot_class)
+					known.bot_class, known.host)
 			END AS "contextId"
 		FROM noted JOIN json_to_recordset(${stored}::json) AS stored (id uuid, context_id bigint, campaign_id bigint)
 			ON stored.id = noted.click_id
