@@ -2,7 +2,7 @@ import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {AndroidApp, Filter, HostRule} from './android-app.ts';
 import {packageFinding} from './check-android-ids.ts';
 import {pathFinding} from './check-paths.ts';
-import {configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
+import {configHint, type ExpectedApp, findingsOfHost, type Host, kitHint} from './expected-app.ts';
 import {bestOf, type Fault, schemeFaults, webFaults} from './filter-faults.ts';
 import {filledInHint, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
@@ -153,7 +153,7 @@ export const checkAndroid = (app: AndroidApp, expected: ExpectedApp): Finding[] 
 	const schemes = new Set(apps.flatMap(({scheme}) => scheme ?? []));
 	return [
 		packageFinding(app, android, orgKey),
-		...hosts.flatMap((host) => hostFindings(app, expected, host)),
+		...hosts.flatMap((host) => findingsOfHost(host, hostFindings(app, expected, host))),
 		...[...schemes].map((scheme) => schemeFinding(app, scheme, orgKey)),
 	];
 };

@@ -1,6 +1,6 @@
 import type {IosConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
-import {clipDomains, configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
+import {clipDomains, configHint, type ExpectedApp, findingsOfHost, type Host, kitHint} from './expected-app.ts';
 import type {Entitlements, InfoPlist} from './ios-app.ts';
 import {filledInHint, isPlaceholder, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
@@ -189,7 +189,7 @@ export const iosConfigFindings = ({ios, orgKey}: ExpectedApp): Finding[] =>
 
 /** Findings for the entitlements of an iOS app. */
 export const checkEntitlements = (app: Entitlements, expected: ExpectedApp): Finding[] => [
-	...expected.hosts.flatMap((host) => hostFindings(app, expected, host)),
+	...expected.hosts.flatMap((host) => findingsOfHost(host, hostFindings(app, expected, host))),
 	...clipFindings(app, expected),
 	...idFinding(expected.orgKey, APP_ID, app.appId, expected.ios && appIdOf(expected.ios)),
 	...(app.appId === null || isPlaceholder(app.appId.text) ? teamFindings(app.teamId, expected) : []),

@@ -1,4 +1,6 @@
+import {OplinkApiError} from '../../client/errors.ts';
 import type {AppConfig} from '../../links/app-config/app-config.ts';
+import type {Finding} from '../../operations/doctor/finding.ts';
 import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
@@ -6,7 +8,7 @@ import {organizationPath} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 
 /** A host of an organization's links, without its port. On the shared domain, its links are below its orgKey. */
-export type Host = {name: string; isShared: boolean; isPublic: boolean};
+export type Host = {name: string; isShared: boolean; isPublic: boolean; isAlias?: true};
 
 /** The apps of an organization on the server, and the hosts of its links. */
 export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {
@@ -25,13 +27,32 @@ const hostOf = ({hostname, verification}: Domain): Host => {
 	return {name, isShared: verification === null, isPublic};
 };
 
+/** The aliases of the shared domain; none for a token that may not read them. */
+const readAliases = async (client: ApiClient): Promise<Host[]> => {
+	const {data} = await client
+		.get<{data: Array<{hostname: string}>}>('/admin/domains/aliases')
+		.catch((error: unknown) => {
+			if (error instanceof OplinkApiError && (error.status === 403 || error.status === 404)) {
+				return {data: []};
+			}
+
+			throw error;
+		});
+	return data.map(({hostname}) => ({name: hostname, isShared: true, isPublic: true, isAlias: true}));
+};
+
+/** The findings of a host. An app without an alias opens all links but those that were made for the alias. */
+export const findingsOfHost = ({isAlias}: Host, findings: Finding[]): Finding[] =>
+	isAlias ? findings.map((one) => (one.status === 'fail' ? {...one, status: 'warn'} : one)) : findings;
+
 /** Reads the organization's app configuration and its link hosts. @throws OplinkApiError, 404 without a configuration. */
 export const readExpectedApp = async (client: ApiClient, org: string): Promise<ExpectedApp> => {
 	const path = organizationPath(org);
 	const {orgKey} = await client.get<{orgKey: string}>(path);
 	const {ios, android} = await client.get<AppConfig>(`${path}/app-config`);
 	const domains = await allAt<Domain>(client, `${path}/domains`);
-	const hosts = domains.filter(({status}) => status === 'VERIFIED').map(hostOf);
+	const own = domains.filter(({status}) => status === 'VERIFIED').map(hostOf);
+	const hosts = [...own, ...(await readAliases(client))];
 	return {orgKey, hosts, served: hosts.map(({name}) => name), ios, android};
 };
 

@@ -7,6 +7,7 @@ import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answ
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
+import {checkListedHosts, checkLists, checkReports} from './abuse.ts';
 import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
@@ -61,6 +62,9 @@ const examine = async (services: Services) => {
 		checkDisk(config.dataDir),
 		checkCountries(services.countries.built(), now()),
 		checkRereadFiles(services),
+		checkLists(services),
+		fromDatabase(checkReports(services)),
+		fromDatabase(checkListedHosts(services)),
 		checkIdentityProvider(config),
 		checkStripe(config),
 		checkPaymob(config),

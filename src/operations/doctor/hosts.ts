@@ -129,7 +129,11 @@ export const listLinkHosts = async (
 	services: Pick<Services, 'addresses' | 'associationCache' | 'clock' | 'config' | 'db' | 'hostRoles' | 'log'>,
 	organizationIds: readonly string[] | null,
 ): Promise<LinkHosts> => {
-	const hosts = [await sharedHost(services, organizationIds)];
+	const shared = await sharedHost(services, organizationIds);
+	const {addresses} = services;
+	const [port = ''] = /:\d+$/.exec(addresses.linkDomain) ?? [];
+	const aliases = addresses.aliases.map((alias) => ({...shared, url: `${addresses.linkScheme}://${alias}${port}`}));
+	const hosts = [shared, ...aliases];
 	const rows = await verifiedDomains(services.db, organizationIds);
 	const findings = checkNumber(rows);
 	// One at a time, because other requests share the pool.
