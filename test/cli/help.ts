@@ -39,11 +39,12 @@ test('every command of the specification is there', (t) => {
 	t.deepEqual(
 		[...groups].map((group) => group.flat().join(' ')),
 		[
-			'links create list show update delete import export',
+			'links create list show update delete block unblock import export',
 			'qr export',
 			'channels list create update delete',
 			'templates list show create update delete',
-			'domains list show set unknown add verify approve reject default remove',
+			'domains list show set unknown aliases add verify approve reject default remove',
+			'reports list show close',
 			'orgs list create use show update suspend activate delete',
 			'plan list set',
 			'keys show revoke regenerate',

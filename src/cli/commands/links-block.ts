@@ -21,14 +21,14 @@ const decision = (verb: 'block' | 'unblock', summary: string, examples: string[]
 
 export const blockCommand = decision(
 	'block',
-	'Block a link: its short URL answers 410, and apps get no match',
+	'Block a link, which then resolves and matches no more',
 	['block https://go.acme.example/Ab12/spring --reason "Phishing of a bank"', 'block spring --org Ab12'],
-	'why, for the audit log and the link (max. 500 characters)',
+	'reason in the audit log and the link (max. 500 characters)',
 );
 
 export const unblockCommand = decision(
 	'unblock',
-	'Unblock a link; no list of LINK_POLICY_FILE acts on it again',
+	'Unblock a link, which no list then blocks again',
 	['unblock spring', 'unblock spring --reason "The shop was cleaned"'],
-	'why, for the audit log (max. 500 characters)',
+	'reason in the audit log (max. 500 characters)',
 );

@@ -31,10 +31,12 @@ export const configCommand = command({
 					{title: 'VARIABLE', value: ({name}) => name},
 					{
 						title: 'VALUE',
-						value: ({value, default: fallback}) => value ?? (fallback && `(${fallback})`),
+						value: ({value, default: fallback, from}) =>
+							value === null
+								? fallback && `(${fallback})`
+								: [value, ...(from === null ? [] : [`from ${from}`])].join(' '),
 						flexible: true,
 					},
-					{title: 'FROM', value: ({source, from}) => from ?? source, flexible: true},
 					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true, wide: true},
 				],
 				variables,

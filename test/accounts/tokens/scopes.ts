@@ -42,7 +42,10 @@ test('every route of operators wants a scope, but for whoami', (t) => {
 			.filter(({scope}) => scope === 'moderation')
 			.map(({path}) => path.replace('/admin/organizations/:orgId', ''))
 			.toSorted(),
-		['/activate', '/domains/:id/approve', '/domains/:id/reject', '/plan', '/suspend'],
+		[
+			...['/activate', '/admin/reports', '/admin/reports/:id', '/admin/reports/:id/close'],
+			...['/domains/:id/approve', '/domains/:id/reject', '/links/:id/block', '/links/:id/unblock', '/plan', '/suspend'],
+		],
 	);
 });
 
