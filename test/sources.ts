@@ -210,6 +210,46 @@ test('statements are written by the builder or by the tag', (t) => {
 	t.deepEqual(written, []);
 });
 
+/** Words that are out, in any case, with those in their place (docs/glossary.md). */
+const OUT: ReadonlyArray<[out: RegExp, instead: string]> = [
+	[/\b(?:MOST|LEAST)_[A-Z]/, 'MAX_, MIN_'],
+	[/\bwhoever\b/, 'callers that, operators that'],
+	[/\b(?:by|for|of|so that|to) who\b/, 'for clients that, by callers that'],
+	[/\bhears\b/, 'is subscribed to, gets'],
+	[/\b(?:are|is|was|were) away\b/, 'unavailable'],
+	[/\broom for\b/, 'capacity'],
+	[/\b(?:each|first|last|next) try\b|\bthe tries\b/, 'attempt, retry'],
+	[/\bmend(?:ed|ing|s)?\b/, 'correct, fix'],
+	[/\banswer(?:ed|s)? well\b/, 'succeeded'],
+	[/\bthis once\b/, 'once'],
+	[/\bwhere (?:a create|it has none|none|there (?:are|is))\b/, 'if'],
+	[/\b(?:what|whatever) happen(?:ed|s)\b/, 'events'],
+	[/\bone after the other\b/, 'in order'],
+	[/\bnothing but\b/, 'only'],
+	[/\botherwise than\b/, 'differently'],
+	[/\bsee that the\b/, 'check that'],
+	[/\btake another (?:name|one)\b/, 'choose'],
+];
+
+test('the sources, the documents and the titles of tests have none of the words that are out', (t) => {
+	const written = files
+		.filter((name) => /^(?:src|docs|README|config)/.test(name) && !/glossary|CONTRIBUTING|CHANGELOG/.test(name))
+		.map((name) => ({name, text: textOf(name)}));
+	const titles = files
+		.filter((name) => name.startsWith('test/'))
+		.map((name) => ({name, text: found(read(name), /\b(?:test|bash)(?:\.\w+)?\(\s*(['"`].*)/g).join('\n')}));
+	t.true(written.length > 500 && titles.filter(({text}) => text !== '').length > 200);
+	t.deepEqual(
+		[...written, ...titles].flatMap(({name, text}) =>
+			OUT.flatMap(([out, instead]) => {
+				const [word] = new RegExp(out, out.source.includes('MOST') ? '' : 'i').exec(text) ?? [];
+				return word === undefined ? [] : [`${name}: ${word} (${instead})`];
+			}),
+		),
+		[],
+	);
+});
+
 test('the server reads no answer of another service without a bound', (t) => {
 	const asking = sources.filter(
 		(name) => !/^(?:cli|client)\//.test(name) && /\bfetch\(/.test(read(path.join('src', name))),

@@ -21,7 +21,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
 		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
 	organization_name_taken: 'Choose another name; oplink orgs list --search TEXT shows the organization that has it',
 	domain_record_missing:
-		'Set that TXT record at the DNS provider of the zone and repeat this once resolvers see it: dig +short TXT NAME; ' +
+		'Set that TXT record at the DNS provider of the zone and repeat this when resolvers see it: dig +short TXT NAME; ' +
 		'an operator who knows the owner verifies without it: oplink domains approve',
 	domain_rejected: 'Approve the domain without a DNS record: oplink domains approve',
 	domain_lookup_failed: 'Check the name servers of the zone, and DNS_SERVERS of the server: oplink doctor',

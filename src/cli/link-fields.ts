@@ -132,13 +132,13 @@ const requireFuture = (expiry: unknown): void => {
 };
 
 /** The fields of a path as typed, and the corrections made to it. */
-type Mended = {fields: Record<string, unknown>; note: string | null};
+type Corrected = {fields: Record<string, unknown>; note: string | null};
 
 /**
  * The path that was meant: a URL is split into path, parameters and campaign values, as an import splits it; a slash is
  * added in front.
  */
-const mendedPath = (typed: string): Mended => {
+const correctedPath = (typed: string): Corrected => {
 	if (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) {
 		const {fields} = deepLinkOf(typed);
 		const {path, params = {}, ...others} = fields;
@@ -153,13 +153,13 @@ const mendedPath = (typed: string): Mended => {
 		: {fields: {path: `/${typed}`}, note: `The path is /${typed}`};
 };
 
-/** The body of a create or an update: only the given fields, with what was mended in them. */
+/** The body of a create or an update: only the given fields, with the corrections made. */
 export const linkBody = (options: LinkFieldOptions): {body: Record<string, unknown>; note: string | null} => {
 	requireFuture(options['expiry']);
 	const body = withPlatforms({}, options);
 	const {path} = options;
-	const mended = typeof path === 'string' ? mendedPath(path) : {fields: {}, note: null};
-	const {params: ofPath, ...fields}: {params?: object; [field: string]: unknown} = mended.fields;
+	const corrected = typeof path === 'string' ? correctedPath(path) : {fields: {}, note: null};
+	const {params: ofPath, ...fields}: {params?: object; [field: string]: unknown} = corrected.fields;
 	Object.assign(body, fields);
 	for (const {name, attribute} of textOptions.filter((option) => option.name !== 'path')) {
 		const value = options[attribute] ?? options[name];
@@ -192,5 +192,5 @@ export const linkBody = (options: LinkFieldOptions): {body: Record<string, unkno
 		putField(body, field, null);
 	}
 
-	return {body, note: mended.note};
+	return {body, note: corrected.note};
 };

@@ -63,7 +63,7 @@ export const refusal = (error: unknown): HttpError => {
 	throw error;
 };
 
-/** The value. @throws `fault` where there is none. */
+/** The value. @throws `fault` if there is none. */
 export const required = <T>(value: T | null | undefined, fault: () => Error): T => {
 	if (value === null || value === undefined) {
 		throw fault();
@@ -204,7 +204,7 @@ export const gatewayEventNotFound = () => notFound('gateway_event_not_found', 'E
 export const sharedDomainFull = () =>
 	conflict(
 		'shared_domain_full',
-		'The shared link domain has no room for another iOS app. Verify a custom domain first, or leave ios out.',
+		'The shared link domain has no capacity for another iOS app. Verify a custom domain first, or leave ios out.',
 	);
 export const appConfigNotFound = () => notFound('app_config_not_found', 'App configuration not found');
 

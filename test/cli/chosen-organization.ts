@@ -43,7 +43,7 @@ test('OPLINK_ORG, orgs use and a bound token name the organization of commands t
 	});
 });
 
-test('what is unique names its organization where there are several, and what nobody has is 404', async (t) => {
+test('what is unique names its organization if there are several, and what nobody has is 404', async (t) => {
 	const [acme, other] = await Promise.all([organization(service), organization(service)]);
 	const hostname = `${acme.orgKey.toLowerCase()}.acme.example`;
 	const of = `--org ${acme.orgKey}`;

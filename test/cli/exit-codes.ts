@@ -45,7 +45,7 @@ for (const [status, code, exitCode, next] of [
 	});
 }
 
-test('a refusal that the operator can mend has a next step', async (t) => {
+test('a refusal that the operator can fix has a next step', async (t) => {
 	const {cli} = await startRecordingServer(t, {
 		'GET /admin/organizations/Acme/api-keys': () => answerOf(organizationNotFound()),
 		'DELETE /admin/organizations/Ab12': () => answerOf(organizationHasSubscription()),

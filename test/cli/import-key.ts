@@ -139,7 +139,7 @@ test('--on-conflict update changes the link that the external id or the short co
 	t.deepEqual(requests.find(({method, url}) => method === 'PATCH' && url === '/links/by-code')?.body, rows[0]);
 });
 
-test('a refused credential ends the import instead of failing every row, and so does a database that is away', async (t) => {
+test('a refused credential ends the import instead of failing every row, and so does an unavailable database', async (t) => {
 	const rows = Array.from({length: 100}, (_, index) => ({path: `/${index}`}));
 	for (const [status, message, exitCode, most] of [
 		[401, 'Invalid API key', 3, 16],

@@ -209,7 +209,7 @@ test('a list as APIs answer it is read, page after page, and failed rows are suc
 	t.deepEqual(rows[0]?.wrapping, {open: '{"data": [\n', between: ',\n', close: '\n]}\n'});
 });
 
-test('objects one after the other are read, over several lines too', async (t) => {
+test('consecutive objects are read, over several lines too', async (t) => {
 	const rows = await collect(jsonRows(inPieces('{"path":"/a",\n"tags":["x"]}\n{"path":"/b"}{"path":"/c"}')));
 	t.is(rows.length, 3);
 	t.like(rows, [

@@ -43,7 +43,7 @@ const linksOf = async ({server}: TestOrganization) => {
 	return new Map<string, Record<string, unknown>>(data.map((link: {shortCode: string}) => [link.shortCode, link]));
 };
 
-test('the export of Firebase Dynamic Links comes in, its faults by line; mended they come in too', async (t) => {
+test('the export of Firebase Dynamic Links comes in, its faults by line; corrected they come in too', async (t) => {
 	const {acme, addDomain, file, imports} = await setUp(t, 'firebase.csv');
 	await addDomain('links.acme.test');
 	const first = await imports(file('firebase.csv'));
@@ -90,7 +90,7 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 	t.is((await linksOf(acme)).size, 16);
 });
 
-test('links of Branch come in; an unknown channel is mapped, or mended in the file of failed rows', async (t) => {
+test('links of Branch come in; an unknown channel is mapped, or corrected in the file of failed rows', async (t) => {
 	const {acme, file, imports} = await setUp(t, 'branch.json');
 	const first = await imports(file('branch.json'));
 	t.is(first.exitCode, 1);

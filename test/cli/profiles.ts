@@ -152,7 +152,7 @@ test('the token that the server on this machine generated is found by itself', a
 	t.is(requests[0]?.authorization, 'Bearer generated');
 });
 
-test('the server that left its address in DATA_DIR is found, unless the environment names one; one that is away is named', async (t) => {
+test('the server that left its address in DATA_DIR is found, unless the environment names one; one that is unavailable is named', async (t) => {
 	const {url, requests} = await startRecordingServer(t, list);
 	const folder = await dataFolder(t, url);
 	t.is((await runCli('orgs list', {env: {DATA_DIR: folder}})).exitCode, 0);

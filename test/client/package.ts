@@ -22,7 +22,7 @@ declare function clearTimeout(timer: unknown): void;
 declare const console: {warn(...values: unknown[]): void};
 `;
 
-test('the client compiles with nothing but the globals that Node, browsers and React Native share', async (t) => {
+test('the client compiles with only the globals that Node, browsers and React Native share', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	await writeFile(path.join(folder, 'platform.d.ts'), platform);

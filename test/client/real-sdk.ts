@@ -97,7 +97,7 @@ test('a match whose answer was lost is found by its retry', async (t) => {
 
 // Its waits move the clock.
 test.serial(
-	'without a match there is nothing but that, with a key and without, and beyond the limit after a wait',
+	'without a match there is only that, with a key and without, and beyond the limit after a wait',
 	async (t) => {
 		const org = await organization(service);
 		for (const clientKey of [org.clientKey, undefined]) {

@@ -174,7 +174,7 @@ const heapUsed = (): number => {
 	return process.memoryUsage().heapUsed;
 };
 
-test('no request that can be made up is answered with 5xx, without the envelope or otherwise than documented', async (t) => {
+test('no request that can be made up is answered with 5xx, without the envelope or in an undocumented form', async (t) => {
 	t.timeout(Math.max(600_000, REQUESTS * 50));
 	const faults = new Map<string, string>();
 	const statuses = new Map<number, number>();

@@ -106,7 +106,7 @@ const requireSeat = async (services: InviteDeps, {organization: {id}}: TeamChang
 	const organizationId = requireProviderId(organization);
 	const members = createMemberStore(services.db, id);
 	const open = await openInvitations(services, organizationId);
-	// Whoever has just accepted is no longer invited, and perhaps not mirrored yet.
+	// A member that has just accepted is no longer invited, and perhaps not mirrored yet.
 	const there = await bestEffort(services, 'count the members', services.provider.countMembers(organizationId));
 	requireQuota(plan, 'members', Math.max(await members.count(), there ?? 0) + open.total);
 	if (await members.hasEmail(email)) {

@@ -20,7 +20,7 @@ type Kind = {
 	identity: string;
 	/** The path of its rows below the organization. */
 	path: string;
-	/** Values in force where none is stored. */
+	/** Values in force if none is stored. */
 	defaults: Row;
 };
 

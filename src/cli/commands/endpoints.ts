@@ -55,7 +55,7 @@ const fieldsOf = ({filter, secret, ...endpoint}: Row): Array<[string, unknown]> 
 
 const endpoints = resource<Row>({path: 'webhook-endpoints', fields: fieldsOf});
 
-const keepSecret = () => 'The secret is shown this once: the receiver verifies signatures with it (docs/webhooks.md)';
+const keepSecret = () => 'The secret is shown once: the receiver verifies signatures with it (docs/webhooks.md)';
 
 const lastTry = ({tries}: Json<Delivery>) => tries.at(-1);
 

@@ -57,7 +57,7 @@ export const tokenCommands: CommandGroup = {
 				...(org === undefined ? {} : {organization: org}),
 				...(expires === undefined ? {} : {expires}),
 			}),
-			note: () => 'The token is shown this once',
+			note: () => 'The token is shown once',
 		}),
 		tokens.list({
 			summary: 'List operator tokens, newest first',

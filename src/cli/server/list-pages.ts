@@ -16,7 +16,7 @@ export const listAt =
 		client.get<Page<T>>(path, query);
 
 /**
- * All pages of a list, one after the other, with each row once. Lists are newest first, so rows created meanwhile move others
+ * All pages of a list in order, with each row once. Lists are newest first, so rows created meanwhile move others
  * to the next page. Deleted ones move them to earlier pages, which are then read again.
  */
 export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGenerator<Page<T>> {

@@ -10,7 +10,7 @@ import {takePlace} from './shared-apps.ts';
 
 /**
  * Replaces the configuration; omitted fields are unset.
- * @throws 409 if the shared link domain's file has no room for the iOS app, unless the organization has a served domain
+ * @throws 409 if the shared link domain's file has no capacity for the iOS app, unless the organization has a served domain
  * of its own, with its own file.
  */
 export const saveAppConfig = (

@@ -6,7 +6,7 @@ import {Loop} from '../loop.ts';
 import {type AppRequest, platformOfAgent} from './app-request.ts';
 import type {CountedRequests, ShownRequest} from './app-request-store.ts';
 
-/** Whoever watches sees a request within a second. */
+/** A watcher sees a request within a second. */
 const WRITE_MS = 300;
 /** After a failed write, such as without a database. */
 const AWAY_MS = 10_000;
@@ -88,7 +88,7 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 	});
 
 	return {
-		/** Counts a request, and shows it to whoever watches. */
+		/** Counts a request, and shows it to watchers. */
 		note: ({organization, counts: kinds, platform = null, deviceId = null, userAgent, live}: AppRequest): void => {
 			const at = clock.now();
 			if (organization === null) {

@@ -40,7 +40,7 @@ export const watchLongAnswer = (
 				socket.destroy();
 			}
 		} catch (error) {
-			// While the database or a provider is away, nobody is refused anything that was granted.
+			// While the database or a provider is unavailable, nobody is refused anything that was granted.
 			if (error instanceof HttpError && error.status < 500) {
 				socket.destroy();
 			}

@@ -65,7 +65,7 @@ export const missReasons: Record<MissReason, Explanation> = {
 	ruled_out: {
 		word: 'ruled out',
 		meaning: 'The likeliest click cannot belong to this first open; the last column says why.',
-		next: 'Open the app on the phone that clicked, and see that the link is active and has not expired.',
+		next: 'Open the app on the phone that clicked, and check that the link is active and has not expired.',
 	},
 	blocked: {
 		word: 'blocked',

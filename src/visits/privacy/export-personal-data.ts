@@ -45,7 +45,7 @@ async function* documentOf(head: Head, sections: Record<string, Read<{id: string
 /**
  * All data of a device or a user of an organization, as one JSON document (GDPR, article 15), read in batches with
  * backpressure.
- * @throws 404 if there is none; 503 if the store of clicks is away.
+ * @throws 404 if there is none; 503 if the store of clicks is unavailable.
  */
 export const exportPersonalData = async (
 	services: Pick<Services, 'clicks' | 'clock' | 'db' | 'matchPeppers'>,
@@ -60,7 +60,7 @@ export const exportPersonalData = async (
 		...((await links(null, 1)).length === 0 ? {} : {links}),
 		...((await deliveries(null, 1)).length === 0 ? {} : {deliveries}),
 	};
-	// Where their store is away, the answer is 503 and not a document that breaks off.
+	// If their store is unavailable, the answer is 503 and not a document that breaks off.
 	await store.clicks(null, 1);
 	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
 	return reply({

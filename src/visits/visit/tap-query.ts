@@ -91,8 +91,8 @@ export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
 });
 
 /**
- * The query of a visit as the page and the open match carry it; null if there is none. What the link's parameters leave
- * room for comes first, so that `withQuery` adds the same of it later as of the whole query.
+ * The query of a visit as the page and the open match carry it; null if there is none. What fits beside the link's
+ * parameters comes first, so that `withQuery` adds the same of it later as of the whole query.
  */
 export const tapQueryOf = (row: ResolvedRow, query: Query | null): Params | null => {
 	if (query === null || Object.keys(query).length === 0) {

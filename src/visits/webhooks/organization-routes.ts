@@ -41,7 +41,7 @@ const tried = {
 
 const deliveryStatus = Joi.valid('PENDING', 'DELIVERED', 'FAILED');
 
-/** A delivery with each try (contract/webhooks 5). */
+/** A delivery with each attempt (contract/webhooks 5). */
 const deliveryAnswer = answerOf('WebhookDelivery', {
 	id: uuid,
 	type: text,
@@ -143,7 +143,7 @@ export const webhookEndpointRoutes = [
 		...shared,
 		method: 'GET',
 		path: `${PATH}/:id/deliveries`,
-		summary: 'List the deliveries of a webhook endpoint of 30 days with each try, newest first',
+		summary: 'List the deliveries of a webhook endpoint of 30 days with each attempt, newest first',
 		answer: pageOf(deliveryAnswer),
 		query: deliveriesQuery,
 		handler: async ({services, organization, params: {id}, query}) =>

@@ -104,7 +104,7 @@ test.serial('the clicks of the usage are those of the calendar month', async (t)
 	t.is(await clicks(), 0);
 });
 
-test('an unlimited quota is null, and without a plan there is room for nothing', async (t) => {
+test('an unlimited quota is null, and without a plan there is no capacity', async (t) => {
 	for (const [plan, limit] of [
 		['ENTERPRISE', null],
 		[null, 0],

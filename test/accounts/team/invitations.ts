@@ -134,7 +134,7 @@ test('open invitations count as members', async (t) => {
 	t.is((await invite(owner)).status, 201);
 });
 
-test('whoever has accepted counts before the event of it arrives', async (t) => {
+test('a member that has accepted counts before the event of it arrives', async (t) => {
 	const [owner] = await team(['owner'], {plan: 'STARTER'});
 	portal.provider.accept((await invite(owner)).body);
 	t.like(await invite(owner), {status: 402, body: full});

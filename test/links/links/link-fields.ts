@@ -66,7 +66,7 @@ test('links, templates and app configurations have the columns of their fields a
 	}
 });
 
-test('the change feed hears every change of a column that visits read', async (t) => {
+test('the change feed gets every change of a column that visits read', async (t) => {
 	const {rows} = await service.services.db.raw<{rows: Array<{table: string; name: string; columns: string[]}>}>(
 		`SELECT pg_trigger.tgrelid::regclass::text AS table, tgname AS name, array(
 			SELECT attname::text FROM pg_attribute WHERE attrelid = tgrelid AND attnum = ANY (tgattr) ORDER BY attname

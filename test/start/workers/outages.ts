@@ -195,7 +195,7 @@ test('two workers without the Redis that is configured: limits hold across them'
 /** How long a process answers from memory after it last heard PostgreSQL (docs/internals.md). */
 const TRUST_MS = 2500;
 
-test('two workers without Redis answer known links from memory while PostgreSQL is away from both', async (t) => {
+test('two workers without Redis answer known links from memory while PostgreSQL is unavailable to both', async (t) => {
 	const database = await createTestDatabase();
 	t.teardown(database.drop);
 	const {line, url: through} = await openDatabaseLine(database.url);

@@ -85,7 +85,7 @@ test('by names up to four breakdowns, each its own; without it there are the usu
 	}
 });
 
-test('a day keeps 500 campaigns by name, the rest together, whoever sends them', async (t) => {
+test('a day keeps 500 campaigns by name, the rest together, from any sender', async (t) => {
 	const {db, background} = service.services;
 	const acme = await organization(service);
 	// The job that runs at the start has the lock for a moment.

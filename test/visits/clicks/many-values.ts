@@ -45,7 +45,7 @@ const inFull = async (t: ExecutionContext, organization: {id: string}, linkId: s
 	return found;
 };
 
-test('the rows of a breakdown add up to its total, whoever chose how many values, before and after rolling up', async (t) => {
+test('the rows of a breakdown add up to its total, however many values there are, before and after rolling up', async (t) => {
 	const {db, background} = service.services;
 	const {acme, id} = await linked(service, {tags: ['spring']});
 	await background.settle();

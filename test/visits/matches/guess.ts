@@ -105,7 +105,7 @@ test('where many click with common phones, several links share the probability: 
 	t.is(verdict([click({age: 3 * HOUR})], {clicksLast24h: 100, phones: among(60)}), 'below_threshold');
 });
 
-test('a click of which nothing but the address is known is IP_FUZZY and low', (t) => {
+test('a click of which only the address is known is IP_FUZZY and low', (t) => {
 	t.is(verdict([click(silent)]), 'IP_FUZZY low sale');
 	t.is(verdict([click(silent), click({...silent, age: 300, linkId: 'other'})]), 'ambiguous');
 	t.is(verdict([click({signals: {osVersion: null, language: null, timezone: null}})]), 'IP_FUZZY low sale');

@@ -152,7 +152,7 @@ test('some taps of one phone by token, as in a test, do not end its guesses', (t
 	t.true(sale > 0.7, String(sale));
 });
 
-test('a phone that nobody else has may still be that of who heard of the app nearby', (t) => {
+test('a phone that nobody else has may still be that of a person who heard of the app nearby', (t) => {
 	const phones = [counted(100_000, foreign)];
 	const {nobody} = weigh([click('a', {age: 600})], {phones});
 	t.true(nobody > 0.001 && nobody < 0.01, String(nobody));

@@ -235,7 +235,7 @@ test('links of a suspended organization have the page too, on the shared domain 
 	}
 });
 
-test('the start page names the service, for who prefers a page and on the API host alone', async (t) => {
+test('the start page names the service, for clients that prefer a page and on the API host alone', async (t) => {
 	const page = await get('/', {}, 'api.oplink.test');
 	t.is(page.status, 200);
 	t.like(page.headers, {'content-type': 'text/html; charset=utf-8', vary: 'Accept', 'cache-control': 'no-store'});

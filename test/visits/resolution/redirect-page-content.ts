@@ -25,7 +25,7 @@ test('the image is loaded over https only, without telling the page that it is o
 	t.false(render('desktop', {og}).includes('<img'));
 });
 
-test('the page loads nothing but the image, and holds no inline handler or style', (t) => {
+test('the page loads only the image, and holds no inline handler or style', (t) => {
 	for (const visitorClass of classes) {
 		const page = render(visitorClass);
 		t.deepEqual(page.match(/ src="[^"]*"/g), [' src="https://img.example.com/1.png"'], visitorClass);

@@ -42,7 +42,7 @@ test('a changed and a deleted link are sent, and an update that changes nothing 
 	});
 });
 
-test('filters by tag and channel hold, and another organization hears nothing', async (t) => {
+test('filters by tag and channel hold, and another organization gets nothing', async (t) => {
 	const [acme, other] = await Promise.all([organization(service), organization(service)]);
 	const [spring, all, foreign] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
 	await endpoint(service, acme, {url: spring.url, events: ['*'], filter: {tags: ['spring'], channels: ['email']}});
@@ -85,7 +85,7 @@ test('a link that has its tags and its channel from its template passes filters,
 	t.false(receiver.all.some(({body}) => body.includes(own.id)));
 });
 
-test.serial('what is refused is tried again with the same id by the schedule, and each try is listed', async (t) => {
+test.serial('what is refused is tried again with the same id by the schedule, and each attempt is listed', async (t) => {
 	const {acme, receiver, path} = await subscribed(t, service, 'link.created');
 	receiver.respond((response) => response.writeHead(500).end('out of order'));
 	await link(acme);
@@ -110,7 +110,7 @@ test.serial('what is refused is tried again with the same id by the schedule, an
 	t.like(await delivery(), {type: 'link.created', status: 'DELIVERED', nextTryAt: null, tries: {...tries, length: 3}});
 });
 
-test.serial('429 with Retry-After is heeded, 410 disables at once, and the other endpoint hears of it', async (t) => {
+test.serial('429 with Retry-After is heeded, 410 disables at once, and the other endpoint is notified', async (t) => {
 	const acme = await organization(service);
 	const [gone, busy] = await Promise.all([startReceiver(t), startReceiver(t)]);
 	const {id} = await endpoint(service, acme, {url: gone.url, events: ['link.created']});
@@ -258,7 +258,7 @@ test('the commands add, show, test, rotate, list, replay and delete an endpoint,
 	const added = await cli('add', receiver.url, '--event', 'link.created', '--tag', 'spring', '--description', 'CRM');
 	t.is(added.exitCode, 0);
 	t.regex(added.stdout, /^secret +whsec_/m);
-	t.regex(added.stderr, /shown this once/);
+	t.regex(added.stderr, /shown once/);
 	const [{id}] = (await json('list')).data;
 	t.false((await cli('show', id)).stdout.includes('whsec_'));
 	const moved = `${receiver.url}/v2`;

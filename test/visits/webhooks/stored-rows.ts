@@ -97,7 +97,7 @@ test('a quota that is used up is sent with both its marks', async (t) => {
 	);
 });
 
-test('two processes send each event once, and an endpoint made on one is heard by the other at once', async (t) => {
+test('two processes send each event once, and an endpoint made on one is known to the other at once', async (t) => {
 	const pair = await startTwoServices({});
 	t.teardown(() => pair.stop());
 	const {one, other} = pair;

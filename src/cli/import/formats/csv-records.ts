@@ -134,7 +134,7 @@ export async function* csvRecords(source: Source, head: string): AsyncGenerator<
 		delimiter,
 		info: true,
 		raw: true,
-		// All at once: a heading that another program added may end otherwise than the rows.
+		// All at once: a heading that another program added may end differently from the rows.
 		record_delimiter: ['\r\n', '\n', '\r'],
 		relax_column_count: true,
 		relax_quotes: true,

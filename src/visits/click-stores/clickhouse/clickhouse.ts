@@ -115,7 +115,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 	};
 
 	return {
-		/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is away or refuses. */
+		/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is unavailable or refuses. */
 		select: async <Row>(sql: string): Promise<Row[]> =>
 			(await text(`${sql} FORMAT JSONEachRow`))
 				.split('\n')
