@@ -35,7 +35,7 @@ export const reportCommands: CommandGroup = {
 		reports.request({
 			usage: 'show <id>',
 			route: 'GET :row',
-			summary: 'Show a report with its details and the address of its sender',
+			summary: 'Show a report with its details and sender',
 			examples: ['show 7d0c6f1e-4c1b-4f0e-9a55-0d6a5f0f7f11'],
 		}),
 

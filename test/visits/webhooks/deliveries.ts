@@ -85,30 +85,38 @@ test('a link that has its tags and its channel from its template passes filters,
 	t.false(receiver.all.some(({body}) => body.includes(own.id)));
 });
 
-test.serial('what is refused is tried again with the same id by the schedule, and each attempt is listed', async (t) => {
-	const {acme, receiver, path} = await subscribed(t, service, 'link.created');
-	receiver.respond((response) => response.writeHead(500).end('out of order'));
-	await link(acme);
-	await receiver.until(1);
-	const delivery = async () => (await deliveriesOf(service, path))[0];
-	await untilTrue(async () => (await delivery()).tries.length === 1);
-	service.clock.advance(4.9);
-	receiver.respond((response) => response.writeHead(302, {Location: 'http://127.0.0.1:1/'}).end());
-	service.clock.advance(1);
-	await receiver.until(2);
-	receiver.respond((response) => response.writeHead(201).end('thanks'));
-	await untilTrue(async () => (await delivery()).tries.length === 2);
-	service.clock.advance(331);
-	const received = await receiver.until(3);
-	t.is(new Set(received.map(({headers}) => headers['webhook-id'])).size, 1);
-	await untilTrue(async () => (await delivery()).status === 'DELIVERED');
-	const tries = [
-		{status: 500, answer: 'out of order', error: null},
-		{status: 302, answer: '', error: null},
-		{status: 201, answer: 'thanks', error: null},
-	];
-	t.like(await delivery(), {type: 'link.created', status: 'DELIVERED', nextTryAt: null, tries: {...tries, length: 3}});
-});
+test.serial(
+	'what is refused is tried again with the same id by the schedule, and all attempts are listed',
+	async (t) => {
+		const {acme, receiver, path} = await subscribed(t, service, 'link.created');
+		receiver.respond((response) => response.writeHead(500).end('out of order'));
+		await link(acme);
+		await receiver.until(1);
+		const delivery = async () => (await deliveriesOf(service, path))[0];
+		await untilTrue(async () => (await delivery()).tries.length === 1);
+		service.clock.advance(4.9);
+		receiver.respond((response) => response.writeHead(302, {Location: 'http://127.0.0.1:1/'}).end());
+		service.clock.advance(1);
+		await receiver.until(2);
+		receiver.respond((response) => response.writeHead(201).end('thanks'));
+		await untilTrue(async () => (await delivery()).tries.length === 2);
+		service.clock.advance(331);
+		const received = await receiver.until(3);
+		t.is(new Set(received.map(({headers}) => headers['webhook-id'])).size, 1);
+		await untilTrue(async () => (await delivery()).status === 'DELIVERED');
+		const tries = [
+			{status: 500, answer: 'out of order', error: null},
+			{status: 302, answer: '', error: null},
+			{status: 201, answer: 'thanks', error: null},
+		];
+		t.like(await delivery(), {
+			type: 'link.created',
+			status: 'DELIVERED',
+			nextTryAt: null,
+			tries: {...tries, length: 3},
+		});
+	},
+);
 
 test.serial('429 with Retry-After is heeded, 410 disables at once, and the other endpoint is notified', async (t) => {
 	const acme = await organization(service);
