@@ -172,7 +172,8 @@ export const domainCommands: CommandGroup = {
 
 		command({
 			usage: 'aliases',
-			summary: 'List the aliases of the shared domain and their visits of 30 days',
+			summary: 'List the aliases of the shared domain with recent visits',
+			about: 'Visits are those of the last 30 days.',
 			examples: ['aliases', 'aliases --json'],
 			run: async ({connection, show}) => {
 				const {data} = await connection.admin().get<{data: Alias[]}>('/admin/domains/aliases');
