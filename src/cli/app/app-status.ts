@@ -20,6 +20,12 @@ type Status = Json<AppStatus>;
 type Seen = {count: number; lastAt: string | null};
 
 const platformNames: Readonly<Record<string, string>> = {ios: 'iOS', android: 'Android'};
+const unknownNames: Readonly<Record<string, string>> = {
+	data: '/data',
+	firstOpens: 'first opens',
+	unknownDevice: 'without a session',
+	refusals: 'refused by limit',
+};
 const at = (time: string | null): string => (time === null ? 'never' : `${timeText(time).slice(0, 16)} UTC`);
 
 /** `12, last 2026-11-28 09:12 UTC; 1 not found` */
@@ -45,13 +51,12 @@ const platformText = (
 			['  app versions', listText(sessions.appVersions, ({version}) => version)],
 			['  SDK versions', listText(sessions.sdkVersions, ({version}) => version)],
 			['  /data', seenText(data, data.notFound > 0 && `${data.notFound} not found`)],
+			['  first opens', seenText(firstOpens)],
 			[
-				'  first opens',
-				seenText(
-					firstOpens,
-					firstOpens.count > 0 &&
-						`${firstOpens.withToken} with token, ${firstOpens.guesses} guessed, ${firstOpens.misses} missed`,
-				),
+				'  of them',
+				firstOpens.count === 0
+					? undefined
+					: `${firstOpens.withToken} with a token, ${firstOpens.guesses} guessed, ${firstOpens.misses} missed`,
 			],
 			['  misses', listText(firstOpens.byReason, ({reason}) => missWord(reason))],
 			['  events', seenText(events, events.unknownDevice > 0 && `${events.unknownDevice} without a session`)],
@@ -62,15 +67,15 @@ const platformText = (
 	);
 
 /** What apps sent, by platform, and then what is missing. */
-const statusText = (status: Status, org: string, {width, isColoured}: {width: number; isColoured: boolean}): string => {
+const statusText = (status: Status, {width, isColoured}: {width: number; isColoured: boolean}): string => {
 	const {platforms, unknown, findings, since} = status;
-	const others = Object.entries(unknown).filter(([, count]) => count > 0);
+	const others = Object.entries(unknown).flatMap(([name, count]) => (count > 0 ? [{name, count}] : []));
 	return [
-		`Organization ${org}, since ${at(since)}`,
+		`Requests of the apps since ${at(since)}`,
 		...platforms.map((platform) => platformText(platform, status, width)),
 		...(others.length === 0
 			? []
-			: [keyValues([['Unknown platform', others.map(([name, count]) => `${name} (${count})`).join(', ')]], width)]),
+			: [keyValues([['Unknown platform', listText(others, ({name}) => unknownNames[name] ?? name)]], width)]),
 		findingsText(
 			findings.map((finding) => ({...finding, area: 'Findings'})),
 			{width, isColoured},
@@ -146,8 +151,6 @@ export const appStatus = async (context: Context<AppStatusOptions>): Promise<num
 	}
 
 	const status = await client.get<Status>(`${path}/app-status`, {since: options.since});
-	await show.answer(status, () =>
-		statusText(status, org, {width: show.width, isColoured: isLively(io.stdout, io.env)}),
-	);
+	await show.answer(status, () => statusText(status, {width: show.width, isColoured: isLively(io.stdout, io.env)}));
 	return status.status === 'fail' ? exitCodes.failed : exitCodes.ok;
 };
