@@ -52,6 +52,7 @@ const walk = async (acme: Awaited<ReturnType<typeof organization>>, step: () => 
 		() => acme.client.post('/sdk/session', {deviceId: 'short'}),
 		() => withKey(service, acme.serverKey).post('/sdk/session', {}, {'User-Agent': 'okhttp/4.12.0'}),
 		() => anonymous(service).get(`/${acme.orgKey}/sprng/data`),
+		() => anonymous(service).post('/match', {deviceId: 'short', platform: 'iOS'}, {'X-API-Key': acme.clientKey}),
 		() =>
 			anonymous(service, network()(1)).post(
 				'/match',
@@ -81,6 +82,7 @@ test('app status --watch prints each request of a device, and ends with 130 at C
 			'-        refusal  400 Validation failed: deviceId must be longer than or equal to 8 characters (short)',
 			"Android  refusal  403 API key tier 'SERVER' is not permitted on this endpoint (requires 'CLIENT')",
 			'-        refusal  404 Link not found: sprng',
+			'iOS      refusal  400 Validation failed: deviceId must be longer than or equal to 8 characters (short)',
 			'iOS      match    no match: no click (device-second)',
 		],
 	);

@@ -7,7 +7,7 @@ import {noteRefusal} from '../app-requests/note-refusal.ts';
 import {type Limit, limitSubjectOf} from '../config/limits.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
-import {type FieldFault, validationFailed} from '../errors.ts';
+import {type FieldFault, HttpError, validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
 import {type Query, readQuery} from '../query.ts';
 import type {Admission, CallerData, Credential, Grants} from './admission.ts';
@@ -97,6 +97,8 @@ type Definition<G extends Grants, C extends Credential, P, Q, B> = Declaration<C
 	storedFaults?:
 		| ((input: HandlerInput<G[C], P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
 		| undefined;
+	/** The organization of a public request whose values are refused: whoever watches its apps sees the refusal. */
+	organizationOf?: (services: Services, headers: IncomingHttpHeaders) => Promise<{id: string} | null>;
 	/** The operation itself waits until every process shows its write (`ChangeFeed`). */
 	settles?: boolean;
 	handler: (input: HandlerInput<G[C], P, Q, B>) => unknown;
@@ -258,9 +260,14 @@ export const routeFor =
 			try {
 				await serve(ctx, services, admission, seen);
 			} catch (error) {
-				if (credential === 'clientKey' && seen.organizationId !== undefined) {
-					const {organizationId, body: sent} = seen;
-					noteRefusal(services, {error, organizationId, userAgent: ctx.req.headers['user-agent'], body: sent});
+				const {headers} = ctx.req;
+				const isRefusedValue = error instanceof HttpError && error.status === 400;
+				const {organizationId, body: sent} = {
+					organizationId: isRefusedValue ? (await definition.organizationOf?.(services, headers))?.id : undefined,
+					...(credential === 'clientKey' ? seen : {body: seen.body}),
+				};
+				if (organizationId !== undefined) {
+					noteRefusal(services, {error, organizationId, userAgent: headers['user-agent'], body: sent});
 				}
 
 				throw error;

@@ -19,6 +19,7 @@ export const matchRoutes = [
 		limit: limits.match,
 		body: matchBody,
 		cors: true,
+		organizationOf: organizationOfKey,
 		handler: async ({services, request, body}) => {
 			const answer = await findMatch(services, {
 				fields: body,
