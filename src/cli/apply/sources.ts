@@ -1,5 +1,5 @@
 import {parse} from '@humanwhocodes/momoa';
-import {Composer, type CST, type Document, isNode, isScalar, LineCounter, type Node, Parser, visit} from 'yaml';
+import {Composer, type CST, type Document, isNode, isScalar, Lexer, LineCounter, type Node, Parser, visit} from 'yaml';
 
 /** Both count from 1. */
 export type Position = {line: number; column: number};
@@ -8,23 +8,20 @@ export type Position = {line: number; column: number};
 export type Source = {value: unknown; at: (path: readonly string[]) => Position};
 
 const MAX_ALIASES = 100;
-/** In properties of tokens, several a level. The parser calls itself for each level, and a full stack ends the process. */
-const MAX_DEPTH = 1000;
+/** The composer calls itself for each level, and a full stack ends the process. */
+const MAX_DEPTH = 200;
 
 /** The tokens of YAML. @throws RangeError if it is nested too deeply. */
 function* tokensOf(text: string): Generator<CST.Token> {
-	for (const token of new Parser().parse(text)) {
-		let level: unknown[] = [token];
-		for (let depth = 0; level.length > 0; depth += 1) {
-			if (depth > MAX_DEPTH) {
-				throw new RangeError('nested too deeply');
-			}
-
-			level = level.flatMap((part) => (part !== null && typeof part === 'object' ? Object.values(part) : []));
+	const parser = new Parser();
+	for (const lexeme of new Lexer().lex(text)) {
+		yield* parser.next(lexeme);
+		if (parser.stack.length > MAX_DEPTH) {
+			throw new RangeError('nested too deeply');
 		}
-
-		yield token;
 	}
+
+	yield* parser.end();
 }
 
 /** What a document may not have, with the offsets. */
