@@ -46,6 +46,6 @@ test('regular expressions built at run time are few, and contain only our own wo
 		'src/cli/terminal/printable.ts',
 		'src/links/links/denied-schemes.ts',
 		'src/platform/formula-guard.ts',
-		'src/visits/resolution/visitor-cookie.ts',
+		'src/visits/resolution/answer-visit.ts',
 	]);
 });

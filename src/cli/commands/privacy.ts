@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import {Option} from 'commander';
 import {counted} from '../../platform/plural.ts';
-import type {Erased} from '../../visits/privacy/erasure-store.ts';
+import type {Erased} from '../../visits/privacy/erase-personal-data.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';

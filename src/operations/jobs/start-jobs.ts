@@ -2,7 +2,7 @@ import {runBillingJobs} from '../../accounts/billing/jobs/billing-jobs.ts';
 import {HOUR_MS, MINUTE_MS} from '../../platform/clock.ts';
 import {Loop} from '../../platform/loop.ts';
 import type {Services} from '../../services.ts';
-import {forgetExpiredMatches} from '../../visits/matches/forget-matches.ts';
+import {forgetExpiredMatches} from '../../visits/matches/match-clicks.ts';
 import {startWebhooks} from '../../visits/webhooks/start-webhooks.ts';
 import {createClickJobs} from './click-jobs.ts';
 import {applyRetention, retentionRules} from './retention.ts';

@@ -1,5 +1,15 @@
 import Joi from 'joi';
 import {cutText} from '../../platform/cut-text.ts';
+import {
+	answerOf,
+	anyObject,
+	instant,
+	instantOrNull,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../../platform/http/answer.ts';
 import {MAX_DEVICE_ID, MIN_DEVICE_ID} from './device-id.ts';
 
 /** The empty text gets the message of a short one. Custom messages would be merged with the others for each value. */
@@ -29,4 +39,24 @@ const platformNames: Readonly<Record<string, string>> = {ios: 'iOS', android: 'A
 export const platformField = reportedField.custom((text: string) => {
 	const name = text.trim();
 	return platformNames[name.toLowerCase()] ?? (name || null);
+});
+
+/** A device in the portal's list. */
+export const deviceAnswer = answerOf('Device', {
+	id: uuid,
+	deviceId: text,
+	platform: textOrNull,
+	osVersion: textOrNull,
+	deviceModel: textOrNull,
+	appVersion: textOrNull,
+	sdkVersion: textOrNull,
+	language: textOrNull,
+	timezone: textOrNull,
+	sessionId: uuidOrNull,
+	externalUserId: textOrNull,
+	traits: anyObject.allow(null),
+	matchedLinkId: uuidOrNull,
+	matchedAt: instantOrNull,
+	firstSeenAt: instant,
+	lastSeenAt: instant,
 });

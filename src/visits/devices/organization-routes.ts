@@ -2,8 +2,7 @@ import Joi from 'joi';
 import {organizationRoute} from '../../accounts/auth/route.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {pageQuerySchema} from '../../platform/http/validate.ts';
-import {deviceAnswer} from './device-answer.ts';
-import {deviceIdField} from './device-fields.ts';
+import {deviceAnswer, deviceIdField} from './device-fields.ts';
 import {getDevice, listDevices} from './device-store.ts';
 
 const deviceParams = Joi.object<{deviceId: string}>({deviceId: deviceIdField.required()});

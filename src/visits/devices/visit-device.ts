@@ -6,8 +6,8 @@ import type {Attribution} from './attribution.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
 
 /**
- * Registers the device of a visit of `/data` (contract/resolution 2), and the link that it opens. A visit needs no key, so new devices per address
- * and per organization are limited each day; later ones are registered by their session.
+ * Registers the device of a visit of `/data` (contract/resolution 2), and the link that it opens. A visit needs no key, so
+ * new devices per address and per organization are limited each day; later ones are registered by their session.
  */
 export const registerVisitDevice = async (
 	{db, clock, limiter}: Pick<Services, 'db' | 'clock' | 'limiter'>,

@@ -9,7 +9,6 @@ import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
 import type {FollowUp} from './follow-ups.ts';
-import {gradeGuess} from './grade-guess.ts';
 import {isListed, withListed} from './listed-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
@@ -17,6 +16,7 @@ import {type SentToken, tokensOf} from './match-request.ts';
 import {noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
 import type {FirstPhone} from './phone-book.ts';
 import {scoreCandidates} from './score-candidates.ts';
+import {gradeGuess} from './silent-guess.ts';
 
 export type MatchDeps = PlanDeps &
 	Pick<

@@ -1,7 +1,5 @@
 import type {MatchSignals} from './match-signals.ts';
-import {sameModel} from './normalize-device-model.ts';
-import type {Language} from './normalize-language.ts';
-import {compareOsVersions} from './normalize-os-version.ts';
+import {compareOsVersions, type Language, sameModel} from './normalize-signals.ts';
 
 /** A difference that no device can have between its click and its first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';

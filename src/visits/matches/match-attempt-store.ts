@@ -118,7 +118,7 @@ export type RecordedAttempt = MatchAttempt & {
 };
 
 /** The row of `match_attempts`. */
-export const attemptRow = ({silentGuess, clickId, hasToken, agentPlatform, ...attempt}: RecordedAttempt) => ({
+const attemptRow = ({silentGuess, clickId, hasToken, agentPlatform, ...attempt}: RecordedAttempt) => ({
 	id: attempt.id,
 	at: attempt.at,
 	organization_id: attempt.organizationId,

@@ -1,7 +1,10 @@
+import {HOUR_MS} from '../../platform/clock.ts';
 import {readCopyText} from '../../platform/db/copy-in.ts';
 import type {Db} from '../../platform/db/db.ts';
+import {repeatBatches} from '../../platform/db/repeat-batches.ts';
 import {execute, identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
 import {attributionSql} from '../devices/attribution.ts';
+import {deleteOldPeppers} from './match-peppers.ts';
 import {matchColumns, queriedColumns, signalColumns} from './match-rows.ts';
 import type {RawSignals} from './match-signals.ts';
 import {SAME_VISIT_MS} from './open-match.ts';
@@ -129,13 +132,13 @@ const batchOf = (condition: Sql, limit: number): Sql =>
 	sql`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ${limit} FOR UPDATE SKIP LOCKED)`;
 
 /** Clears personal data from a batch of rows. */
-export const clearBatch = (condition: Sql, limit: number): Sql =>
+const clearBatch = (condition: Sql, limit: number): Sql =>
 	sql`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
 		visitor = NULL, query = NULL, consumed_by = NULL
 	WHERE ${batchOf(condition, limit)}`;
 
 /** Deletes a batch of cleared rows whose window ended before. */
-export const deleteBatch = (before: Date, limit: number): Sql =>
+const deleteBatch = (before: Date, limit: number): Sql =>
 	sql`DELETE FROM match_clicks WHERE ${batchOf(sql`forgotten AND expires_at <= ${before}`, limit)}`;
 
 /** The stored values that find a person. */
@@ -148,7 +151,7 @@ export type SubjectKeys = {
 
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
- * device's hash is deleted (`matches/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
+ * device's hash is deleted, after two weeks its secret; then its attempt names the click.
  */
 export const matchClicksOfSubject = ({organizationId, deviceIds, deviceKeys}: SubjectKeys): Sql => sql`WITH claimed AS (
 		SELECT id, visitor FROM match_clicks
@@ -179,4 +182,24 @@ export const createLinkIndex = async (trx: Db): Promise<void> => {
 
 export const dropLinkIndex = async (trx: Db): Promise<void> => {
 	await execute(trx, sql`DROP INDEX IF EXISTS match_clicks_link_id_idx`);
+};
+
+/** Retention of a matched click's data, and of its row after its window. */
+const MATCHED_MS = 24 * HOUR_MS;
+const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
+
+/**
+ * Clears personal data from clicks that can no longer match, at the end of the window or a day after the match. Deletes
+ * the rows 30 days later, and the secrets that no longer hash any address (contract/match 8).
+ * @returns the numbers of clicks cleared and deleted.
+ */
+export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {
+	const ago = (ms: number): Date => new Date(now.getTime() - ms);
+	const clear = (condition: Sql): Promise<number> =>
+		repeatBatches((limit) => execute(db, clearBatch(condition, limit)));
+	const expired = await clear(sql`NOT forgotten AND expires_at <= ${now}`);
+	const matched = await clear(sql`NOT forgotten AND consumed_at <= ${ago(MATCHED_MS)}`);
+	const deleted = await repeatBatches((limit) => execute(db, deleteBatch(ago(FORGOTTEN_MS), limit)));
+	await deleteOldPeppers(db, now);
+	return {forgotten: expired + matched, deleted};
 };

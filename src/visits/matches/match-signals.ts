@@ -1,8 +1,6 @@
 import {canonicalTimezone} from '../../platform/timezone.ts';
 import type {OsVersion} from '../visit/user-agent.ts';
-import {modelCode} from './normalize-device-model.ts';
-import {type Language, languageOf} from './normalize-language.ts';
-import {osVersionOf} from './normalize-os-version.ts';
+import {type Language, languageOf, modelCode, osVersionOf} from './normalize-signals.ts';
 
 export type Platform = 'ios' | 'android' | 'desktop';
 

@@ -2,7 +2,7 @@ import type {MissReason} from './guess.ts';
 import type {MatchMethod} from './match-policy.ts';
 
 /** The word for each match method, in lists, explanations, reports and on the dashboard. */
-export const methodWords: Record<MatchMethod, string> = {
+const methodWords: Record<MatchMethod, string> = {
 	CLIPBOARD: 'clipboard',
 	INSTALL_REFERRER: 'referrer',
 	FINGERPRINT_EXACT: 'fingerprint',

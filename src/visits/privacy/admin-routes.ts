@@ -1,8 +1,7 @@
 import Joi from 'joi';
 import {adminRoute} from '../../accounts/auth/route.ts';
 import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../../platform/http/answer.ts';
-import {deviceAnswer} from '../devices/device-answer.ts';
-import {deviceIdField} from '../devices/device-fields.ts';
+import {deviceAnswer, deviceIdField} from '../devices/device-fields.ts';
 import {attemptFields} from '../matches/match-answer.ts';
 import {eventAnswer} from '../sdk/sdk-answers.ts';
 import {externalUserIdField} from '../sdk/sdk-fields.ts';

@@ -5,7 +5,10 @@ import {execute, literal, sql} from '../../platform/db/sql.ts';
 import {createMetrics} from '../../platform/metrics/metrics.ts';
 import type {Services} from '../../services.ts';
 import {postgresClicks} from '../click-stores/postgres-clicks.ts';
-import {directJournal} from '../clicks/direct-journal.ts';
+import type {ClickJournal} from '../clicks/journal/click-journal.ts';
+import {createDirectWriter} from '../clicks/journal/cursors.ts';
+import {encodeEntry} from '../clicks/journal/entry.ts';
+import type {Stores} from '../clicks/journal/store.ts';
 import {findMatch, type MatchAnswer, type MatchDeps} from '../matches/find-match.ts';
 import type {MatchRequest} from '../matches/first-open.ts';
 import {createFollowUps} from '../matches/follow-ups.ts';
@@ -13,6 +16,41 @@ import {findAttempt, type MatchAttempt} from '../matches/match-attempt-store.ts'
 import {createDryPeppers} from '../matches/match-peppers.ts';
 import {createPhoneBook} from '../matches/phone-book.ts';
 import type {VisitDeps} from '../resolution/visit-link.ts';
+
+/**
+ * Replaces the journal and writes clicks immediately, such as into a transaction.
+ * @param onFailure is called with the error of a click that was not written.
+ */
+export const directJournal = ({
+	db,
+	clickPartitions,
+	onFailure,
+}: Pick<Stores, 'db' | 'clickPartitions'> & {onFailure: (error: unknown) => void}): ClickJournal => {
+	const write = createDirectWriter({
+		db,
+		clickPartitions,
+		clickHouse: null,
+		onRefused: (_, error) => {
+			throw error;
+		},
+	});
+	return {
+		record: (click, at, done) => {
+			write(encodeEntry(click, at)).then(
+				() => done(true),
+				(error: unknown) => {
+					onFailure(error);
+					done(false);
+				},
+			);
+		},
+		flushed: async () => {},
+		isClickHouseDown: () => false,
+		start: async () => {},
+		figures: () => ({waitingBytes: 0, maxBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
+		close: async () => {},
+	};
+};
 
 /** An idle transaction ends by itself: an organization's clicks may wait for a row that this one holds. */
 const IDLE_MS = 5000;

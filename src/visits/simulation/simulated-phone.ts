@@ -1,4 +1,4 @@
-import {osVersionOf} from '../matches/normalize-os-version.ts';
+import {osVersionOf} from '../matches/normalize-signals.ts';
 
 /** A phone as a simulation names it. Language is a BCP 47 tag, timezone an IANA name. */
 export type SimulatedPhone = {

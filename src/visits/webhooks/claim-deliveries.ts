@@ -99,7 +99,7 @@ export const claimDeliveries = (
 };
 
 /** A delivery that this process sends. */
-export type Slot = Pick<Claimed, 'id' | 'endpointId' | 'organizationId' | 'leasedUntil'>;
+type Slot = Pick<Claimed, 'id' | 'endpointId' | 'organizationId' | 'leasedUntil'>;
 
 /**
  * The deliveries that this process sends. One whose attempt outlives its lease gives its slot back: any process may send

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {dropOldClicks} from '../../../src/visits/click-stores/drop-old-clicks.ts';
-import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';

@@ -4,9 +4,7 @@ import {canonicalTimezone, utcOffset} from '../../../src/platform/timezone.ts';
 import {type Contradiction, likenessOf} from '../../../src/visits/matches/likeness.ts';
 import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/matches/match-signals.ts';
 import {networkKeysOf} from '../../../src/visits/matches/network-keys.ts';
-import {modelCode, sameModel} from '../../../src/visits/matches/normalize-device-model.ts';
-import {languageOf} from '../../../src/visits/matches/normalize-language.ts';
-import {osVersionOf} from '../../../src/visits/matches/normalize-os-version.ts';
+import {languageOf, modelCode, osVersionOf, sameModel} from '../../../src/visits/matches/normalize-signals.ts';
 import {offsetsAt} from '../../../src/visits/matches/phone-comparison.ts';
 import {androidVersion, iosVersion} from '../../../src/visits/visit/user-agent.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {applyRetention} from '../../../src/operations/jobs/retention.ts';
-import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {weekOf} from '../../../src/visits/matches/match-peppers.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';

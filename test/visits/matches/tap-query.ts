@@ -4,7 +4,7 @@ import QRCode from 'qrcode';
 import {readQuery} from '../../../src/platform/query.ts';
 import {encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeSection, entriesOf, sectionOf} from '../../../src/visits/clicks/journal/section.ts';
-import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {planPage} from '../../../src/visits/page/page-actions.ts';
 import type {ResolvedRow} from '../../../src/visits/visit/resolved-row.ts';
 import {tapQueryOf, withQuery} from '../../../src/visits/visit/tap-query.ts';

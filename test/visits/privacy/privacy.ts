@@ -1,5 +1,5 @@
 import test from 'ava';
-import {forgetExpiredMatches} from '../../../src/visits/matches/forget-matches.ts';
+import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';

@@ -134,7 +134,7 @@ const readFrom = (folder: string, {segment, position: start}: Position): Buffer 
 };
 
 /** Bytes that form no complete frame, with frames after them or at the end of a completed file. */
-export type Damage = Position & {bytes: number};
+type Damage = Position & {bytes: number};
 
 type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 

@@ -6,9 +6,8 @@ import {readGrades} from '../../matches/guess-grades.ts';
 import {readFunnel} from './funnel.ts';
 import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
-import {statsAnswer} from './stats-answer.ts';
 import type {StatsQuery} from './stats-bounds.ts';
-import {statsQuery} from './stats-query.ts';
+import {statsAnswer, statsQuery} from './stats-query.ts';
 
 /**
  * With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. With `guesses`, also how

@@ -4,8 +4,7 @@ import {idParams} from '../../../platform/http/validate.ts';
 import {readFunnel} from './funnel.ts';
 import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
-import {statsAnswer} from './stats-answer.ts';
-import {statsQuery} from './stats-query.ts';
+import {statsAnswer, statsQuery} from './stats-query.ts';
 
 export const portalStatsRoutes = [
 	route({

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {answerOf, count, instant, partOf, textOrNull} from '../../../platform/http/answer.ts';
 import {uuidParam} from '../../../platform/http/validate.ts';
 import {type DimensionName, dimensionNames} from '../../clicks/dimensions.ts';
 import type {Interval, RangeQuery, StatsQuery} from './stats-bounds.ts';
@@ -30,7 +31,7 @@ const isDateTime = (text: string): boolean => {
 	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1970;
 };
 
-const instant = Joi.string()
+const bound = Joi.string()
 	.custom((text: string, helpers) => (isDateTime(text) ? text : helpers.error('any.invalid')))
 	.meta({schema: {description: 'An ISO 8601 date or date-time; without an offset it is of `timezone`.'}})
 	.default(null)
@@ -66,8 +67,8 @@ export const linkFilterQuery = {
 
 /** The range of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
 export const rangeQuery = Joi.object<RangeQuery>({
-	from: instant,
-	to: instant,
+	from: bound,
+	to: bound,
 	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
 	timezone: Joi.string()
 		.max(64)
@@ -81,4 +82,20 @@ export const rangeQuery = Joi.object<RangeQuery>({
 export const statsQuery = rangeQuery.append<StatsQuery>({
 	...linkFilterQuery,
 	by: namesQuery(dimensionNames, MAX_DIMENSIONS) as Joi.Schema<DimensionName[]>,
+});
+
+const breakdown = Joi.array().items(partOf({key: textOrNull, count}));
+
+/** A report (contract/portal 7): of an organization, or of one link. */
+export const statsAnswer = answerOf('Stats', {
+	from: instant,
+	to: instant,
+	interval: Joi.valid('hour', 'day', 'month'),
+	totals: partOf({clicks: count, crawlerViews: count, matches: count, events: count}),
+	series: Joi.array().items(partOf({start: instant, clicks: count, matches: count, events: count})),
+	breakdowns: partOf(Object.fromEntries(dimensionNames.map((name) => [name, breakdown.optional()]))),
+	guesses: Joi.array()
+		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
+		.optional(),
+	breakdownsSince: instant.optional(),
 });
