@@ -92,7 +92,11 @@ test('the image copies existing files, sets known variables, and does not run as
 
 test('the systemd unit starts the program, and does not restart it after a configuration error', (t) => {
 	const unit = read('docs/operating/oplink.service');
-	t.regex(unit, /^ExecStart=\/usr\/bin\/node --max-semi-space-size=4 \/opt\/oplink\/bin\/oplink\.js serve$/m);
+	t.regex(unit, /^ExecStart=\/usr\/bin\/node --max-semi-space-size=4 \/usr\/lib\/oplink\/bin\/oplink\.js serve$/m);
+	for (const name of ['ADMIN_TOKEN', 'DATABASE_URL']) {
+		t.true(unit.includes(`LoadCredential=${name}:/etc/oplink/credentials/${name}\n`));
+	}
+
 	t.regex(unit, /^RestartPreventExitStatus=78$/m);
 	t.deepEqual(unread(found(/^Environment=(.*)$/m.exec(unit)?.[1] ?? '', /(\w+)=/g)), []);
 });

@@ -17,7 +17,13 @@ type Document = {name: string; prose: string; code: string[]};
 
 const FENCE = /^([ \t]*)```.*\n([\s\S]*?)^\1```$/gm;
 
-const names = ['README.md', ...below('docs').filter((name) => name.endsWith('.md'))];
+const names = [
+	'README.md',
+	'CHANGELOG.md',
+	'CONTRIBUTING.md',
+	'SECURITY.md',
+	...below('docs').filter((name) => name.endsWith('.md')),
+];
 
 const documents: Document[] = names.map((name) => {
 	const text = read(name);
@@ -218,7 +224,7 @@ test('every oplink command of a document is one of the program, with its options
 });
 
 test('every line of the threat model names a test, and each of them is there', (t) => {
-	const lines = read('docs/security.md')
+	const lines = read('SECURITY.md')
 		.split('\n')
 		.filter((line) => line.startsWith('| ') && !/^\| (?:threat|routes) /.test(line));
 	t.true(lines.length > 30);
@@ -229,7 +235,7 @@ test('every line of the threat model names a test, and each of them is there', (
 });
 
 test('each route has a limit, or a line in security.md that says what its dearest request costs', (t) => {
-	const [, table = ''] = read('docs/security.md').split('## Routes without a limit');
+	const [, table = ''] = read('SECURITY.md').split('## Routes without a limit');
 	const patterns = table
 		.split('\n## ', 1)[0]
 		?.split('\n')

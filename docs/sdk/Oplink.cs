@@ -112,7 +112,7 @@ public sealed class OplinkConnectionException : Exception
 /// <summary>A client of an Oplink server. StartAsync and SessionAsync never throw.</summary>
 public sealed class Oplink
 {
-    public const string SdkVersion = "oplink-csharp/0.1.0";
+    public const string SdkVersion = "oplink-csharp/1.0.0";
 
     /// <summary>Called with the link that StartAsync finds.</summary>
     public Action<OplinkLink> OnLink;

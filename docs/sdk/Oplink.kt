@@ -16,7 +16,7 @@ import kotlin.math.min
 import kotlin.math.pow
 import org.json.JSONObject
 
-const val SDK_VERSION = "oplink-kotlin/0.1.0"
+const val SDK_VERSION = "oplink-kotlin/1.0.0"
 
 /** The target of a link. matchConfidence, of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
 data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)

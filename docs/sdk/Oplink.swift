@@ -11,7 +11,7 @@ struct Match: Decodable { let matched: Bool }
 struct OplinkError: Error { let status: Int, message: String, requestId: String? }
 
 @MainActor final class Oplink {
-    static let sdkVersion = "oplink-swift/0.1.0"
+    static let sdkVersion = "oplink-swift/1.0.0"
     enum Rule { case resolution, report, session }
     private let api: URL, key: String, linkHosts: [String], defaults = UserDefaults.standard
     /// linkHosts: hosts of your links, such as "go.acme.example".

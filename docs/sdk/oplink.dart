@@ -3,7 +3,7 @@ import 'dart:async';
 import 'dart:convert';
 import 'dart:math';
 
-const sdkVersion = 'oplink-dart/0.1.0';
+const sdkVersion = 'oplink-dart/1.0.0';
 
 /// A request as the app sends it, such as by package:http. If there is no answer, throw.
 typedef OplinkSend = Future<OplinkReply> Function(OplinkRequest request);

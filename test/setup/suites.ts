@@ -23,6 +23,7 @@ export const deepOnly = {
 	'test/platform/metrics/several-processes.ts': 'metrics of several processes',
 	'test/platform/postgres/mistakes.ts': 'mistakes with PostgreSQL',
 	'test/platform/postgres/unusual-servers.ts': 'unusual PostgreSQL servers',
+	'test/release/debian.ts': 'the Debian package, installed and purged',
 	'test/start/service/stops.ts': 'stops under load and of silent databases',
 	'test/start/workers/again.ts': 'all surfaces with two workers',
 	'test/start/workers/again-with-redis.ts': 'two workers with Redis',

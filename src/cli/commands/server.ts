@@ -38,6 +38,7 @@ export const configCommand = command({
 						flexible: true,
 					},
 					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true, wide: true},
+					{title: 'FROM', value: ({source, from}) => from ?? source, flexible: true},
 				],
 				variables,
 			),

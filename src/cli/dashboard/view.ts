@@ -64,7 +64,7 @@ export const healthText = (status: Status | null): string => {
 export const isHealthy = (status: Status | null): boolean =>
 	status !== null && status.status === 'ok' && Object.values(status.checks).every((state) => state === 'ok');
 
-/** `Oplink 0.1.0, up 3h, PostgreSQL 16.4`. */
+/** `Oplink 1.0.0, up 3h, PostgreSQL 16.4`. */
 export const versionText = ({version, uptimeSeconds, database}: Status): string =>
 	`Oplink ${version}, up ${durationText(uptimeSeconds)}, PostgreSQL ${database.version}`;
 
