@@ -17,7 +17,8 @@ const MAX_KEY = 1000;
 const PER_REQUEST_FIELDS = new Set(['requestId', 'path', 'click']);
 
 type Fields = Readonly<Record<string, unknown>>;
-type Kind = {writtenAt: number; held: number; write: (repeated: number) => void};
+/** `write` writes the last suppressed line. */
+type Kind = {writtenAt: number; suppressed: number; write: () => void};
 
 /** Keeps a lasting fault from filling the log. */
 export type FaultSampler = {
@@ -30,39 +31,22 @@ export type FaultSampler = {
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 /** The arguments of a call as fields and the others. */
-const lineOf = ([first, ...rest]: unknown[]): {fields: Fields; rest: unknown[]} => {
-	if (first instanceof Error) {
-		return {fields: {err: first}, rest};
-	}
-
-	return isFields(first) ? {fields: first, rest} : {fields: {}, rest: [first, ...rest]};
-};
+const lineOf = ([first, ...rest]: unknown[]): {fields: Fields; rest: unknown[]} =>
+	isFields(first)
+		? {fields: first instanceof Error ? {err: first} : first, rest}
+		: {fields: {}, rest: [first, ...rest]};
 
 /**
  * Lines of one kind describe the same fault. An error counts by its class, code and origin, because its message may contain
  * data of one request. An id of an organization or a payment makes another kind, because each needs attention.
  */
 const keyOf = (level: number, fields: Fields, rest: unknown[]): string => {
-	const parts = Object.entries(fields).flatMap(([name, value]): unknown[] => {
-		if (value instanceof Error) {
-			const {code} = value as {code?: unknown};
-			return [name, value.name, code, /^ {4}at .*$/m.exec(value.stack ?? '')?.[0]];
-		}
-
-		return PER_REQUEST_FIELDS.has(name) ? [] : [name, isFields(value) ? null : String(value)];
-	});
+	const parts = Object.entries(fields).map(([name, value]) =>
+		value instanceof Error
+			? [name, value.name, (value as {code?: unknown}).code, /^ {4}at .*$/m.exec(value.stack ?? '')?.[0]]
+			: PER_REQUEST_FIELDS.has(name) || [name, isFields(value) ? null : String(value)],
+	);
 	return JSON.stringify([level, rest, parts]).slice(0, MAX_KEY);
-};
-
-/** Writes the suppressed lines of a kind as one. @returns whether there were any. */
-const writeHeld = (kind: Kind): boolean => {
-	const {held, write} = kind;
-	kind.held = 0;
-	if (held > 0) {
-		write(held);
-	}
-
-	return held > 0;
 };
 
 /**
@@ -73,12 +57,17 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 	/** Least recently logged first. */
 	const kinds = new Map<string, Kind>();
 
-	const remove = (key: string, kind: Kind): boolean => {
+	/** Forgets a kind, and writes its suppressed lines as one. @returns whether there were any. */
+	const end = (key: string, {suppressed, write}: Kind): boolean => {
 		kinds.delete(key);
-		return writeHeld(kind);
+		if (suppressed > 0) {
+			write();
+		}
+
+		return suppressed > 0;
 	};
 
-	const writeDue = (): void => {
+	const endDue = (): void => {
 		const now = clock.now().getTime();
 		for (const [key, kind] of kinds) {
 			const age = now - kind.writtenAt;
@@ -87,16 +76,16 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 				break;
 			}
 
-			if (remove(key, kind)) {
-				kinds.set(key, {...kind, writtenAt: now});
+			if (end(key, kind)) {
+				kinds.set(key, {...kind, suppressed: 0, writtenAt: now});
 			}
 		}
 	};
 
 	/** Writes the last lines of faults that have ended. */
 	const writing = new Loop(async () => {
-		writeDue();
-		return [...kinds.values()].some(({held}) => held > 0) ? SUPPRESSED_MS : null;
+		endDue();
+		return [...kinds.values()].some(({suppressed}) => suppressed > 0) ? SUPPRESSED_MS : null;
 	});
 
 	return {
@@ -107,30 +96,29 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 			}
 
 			const {fields, rest} = lineOf(args);
-			const write = (repeated: number): void =>
-				(method as (...all: unknown[]) => void).call(this, {...fields, ...(repeated > 1 ? {repeated} : {})}, ...rest);
 			const key = keyOf(level, fields, rest);
 			const kind = kinds.get(key);
-			if (kind === undefined) {
+			if (kind !== undefined) {
+				kind.suppressed += 1;
+				const repeated = kind.suppressed > 1 ? {repeated: kind.suppressed} : {};
+				kind.write = () => (method as (...all: unknown[]) => void).call(this, {...fields, ...repeated}, ...rest);
+				writing.wake(SUPPRESSED_MS);
+			} else {
 				const [oldest] = kinds;
 				if (oldest !== undefined && kinds.size >= MAX_KINDS) {
-					remove(...oldest);
+					end(...oldest);
 				}
 
-				kinds.set(key, {writtenAt: clock.now().getTime(), held: 0, write});
+				kinds.set(key, {writtenAt: clock.now().getTime(), suppressed: 0, write: () => {}});
 				method.apply(this, args);
-			} else {
-				kind.held += 1;
-				kind.write = write;
-				writing.wake(SUPPRESSED_MS);
 			}
 
-			writeDue();
+			endDue();
 		},
 		flush: () => {
 			void writing.stop();
-			for (const kind of kinds.values()) {
-				writeHeld(kind);
+			for (const kind of kinds) {
+				end(...kind);
 			}
 		},
 	};
