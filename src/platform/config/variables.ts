@@ -128,7 +128,7 @@ export const variables = {
 	),
 	linkPolicyFile: text(
 		'LINK_POLICY_FILE',
-		'JSON file of lists of hosts that links must not lead to, or of which visitors are warned (docs/abuse.md)',
+		'JSON file of lists of hosts that links must not lead to, or of which visitors are warned (docs/contract/links.md 15)',
 	),
 	abuseContact: text(
 		'ABUSE_CONTACT',
