@@ -55,7 +55,7 @@ test('a link is blocked and unblocked by its short URL of any host, its code or 
 	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
 	t.like(
 		body.data.find(({action}: {action: string}) => action === 'BLOCK'),
-		{actorType: 'operator', entityType: 'Link', entityId: id, details: {reason: 'Phishing'}},
+		{actor: {type: 'ADMIN_BEARER'}, entityType: 'Link', entityId: id, details: {reason: 'Phishing'}},
 	);
 });
 
