@@ -39,7 +39,7 @@ test('OPLINK_ORG, orgs use and a bound token name the organization of commands t
 	ends(t, await cli('match list', bound), 0);
 	ends(t, await cli('stats --by link', bound), 0);
 	ends(t, await cli('channels list', bound), 3, {
-		stderr: /lacks the scope channels:read\nRequest id: .*\nNext: An operator .* --scope channels:read\n$/,
+		stderr: /lacks the scope channels:read\nRequest id: .*\nNext: Create a token .* --scope channels:read\n$/,
 	});
 });
 
