@@ -6,12 +6,15 @@ import {type Db, sharesSessions} from './db.ts';
 export class Sql {
 	readonly #texts: readonly string[];
 	readonly #parts: readonly unknown[];
+	/** Whether there are no values, here and in the parts. */
+	readonly #isConstant: boolean;
 	/** Set by `prepared`. */
 	readonly name: string | null;
 
 	constructor(texts: readonly string[], parts: readonly unknown[], name: string | null = null) {
 		this.#texts = texts;
 		this.#parts = parts;
+		this.#isConstant = parts.every((part) => part instanceof Sql && part.#isConstant);
 		this.name = name;
 	}
 
@@ -38,6 +41,10 @@ export class Sql {
 
 	/** Appends the values alone: the text of a prepared statement is known. */
 	collect(values: unknown[]): void {
+		if (this.#isConstant) {
+			return;
+		}
+
 		for (const part of this.#parts) {
 			if (part instanceof Sql) {
 				part.collect(values);

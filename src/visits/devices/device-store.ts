@@ -85,23 +85,27 @@ export const deviceRow = ({
 	opened_attribution: opened?.attribution,
 });
 
-/** Inserts a row of JSON, or adds its values to the existing row. @param others values that the row lacks. */
-export const insertDeviceSql = (row: string | null, where = sql``, others: ReadonlyMap<string, Sql> = new Map()): Sql =>
+const made = new Map(columns.map((column) => [column, sql`made.${identifier(column)}`]));
+const ownValues = joined([...made.values()]);
+const valuesOfClaim = joined([
+	...new Map([
+		...made,
+		['organization_id', sql`claimed.organization_id`],
+		['matched_link_id', sql`claimed.link_id`],
+		['matched_at', sql`made.last_seen_at`],
+	]).values(),
+]);
+
+/** Inserts a row of JSON, or adds its values to the existing row. */
+export const insertDeviceSql = (row: string | null, where = sql``, values = ownValues): Sql =>
 	sql`INSERT INTO devices (${columnList})
-	SELECT ${joined(columns.map((column) => others.get(column) ?? sql`made.${identifier(column)}`))}
-	FROM json_populate_record(null::devices, ${row}) AS made ${where}
+	SELECT ${values} FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
 		by_visit = devices.by_visit AND excluded.by_visit, ${isKept}`;
 
 /** The same for the device that matched the click of `claimed`, with its organization, its link and the time. Null: no device. */
 export const insertMatchedDeviceSql = (row: string | null): Sql =>
-	insertDeviceSql(row, sql`CROSS JOIN claimed WHERE ${row}::json IS NOT NULL`, ofClaim);
-
-const ofClaim = new Map([
-	['organization_id', sql`claimed.organization_id`],
-	['matched_link_id', sql`claimed.link_id`],
-	['matched_at', sql`made.last_seen_at`],
-]);
+	insertDeviceSql(row, sql`CROSS JOIN claimed WHERE ${row}::json IS NOT NULL`, valuesOfClaim);
 
 /** Notes that the organization's app runs on a device. @returns whether it was new. @throws 404 without the organization. */
 export const registerDevice = async (db: Db, registration: DeviceRegistration): Promise<boolean> => {

@@ -18,6 +18,8 @@ export type ClaimedLink = {id: string; organizationId: string; data: AppData};
 
 type Claim = GivenAnswer & {device: Buffer; now: Date};
 
+const visitorsClicks = clicksOfVisitor(sql`claimed.visitor`, sql`id, link_id`);
+
 type Row = AppDataRow & {id: string; organization_id: string; query: Record<string, string> | null};
 
 /**
@@ -42,7 +44,7 @@ const claim = (id: string, {device, now, method, confidence, score}: Claim, note
 		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor, query
 	), closed AS (
 		UPDATE match_clicks AS other SET consumed_at = ${now}
-		FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor(sql`claimed.visitor`, sql`id, link_id`)}) AS visit
+		FROM claimed CROSS JOIN LATERAL (${visitorsClicks}) AS visit
 		WHERE other.id = visit.id AND visit.link_id = claimed.link_id AND other.id <> claimed.id
 			AND other.consumed_at IS NULL
 	)${notes}

@@ -22,15 +22,19 @@ const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 const pairOf = (values: readonly unknown[], type: Sql): Sql =>
 	sql`ARRAY[${values[0] ?? null}::${type}, ${values[1] ?? null}::${type}]`;
 
-const keysOf = (keys: readonly Buffer[]): Sql => pairOf(keys, sql`bytea`);
+const bytea = sql`bytea`;
+const keysOf = (keys: readonly Buffer[]): Sql => pairOf(keys, bytea);
 
 /** The app's address and network, under either secret. */
 const placesOf = ({places}: FirstOpen): Sql =>
 	sql`unnest(${keysOf(places.map(({ipKey}) => ipKey))}, ${keysOf(places.map(({netKey}) => netKey))}) AS place (ip_key, net_key)`;
 
 /** A subquery hides the time from the planner, which would otherwise make a custom plan for each value. */
-const ago = ({now}: FirstOpen, seconds: number): Sql =>
-	sql`(SELECT ${now}::timestamptz - interval ${literal(`${seconds} seconds`)})`;
+const ago = ({now}: FirstOpen, interval: Sql): Sql => sql`(SELECT ${now}::timestamptz - interval ${interval})`;
+const intervalOf = (seconds: number): Sql => literal(`${seconds} seconds`);
+const grace = intervalOf(graceSeconds);
+const scored = intervalOf(windowSeconds.FINGERPRINT_SCORED);
+const day = intervalOf(DAY_SECONDS);
 
 /** Confines guesses to one organization. */
 const ownOf = ({organizationId}: FirstOpen): Sql =>
@@ -70,7 +74,7 @@ const joinsOf = ({now}: FirstOpen): Sql => sql`LEFT JOIN LATERAL (
 export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 	const own = ownOf(open);
 	const places = placesOf(open);
-	const dayAgo = ago(open, DAY_SECONDS);
+	const dayAgo = ago(open, day);
 	const statement = sql`
 	WITH token AS MATERIALIZED (
 		SELECT * FROM match_clicks WHERE id = ANY(${pairOf(
@@ -79,7 +83,7 @@ export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 		)})
 	), device AS MATERIALIZED (
 		SELECT * FROM match_clicks
-		WHERE consumed_by = ANY(${keysOf(open.devices)}) AND consumed_at > ${ago(open, graceSeconds)}
+		WHERE consumed_by = ANY(${keysOf(open.devices)}) AND consumed_at > ${ago(open, grace)}
 		ORDER BY consumed_at DESC LIMIT 1
 	), address AS MATERIALIZED (
 		SELECT click.* FROM ${places} CROSS JOIN LATERAL (
@@ -139,13 +143,13 @@ export const further = (open: FirstOpen): Sql => {
 		) AS host CROSS JOIN LATERAL (
 			SELECT * FROM match_clicks
 			WHERE net_key = place.net_key AND consumed_at IS NULL AND ip_key = host.ip_key
-				AND created_at >= ${ago(open, windowSeconds.FINGERPRINT_SCORED)}${own}
+				AND created_at >= ${ago(open, scored)}${own}
 			ORDER BY created_at DESC LIMIT ${perNetwork}
 		) AS click ORDER BY click.created_at DESC LIMIT ${perNetwork}
 	), consumed AS MATERIALIZED (
 		SELECT click.* FROM ${places} CROSS JOIN LATERAL (
 			SELECT * FROM match_clicks
-			WHERE ip_key = place.ip_key AND consumed_at >= ${ago(open, DAY_SECONDS)}${own}
+			WHERE ip_key = place.ip_key AND consumed_at >= ${ago(open, day)}${own}
 			ORDER BY consumed_at DESC LIMIT ${consumedShown}
 		) AS click ORDER BY click.consumed_at DESC LIMIT ${consumedShown}
 	)

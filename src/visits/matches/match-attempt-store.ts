@@ -159,15 +159,18 @@ const columns = [
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 
 const columnList = joined(columns.map(identifier));
-const own = columns.map((column) => identifier(`made.${column}`));
-const ofClaim = columns.map((column) =>
-	identifier(`${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`),
+const own = joined(columns.map((column) => identifier(`made.${column}`)));
+const ofClaim = joined(
+	columns.map((column) =>
+		identifier(`${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`),
+	),
 );
+const attribution = attributionOfClick(sql`made.click_id`);
 
 /** Inserts an attempt with the attribution of its click. */
 const insertSql = (attempt: RecordedAttempt, values = own, from = sql``): Sql => sql`
 	INSERT INTO match_attempts (${columnList}, attribution)
-	SELECT ${joined(values)}, ${attributionOfClick(sql`made.click_id`)}
+	SELECT ${values}, ${attribution}
 	FROM ${from} json_populate_record(null::match_attempts, ${JSON.stringify(attemptRow(attempt))}) AS made`;
 
 /** Inserts it for the click of `claimed`, with its organization and its link. */

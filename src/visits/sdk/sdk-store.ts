@@ -40,6 +40,9 @@ export type AppEvent = {
 	receivedAt: Date;
 };
 
+const metLink = lastMet(sql`sent.occurred_at`);
+const attribution = attributionOfEvent(sql`known`);
+
 /**
  * The organization is locked before its device, as a removal of it does.
  * @param erased the rule for devices that are being erased at this moment.
@@ -55,7 +58,7 @@ const insertEvents = (events: readonly AppEvent[], erased = sql``): Sql =>
 				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
 			) AS owner CROSS JOIN LATERAL (
 				SELECT matched_link_id, matched_at, opened_link_id, opened_at, opened_attribution,
-					${lastMet(sql`sent.occurred_at`)} AS met_link_id
+					${metLink} AS met_link_id
 				FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE ${erased}
 			) AS device
@@ -67,7 +70,7 @@ const insertEvents = (events: readonly AppEvent[], erased = sql``): Sql =>
 			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, attributed_link_id,
 				attribution, occurred_at, received_at)
 			SELECT id, organization_id, device_id, event_id, event_name, properties, coalesce(link_id, matched_link_id),
-				attributed_link_id, ${attributionOfEvent(sql`known`)}, occurred_at, received_at
+				attributed_link_id, ${attribution}, occurred_at, received_at
 			FROM known ORDER BY ordinality
 			ON CONFLICT (organization_id, event_id) DO NOTHING
 		)

@@ -8,9 +8,11 @@ import {goneReason, type ResolvedRow} from './resolved-row.ts';
 /** As `query` reads it. */
 type StoredRow = Omit<ResolvedRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
+const resolvedColumns = effectiveColumns(({resolves}) => resolves === true);
+
 /** @param where of the links. @param wanted further tables that name them. */
 const query = (where: Sql, wanted = sql``) => sql`
-	SELECT links.id, links.organization_id, links.short_code, ${effectiveColumns(({resolves}) => resolves === true)},
+	SELECT links.id, links.organization_id, links.short_code, ${resolvedColumns},
 		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
 		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
 		organizations.plan, organizations.entitled_until,
