@@ -1,14 +1,10 @@
 import {SDK_VERSION} from '../../client/version.ts';
 import {counted} from '../../platform/plural.ts';
 import {missReasons} from '../../visits/matches/outcome-words.ts';
-import type {Finding} from '../doctor/finding.ts';
-import type {Counted} from './app-status-store.ts';
+import {type AppFinding, fail, finding, warn} from './app-finding.ts';
+import {ofCounters} from './counted-findings.ts';
 import type {Observed, PlatformStatus} from './platform-status.ts';
 
-/** A finding about an app. `platform`: null for all. `count`: how many requests show it. */
-export type AppFinding = Finding & {platform: 'ios' | 'android' | null; count: number};
-
-const names = {ios: 'iOS', android: 'Android'} as const;
 const tokens = {
 	ios: {
 		check: 'app.no_token',
@@ -21,15 +17,6 @@ const tokens = {
 		next: 'Pass the install referrer to the client at the first open (docs/sdk.md, The first open)',
 	},
 } as const;
-
-type Told = {platform: AppFinding['platform']; check: string; count?: number; message: string; next: string};
-
-const finding = (status: AppFinding['status'], {platform, check, count = 0, message, next}: Told): AppFinding => {
-	const area = platform === null ? 'App' : names[platform];
-	return {area, check, status, message: `${area}: ${message}`, next, platform, count};
-};
-const warn = (told: Told) => finding('warn', told);
-const fail = (told: Told) => finding('fail', told);
 
 const opensText = (count: number): string => counted(count, 'first open');
 const dayOf = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -164,61 +151,6 @@ const ofAssociation = ({observed: {configured}, orgKey}: Given): AppFinding[] =>
 	);
 };
 
-/** Findings about counted requests, for each platform that shows them. */
-const counters: ReadonlyArray<{
-	check: string;
-	kind: Counted['kind'];
-	message: (count: number, details: string[]) => string;
-	next: string;
-}> = [
-	{
-		check: 'app.wrong_key',
-		kind: 'wrong_key',
-		message: (count, details) =>
-			`${counted(count, 'request')} with the ${details.includes('SERVER') ? 'SERVER key where an app needs the CLIENT key' : 'CLIENT key where a backend needs the SERVER key'}`,
-		next: 'Put the CLIENT key (opl_sdk_…) into the app, and regenerate a SERVER key that was in one: oplink keys regenerate ORG SERVER',
-	},
-	{
-		check: 'app.foreign_key',
-		kind: 'foreign_key',
-		message: (count, details) =>
-			details.includes('link')
-				? `${counted(count, 'request')} with a link of this organization and the CLIENT key of another one`
-				: `${counted(count, 'request')} with the CLIENT key of this organization and a link of another one`,
-		next: 'Use the CLIENT key of the organization that has the links: oplink keys show ORG',
-	},
-	{
-		check: 'app.data_not_found',
-		kind: 'data_not_found',
-		message: (count) => `${counted(count, 'request')} of …/data for a link that does not exist`,
-		next: 'Pass the address that opened the app unchanged to resolveUrl(); oplink app status --watch shows the codes',
-	},
-	{
-		check: 'app.event_before_session',
-		kind: 'unknown_device',
-		message: (count) =>
-			`${counted(count, 'request')} for a device without a session, such as an event, refused with 404`,
-		next: 'Await session() before track() and identify(), with the same deviceId',
-	},
-	{
-		check: 'app.rate_limited',
-		kind: 'limit',
-		message: (count, details) => `${counted(count, 'request')} refused by the limit ${details.join(' and ')}`,
-		next: 'Send fewer requests, or raise the limit of the plan (limits in PLANS_FILE; docs/sdk.md, Retries)',
-	},
-];
-
-const ofCounters = ({observed: {counts}, orgKey}: Given): AppFinding[] =>
-	counters.flatMap(({check, kind, message, next}) =>
-		(['ios', 'android', 'unknown'] as const).flatMap((platform) => {
-			const rows = counts.filter((row) => row.kind === kind && row.platform === platform);
-			const count = rows.reduce((total, row) => total + row.count, 0);
-			const details = [...new Set(rows.map(({detail}) => detail))];
-			const told = {check, count, message: message(count, details), next: next.replace('ORG', orgKey)};
-			return count === 0 ? [] : [warn({platform: platform === 'unknown' ? null : platform, ...told})];
-		}),
-	);
-
 /** Guesses that are off, unless every first open has a token. */
 const ofGuesses = ({observed: {configured, opens}, orgKey}: Given): AppFinding[] => {
 	const bare = opens.filter(({hasToken}) => !hasToken);
@@ -249,13 +181,13 @@ export const findingsOfApp = (given: Given): AppFinding[] => {
 				message: 'the app configuration has neither a complete iOS app nor an Android app',
 				next: `Set it: oplink app-config set ${orgKey} --file FILE`,
 			}),
-			...ofCounters(given),
+			...ofCounters(given.observed.counts, orgKey),
 		];
 	}
 
 	const found = [
 		...platforms.flatMap((platform) => [...ofPresence(platform, given), ...ofFirstOpens(platform), ...ofSdk(platform)]),
-		...ofCounters(given),
+		...ofCounters(given.observed.counts, orgKey),
 		...ofGuesses(given),
 		...ofAssociation(given),
 	];

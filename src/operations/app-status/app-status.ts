@@ -2,7 +2,8 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {retention} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
 import {worstOf} from '../doctor/finding.ts';
-import {type AppFinding, findingsOfApp} from './app-findings.ts';
+import type {AppFinding} from './app-finding.ts';
+import {findingsOfApp} from './app-findings.ts';
 import {countFirstOpens, readConfigured, readCounts, readFirstOpens} from './app-status-store.ts';
 import {type PlatformStatus, platformStatus, platformsOf, type UnknownRequests, unknownOf} from './platform-status.ts';
 

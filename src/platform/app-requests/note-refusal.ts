@@ -1,3 +1,4 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import type {Services} from '../../services.ts';
 import {HttpError} from '../errors.ts';
 import type {AppRequest} from './app-request.ts';
@@ -15,24 +16,40 @@ const textIn = (body: unknown, field: string): string | null => {
 	return typeof value === 'string' ? value.slice(0, 100) : null;
 };
 
-/** Notes that a request of an app with a valid CLIENT key was refused. @param body as it was sent, if it was read. */
-export const noteRefusal = (
-	{appRequests}: Pick<Services, 'appRequests'>,
-	{
-		error,
-		organizationId,
-		userAgent,
-		body,
-	}: {error: unknown; organizationId: string; userAgent: string | undefined; body: unknown},
-): void => {
-	if (error instanceof HttpError && error.status < 500) {
-		appRequests.note({
-			organization: {id: organizationId},
-			counts: countsOf(error),
-			platform: textIn(body, 'platform'),
-			deviceId: textIn(body, 'deviceId'),
-			userAgent,
-			live: {type: 'refusal', text: error.summary},
-		});
+/** What was read of a request before its refusal. */
+export type SeenRequest = {organizationId?: string; body?: unknown};
+export type OrganizationOf = (services: Services, headers: IncomingHttpHeaders) => Promise<{id: string} | null>;
+
+type Caller = {headers: IncomingHttpHeaders; isOfApp: boolean; organizationOf: OrganizationOf | undefined};
+
+/**
+ * Serves a request, and notes a refusal of it if it is an app's with a valid CLIENT key. @param serve fills in what it
+ * reads. @throws as `serve`.
+ */
+export const notingRefusals = async (
+	services: Services,
+	{headers, isOfApp, organizationOf}: Caller,
+	serve: (seen: SeenRequest) => Promise<void>,
+): Promise<void> => {
+	const seen: SeenRequest = {};
+	try {
+		await serve(seen);
+	} catch (error) {
+		if (error instanceof HttpError && error.status < 500) {
+			const named = error.status === 400 ? await organizationOf?.(services, headers) : null;
+			const id = (isOfApp ? seen.organizationId : null) ?? named?.id;
+			if (id !== undefined) {
+				services.appRequests.note({
+					organization: {id},
+					counts: countsOf(error),
+					platform: textIn(seen.body, 'platform'),
+					deviceId: textIn(seen.body, 'deviceId'),
+					userAgent: headers['user-agent'],
+					live: {type: 'refusal', text: error.summary},
+				});
+			}
+		}
+
+		throw error;
 	}
 };

@@ -3,11 +3,11 @@ import {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Logger} from 'pino';
 import type {Services} from '../../services.ts';
-import {noteRefusal} from '../app-requests/note-refusal.ts';
+import {notingRefusals, type OrganizationOf, type SeenRequest} from '../app-requests/note-refusal.ts';
 import {type Limit, limitSubjectOf} from '../config/limits.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
-import {type FieldFault, HttpError, validationFailed} from '../errors.ts';
+import {type FieldFault, validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
 import {type Query, readQuery} from '../query.ts';
 import type {Admission, CallerData, Credential, Grants} from './admission.ts';
@@ -97,8 +97,8 @@ type Definition<G extends Grants, C extends Credential, P, Q, B> = Declaration<C
 	storedFaults?:
 		| ((input: HandlerInput<G[C], P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
 		| undefined;
-	/** The organization of a public request whose values are refused: whoever watches its apps sees the refusal. */
-	organizationOf?: (services: Services, headers: IncomingHttpHeaders) => Promise<{id: string} | null>;
+	/** The organization of a public request with invalid values: `app status --watch` shows the refusal. */
+	organizationOf?: OrganizationOf;
 	/** The operation itself waits until every process shows its write (`ChangeFeed`). */
 	settles?: boolean;
 	handler: (input: HandlerInput<G[C], P, Q, B>) => unknown;
@@ -191,7 +191,7 @@ export const routeFor =
 			ctx: Exchange,
 			services: Services,
 			admission: Admission<G>,
-			seen: {organizationId?: string; body?: unknown},
+			seen: SeenRequest,
 		): Promise<void> => {
 			const request = requestFacts(ctx, services);
 			// Read on first use: not for a caller without a credential, or over a limit.
@@ -255,24 +255,12 @@ export const routeFor =
 			send(ctx, declared.status, answer);
 		};
 
-		const respond: RouteOf<G>['respond'] = async (ctx, services, admission) => {
-			const seen: Parameters<typeof serve>[3] = {};
-			try {
-				await serve(ctx, services, admission, seen);
-			} catch (error) {
-				const {headers} = ctx.req;
-				const isRefusedValue = error instanceof HttpError && error.status === 400;
-				const {organizationId, body: sent} = {
-					organizationId: isRefusedValue ? (await definition.organizationOf?.(services, headers))?.id : undefined,
-					...(credential === 'clientKey' ? seen : {body: seen.body}),
-				};
-				if (organizationId !== undefined) {
-					noteRefusal(services, {error, organizationId, userAgent: headers['user-agent'], body: sent});
-				}
-
-				throw error;
-			}
-		};
+		const respond: RouteOf<G>['respond'] = (ctx, services, admission) =>
+			notingRefusals(
+				services,
+				{headers: ctx.req.headers, isOfApp: credential === 'clientKey', organizationOf: definition.organizationOf},
+				(seen) => serve(ctx, services, admission, seen),
+			);
 
 		return {...declared, respond};
 	};
