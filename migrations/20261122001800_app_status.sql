@@ -16,7 +16,7 @@ CREATE TABLE app_counts (
 );
 CREATE INDEX app_counts_hour_idx ON app_counts (hour);
 
--- Up to when the first opens of an organization are in app_counts, as the kind first_open: by whole hours, when somebody asks.
+-- Up to when the first opens of an organization are in app_counts, as the kind first_open, by whole hours.
 CREATE TABLE app_first_opens (
 	organization_id uuid CONSTRAINT app_first_opens_pkey PRIMARY KEY
 		CONSTRAINT app_first_opens_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,

@@ -1,5 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import {SDK_VERSION} from '../../src/client/version.ts';
+import {countFirstOpens} from '../../src/operations/app-status/app-status-store.ts';
+import {DAY_MS} from '../../src/platform/clock.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
 import {iPhoneApp, match, network, visit} from '../visits/matches/_phones.ts';
@@ -311,8 +313,15 @@ test.serial('sessions and first opens before since do not count', async (t) => {
 	t.is(old.lastSeenAt, null);
 	const [week] = (await statusOf(acme)).platforms;
 	t.like(week.sessions, {count: 1});
-	// Now from the counts of whole hours, and once.
 	t.like(week.firstOpens, {count: 1, withToken: 1, byAppVersion: [{version: '4.2.0', count: 1, withToken: 1}]});
+	// From the counts of whole hours, which two processes make once.
+	const {db, clock} = service.services;
+	const oldest = new Date(clock.now().getTime() - 90 * DAY_MS);
+	const count = () => countFirstOpens(db, {oldest, now: clock.now(), isStopping: () => false});
+	await Promise.all([count(), count()]);
+	await db('match_attempts')
+		.where({organization_id: acme.id})
+		.update({at: new Date(0)});
 	t.deepEqual((await statusOf(acme)).platforms[0].firstOpens, week.firstOpens);
 });
 

@@ -1,6 +1,6 @@
 import type {AppCount} from '../../platform/app-requests/app-request.ts';
 import {platformSql, sharedFetch} from '../../platform/app-requests/app-request-store.ts';
-import {HOUR_MS} from '../../platform/clock.ts';
+import {DAY_MS, HOUR_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {execute, run, type Sql, script, sql} from '../../platform/db/sql.ts';
 import type {MissReason} from '../../visits/matches/guess.ts';
@@ -68,7 +68,8 @@ const attempts = (organizationId: string, range: Sql): Sql => sql`
 		ON devices.organization_id = match_attempts.organization_id AND devices.device_id = match_attempts.device_id
 	WHERE match_attempts.organization_id = ${organizationId} AND ${range}`;
 
-const readCountedUntil = async (db: Db, organizationId: string): Promise<Date | null> => {
+/** Up to when an organization's first opens are counted; null if none are. */
+export const readCountedUntil = async (db: Db, organizationId: string): Promise<Date | null> => {
 	const own = {organization_id: organizationId};
 	const row: {counted_until: Date} | undefined = await db('app_first_opens').where(own).first('counted_until');
 	return row?.counted_until ?? null;
@@ -77,47 +78,70 @@ const readCountedUntil = async (db: Db, organizationId: string): Promise<Date | 
 /** First opens of the last hour are read from their rows: a session may still tell the version. */
 const countableUntil = (now: Date): Date => new Date(Math.floor(now.getTime() / HOUR_MS - 1) * HOUR_MS);
 
+/** Organizations with first opens that can be counted, and the time of the first of them. */
+const listUncounted = (db: Db, oldest: Date, until: Date): Promise<Array<{id: string; at: Date}>> =>
+	run(
+		db,
+		sql`SELECT organizations.id, uncounted.at FROM organizations
+		LEFT JOIN app_first_opens ON app_first_opens.organization_id = organizations.id
+		CROSS JOIN LATERAL (
+			SELECT at FROM match_attempts WHERE organization_id = organizations.id
+				AND at >= coalesce(counted_until, ${oldest}::timestamptz) AND at < ${until}::timestamptz
+			ORDER BY at LIMIT 1
+		) AS uncounted ORDER BY organizations.id`,
+	);
+
+/** Counts an organization's first opens between two whole hours, unless another process has counted them. */
+const countBetween = (db: Db, organizationId: string, {from, until}: {from: Date; until: Date}): Promise<void> =>
+	inTransaction(db, async (trx) => {
+		await execute(
+			trx,
+			sql`INSERT INTO app_first_opens (organization_id, counted_until)
+			SELECT id, ${from}::timestamptz FROM organizations WHERE id = ${organizationId} FOR KEY SHARE
+			ON CONFLICT DO NOTHING`,
+		);
+		const own = {organization_id: organizationId};
+		const locked: {counted_until: Date} | undefined = await trx('app_first_opens').where(own).forUpdate().first();
+		if (locked === undefined || locked.counted_until > from) {
+			return;
+		}
+
+		await execute(
+			trx,
+			sql`INSERT INTO app_counts (organization_id, kind, hour, platform, detail, count, last_at)
+			SELECT ${organizationId}::uuid, 'first_open', date_trunc('hour', at, 'UTC'), platform,
+				json_build_array("hasToken", outcome, version)::text, count(*), max(at)
+			FROM (${attempts(organizationId, sql`at >= ${from}::timestamptz AND at < ${until}::timestamptz`)}) AS opens
+			GROUP BY 3, 4, 5 ON CONFLICT DO NOTHING`,
+		);
+		await trx('app_first_opens').where(own).update({counted_until: until});
+	});
+
 /**
- * Counts the first opens of whole hours that nobody has asked for before, so that a status costs the same however many
- * there are. @param oldest from when on, the first time. @returns up to when they are counted.
+ * Counts the first opens of whole hours, a day at most in a transaction: the cost of a status then does not depend on
+ * their number.
+ * @param oldest the start of the retention of counts. @param isStopping ends the run between two transactions.
  */
 export const countFirstOpens = async (
 	db: Db,
-	{organizationId, oldest, now}: {organizationId: string; oldest: Date; now: Date},
-): Promise<Date> => {
+	{oldest, now, isStopping}: {oldest: Date; now: Date; isStopping: () => boolean},
+): Promise<void> => {
 	const until = countableUntil(now);
-	const known = await readCountedUntil(db, organizationId);
-	return known !== null && known >= until
-		? known
-		: inTransaction(db, async (trx) => {
-				await execute(
-					trx,
-					sql`INSERT INTO app_first_opens (organization_id, counted_until)
-					SELECT id, ${oldest}::timestamptz FROM organizations WHERE id = ${organizationId} FOR KEY SHARE
-					ON CONFLICT DO NOTHING`,
-				);
-				const [locked] = await run<{from: Date}>(
-					trx,
-					sql`SELECT counted_until AS from FROM app_first_opens WHERE organization_id = ${organizationId} FOR UPDATE`,
-				);
-				const from = locked?.from ?? until;
-				await execute(
-					trx,
-					sql`INSERT INTO app_counts (organization_id, kind, hour, platform, detail, count, last_at)
-					SELECT ${organizationId}::uuid, 'first_open', date_trunc('hour', at, 'UTC'), platform,
-						json_build_array("hasToken", outcome, version)::text, count(*), max(at)
-					FROM (${attempts(organizationId, sql`at >= ${from}::timestamptz AND at < ${until}::timestamptz`)}) AS opens
-					GROUP BY 3, 4, 5 ON CONFLICT DO NOTHING`,
-				);
-				await trx('app_first_opens').where({organization_id: organizationId}).update({counted_until: until});
-				return until;
-			});
+	let uncounted = await listUncounted(db, oldest, until);
+	while (uncounted.length > 0 && !isStopping()) {
+		for (const {id, at} of uncounted) {
+			const from = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+			await countBetween(db, id, {from, until: new Date(Math.min(from.getTime() + DAY_MS, until.getTime()))});
+		}
+
+		uncounted = await listUncounted(db, oldest, until);
+	}
 };
 
-/** @param countedUntil as `countFirstOpens` returns it. */
+/** @param countedUntil as `readCountedUntil` returns it; null: all are read from their rows. */
 export const readFirstOpens = (
 	db: Db,
-	{organizationId, since, countedUntil}: Scope & {countedUntil: Date},
+	{organizationId, since, countedUntil}: Scope & {countedUntil: Date | null},
 ): Promise<FirstOpens[]> =>
 	run(
 		db,

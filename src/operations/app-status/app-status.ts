@@ -4,15 +4,15 @@ import type {Services} from '../../services.ts';
 import {worstOf} from '../doctor/finding.ts';
 import type {AppFinding} from './app-finding.ts';
 import {findingsOfApp} from './app-findings.ts';
-import {countFirstOpens, readConfigured, readCounts, readFirstOpens} from './app-status-store.ts';
+import {readConfigured, readCountedUntil, readCounts, readFirstOpens} from './app-status-store.ts';
 import {type PlatformStatus, platformStatus, platformsOf, type UnknownRequests, unknownOf} from './platform-status.ts';
 
-/** What apps of an organization sent, and what is missing (contract/sdk 12). */
+/** The requests of an organization's apps, and the findings (contract/sdk 12). */
 export type AppStatus = {
 	organizationId: string;
 	since: Date;
 	until: Date;
-	/** What has no rows of its own is counted from here on. */
+	/** Start of the counts of requests that have no rows. */
 	countedSince: Date;
 	status: AppFinding['status'];
 	platforms: PlatformStatus[];
@@ -22,8 +22,8 @@ export type AppStatus = {
 };
 
 /**
- * What apps of an organization sent since a time, and what is missing, each in a sentence with its next step. Four
- * statements, and once an hour one that counts first opens.
+ * The requests of an organization's apps since a time, and what is missing, each in a sentence with its next step. First
+ * opens before the last hours are counted by a job (`countFirstOpens`).
  */
 export const readAppStatus = async (
 	{appRequests, clock, db}: Pick<Services, 'appRequests' | 'clock' | 'db'>,
@@ -34,7 +34,7 @@ export const readAppStatus = async (
 	const since = new Date(until.getTime() - sinceMs);
 	const oldest = new Date(until.getTime() - retention().appCountDays * DAY_MS);
 	await appRequests.settled();
-	const countedUntil = await countFirstOpens(db, {organizationId: id, oldest, now: until});
+	const countedUntil = await readCountedUntil(db, id);
 	const [configured, counts, opens] = await Promise.all([
 		readConfigured(db, id),
 		readCounts(db, {organizationId: id, since}),

@@ -1,9 +1,11 @@
 import {runBillingJobs} from '../../accounts/billing/jobs/billing-jobs.ts';
-import {HOUR_MS, MINUTE_MS} from '../../platform/clock.ts';
+import {DAY_MS, HOUR_MS, MINUTE_MS} from '../../platform/clock.ts';
+import {retention} from '../../platform/config/policies.ts';
 import {Loop} from '../../platform/loop.ts';
 import type {Services} from '../../services.ts';
 import {forgetExpiredMatches} from '../../visits/matches/match-clicks.ts';
 import {startWebhooks} from '../../visits/webhooks/start-webhooks.ts';
+import {countFirstOpens} from '../app-status/app-status-store.ts';
 import {createClickJobs} from './click-jobs.ts';
 import {applyRetention, retentionRules} from './retention.ts';
 
@@ -32,12 +34,22 @@ const jobsOf = (services: Services, isStopping: () => boolean): Job[] => {
 			...(name === 'forget_devices' ? {after: 'forget_events'} : {}),
 			run: () => applyRetention(db, clock.now(), name),
 		})),
+		{
+			...hourly,
+			name: 'count_first_opens',
+			run: () => {
+				const now = clock.now();
+				const oldest = new Date(now.getTime() - retention().appCountDays * DAY_MS);
+				return countFirstOpens(db, {oldest, now, isStopping});
+			},
+		},
 		{...hourly, name: 'drop_clicks', isUnmeasured: true, run: async () => clicks.expectDrop()},
 		{...minutely, name: 'roll_up', isUnmeasured: true, run: clicks.run},
 		{...minutely, name: 'billing', run: () => runBillingJobs(services, isStopping)},
 		// Without changes nothing is rebuilt; freed room goes to waiting apps.
 		{...minutely, name: 'build_association_files', isUnmeasured: true, run: associationCache.shared},
-		{...minutely, name: 'check_links', isUnmeasured: true, run: () => abuseFigures.refresh()},
+		// Lists are in use within a minute of their change, with the time of reading them.
+		{every: MINUTE_MS / 3, name: 'check_links', isUnmeasured: true, run: () => abuseFigures.refresh()},
 		{...minutely, name: 'read_geoip_file', isUnmeasured: true, run: countries.refresh},
 		{...minutely, name: 'read_relay_ranges_file', isUnmeasured: true, run: relayRanges.refresh},
 	];
