@@ -22,7 +22,7 @@ serve() {
 		sleep 0.2
 	done
 	pid=$(pgrep -f -n '/usr/lib/oplink/bin/oplink.js serve')
-	fact "$1.user" "$(ps -o user= -p "$pid")"
+	fact "$1.user" "$(inside id -un "$(ps -o uid= -p "$pid" | tr -d " ")")"
 	fact "$1.secrets" "$(grep -zcE '^(ADMIN_TOKEN|DATABASE_URL)=' "/proc/$pid/environ" || true)"
 }
 stop() {
@@ -47,7 +47,8 @@ token=$(inside cat /etc/oplink/credentials/ADMIN_TOKEN)
 printf '%s\n' "$database" > "$work/root/etc/oplink/credentials/DATABASE_URL"
 printf 'PORT=%s\nLOG_LEVEL=warn\n' "$port" >> "$work/root/etc/oplink/oplink.env"
 serve first
-cli orgs create --name Acme > /dev/null
+cli orgs create --name Acme --plan GROWTH > /dev/null
+cli app-config example | cli app-config set --file - > /dev/null
 url=$(cli links create --path /hello --url-only)
 fact link "$(curl -s -o /dev/null -w '%{http_code}' "$url")"
 fact version "$(curl -s "http://127.0.0.1:$port/openapi.json" | grep -o '"version":"[^"]*"' | head -1)"
