@@ -1,7 +1,7 @@
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import type {Finding} from '../../src/operations/doctor/finding.ts';
+import type {Finding} from '../../src/operations/finding.ts';
 import {exampleAppConfig} from '../helpers/builders.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';

@@ -1,8 +1,8 @@
 import test from 'ava';
 import {examineHost, judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
 import {examinePublicUrl} from '../../src/cli/doctor/examine-public-url.ts';
-import type {Finding} from '../../src/operations/doctor/finding.ts';
 import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
+import type {Finding} from '../../src/operations/finding.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {createFakeClock} from '../helpers/service.ts';
 import {androidFile, appleFile, authorityFile, type Files, startLinkHost} from './_link-host.ts';

@@ -1,8 +1,8 @@
 import test, {type ExecutionContext} from 'ava';
 import {askPublicCaches} from '../../src/cli/doctor/public-caches.ts';
 import {checkEmbeddedAge} from '../../src/operations/doctor/embedded-age.ts';
-import type {Finding} from '../../src/operations/doctor/finding.ts';
 import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
+import type {Finding} from '../../src/operations/finding.ts';
 import {packageVersion, readConfigFile} from '../../src/platform/package-root.ts';
 import {read} from '../_files.ts';
 import {appleFile} from './_link-host.ts';

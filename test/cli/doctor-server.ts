@@ -1,14 +1,13 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {checkConfiguration} from '../../src/operations/doctor/configuration.ts';
 import {judgeSpace} from '../../src/operations/doctor/disk.ts';
-import {type Finding, worstOf} from '../../src/operations/doctor/finding.ts';
 import {checkIdentityProvider, judgeKeySet} from '../../src/operations/doctor/identity-provider.ts';
 import {checkPaymob} from '../../src/operations/doctor/paymob.ts';
 import {checkStripe} from '../../src/operations/doctor/stripe.ts';
+import {type Finding, worstOf} from '../../src/operations/finding.ts';
 import {type Config, loadConfig} from '../../src/platform/config/config.ts';
-import {packageRoot} from '../../src/platform/package-root.ts';
 import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import {startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
@@ -233,10 +232,8 @@ test.serial('hosts are the link domain and verified domains, with the expected c
 	t.is((await operator.get('/admin/doctor?org=Nope1')).status, 404);
 });
 
-test('keys in the clear and the token of the documents are warnings', async (t) => {
-	const page = await readFile(path.join(packageRoot, 'docs/operating/production.md'), 'utf8');
-	const published = /^ADMIN_TOKEN=([^"$'(%\n]+)$/m.exec(page)?.[1] ?? '';
-	t.true(published.length >= 32);
+test('keys in the clear and the token that documents showed are warnings', async (t) => {
+	const published = 'at-least-32-visible-characters-without-a-space';
 	await finds(t, async () => [], {}, [
 		[{OPLINK_KEY_SECRET: ''}, ['warn configuration.keySecret']],
 		[{ADMIN_TOKEN: published}, ['warn configuration.warning']],

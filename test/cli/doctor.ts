@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import {judgeVersion} from '../../src/cli/doctor/ask-server.ts';
 import {findingsText, summaryText} from '../../src/cli/doctor/report.ts';
 import {terminalText} from '../../src/cli/terminal/printable.ts';
-import {compareClocks, type Finding, findingsOf} from '../../src/operations/doctor/finding.ts';
+import {compareClocks, type Finding, findingsOf} from '../../src/operations/finding.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';

@@ -1,5 +1,5 @@
 import type {AndroidConfig} from '../../links/app-config/app-config.ts';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {AndroidApp} from './android-app.ts';
 import {configHint} from './expected-app.ts';
 import {mayBecome, placeText} from './source-position.ts';

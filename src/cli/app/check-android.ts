@@ -1,4 +1,4 @@
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {AndroidApp, Filter, HostRule} from './android-app.ts';
 import {packageFinding} from './check-android-ids.ts';
 import {pathFinding} from './check-paths.ts';

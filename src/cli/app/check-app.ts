@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import path from 'node:path';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {Io} from '../terminal/io.ts';
 import {androidAppOf} from './android-app.ts';
 import {checkAndroid} from './check-android.ts';

@@ -1,5 +1,5 @@
 import type {IosConfig} from '../../links/app-config/app-config.ts';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {clipDomains, configHint, type ExpectedApp, findingsOfHost, type Host, kitHint} from './expected-app.ts';
 import type {Entitlements, InfoPlist} from './ios-app.ts';
 import {filledInHint, isPlaceholder, type Located, mayBecome, type Place, placeText} from './source-position.ts';

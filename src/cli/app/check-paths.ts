@@ -1,4 +1,4 @@
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {AndroidApp, Filter, PathRule} from './android-app.ts';
 import type {Host} from './expected-app.ts';
 import {pathMatcher} from './path-matcher.ts';

@@ -1,6 +1,6 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {AppConfig} from '../../links/app-config/app-config.ts';
-import type {Finding} from '../../operations/doctor/finding.ts';
+import type {Finding} from '../../operations/finding.ts';
 import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {createClock} from '../../platform/clock.ts';
 import {type Context, command} from '../command.ts';
 import {askServer, reachServer} from '../doctor/ask-server.ts';

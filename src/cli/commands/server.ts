@@ -38,7 +38,6 @@ export const configCommand = command({
 						flexible: true,
 					},
 					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true, wide: true},
-					{title: 'FROM', value: ({source, from}) => from ?? source, flexible: true},
 				],
 				variables,
 			),

@@ -1,5 +1,5 @@
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import {outcomeOf, probe} from '../../operations/doctor/probe.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {Clock} from '../../platform/clock.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';

@@ -1,8 +1,8 @@
 import {RELATION} from '../../links/app-config/association-files.ts';
 import {appleEntries} from '../../operations/doctor/association-entries.ts';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {type Environment, readVariables, textOf, type ValuesOf} from '../../platform/config/variable.ts';
 import {variables} from '../../platform/config/variables.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';

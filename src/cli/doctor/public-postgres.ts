@@ -1,6 +1,6 @@
 import {embeddedVersionIn, UPDATE} from '../../operations/doctor/embedded-age.ts';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
 import {readBody} from './host-files.ts';
 

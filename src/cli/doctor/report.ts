@@ -1,5 +1,5 @@
 import {Option} from 'commander';
-import {type Finding, type Verdict, worstOf} from '../../operations/doctor/finding.ts';
+import {type Finding, type Verdict, worstOf} from '../../operations/finding.ts';
 import {counted} from '../../platform/plural.ts';
 import type {Context} from '../command.ts';
 import {exitCodes} from '../exit-codes.ts';

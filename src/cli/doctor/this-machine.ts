@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import {type Finding, findingsOf} from '../../operations/doctor/finding.ts';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {createClock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import type {Io} from '../terminal/io.ts';

@@ -1,4 +1,4 @@
-import type {Finding} from '../doctor/finding.ts';
+import type {Finding} from '../finding.ts';
 
 /** A finding about an app. `platform`: null for all. `count`: how many requests show it. */
 export type AppFinding = Finding & {platform: 'ios' | 'android' | null; count: number};

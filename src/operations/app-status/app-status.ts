@@ -1,7 +1,7 @@
 import {DAY_MS} from '../../platform/clock.ts';
 import {retention} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
-import {worstOf} from '../doctor/finding.ts';
+import {worstOf} from '../finding.ts';
 import type {AppFinding} from './app-finding.ts';
 import {findingsOfApp} from './app-findings.ts';
 import {readConfigured, readCountedUntil, readCounts, readFirstOpens} from './app-status-store.ts';

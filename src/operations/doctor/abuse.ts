@@ -2,7 +2,7 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {countReports} from '../../visits/abuse/abuse-report-store.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf} from '../finding.ts';
 
 const reports = findingsOf('Reports of links');
 const policy = findingsOf('Link policy');

@@ -7,12 +7,12 @@ import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answ
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
+import {type Finding, worstOf} from '../finding.ts';
 import {checkListedHosts, checkLists, checkReports} from './abuse.ts';
 import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
-import {type Finding, worstOf} from './finding.ts';
 import {type LinkHosts, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
 import {checkPaymob} from './paymob.ts';

@@ -1,6 +1,6 @@
 import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
 import type {ClickStore} from '../../visits/reports/click-store.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf} from '../finding.ts';
 
 const {ok, warn, fail} = findingsOf('Clicks');
 

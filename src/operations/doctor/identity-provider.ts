@@ -1,6 +1,6 @@
 import type {Config} from '../../platform/config/config.ts';
 import {counted} from '../../platform/plural.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 import {outcomeOf, type Probe, probe, statusOf} from './probe.ts';
 
 const {ok, warn, fail} = findingsOf('Identity provider');

@@ -1,5 +1,5 @@
 import type {Config} from '../../platform/config/config.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 import {outcomeOf, type Probe, probe} from './probe.ts';
 
 const {ok, warn, fail} = findingsOf('Paymob');

@@ -1,6 +1,6 @@
 import {connectRedis} from '../../platform/connect-redis.ts';
 import {checkWrites} from '../../platform/limits/redis-limiter.ts';
-import {type Finding, findingsOf} from './finding.ts';
+import {type Finding, findingsOf} from '../finding.ts';
 
 const {ok, fail} = findingsOf('Redis');
 

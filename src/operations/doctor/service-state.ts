@@ -10,8 +10,8 @@ import {counted} from '../../platform/plural.ts';
 import type {Services} from '../../services.ts';
 import {countGraded, findDoubtful} from '../../visits/matches/guess-grades.ts';
 import {matchPolicy} from '../../visits/matches/match-policy.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 import {findOverdueTables} from '../jobs/retention.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
 
 const keys = findingsOf('API keys');
 const matches = findingsOf('Matches');

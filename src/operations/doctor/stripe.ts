@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import {createStripe} from '../../accounts/billing/stripe/stripe-client.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {isPlaceholderPrice, type Plan} from '../../platform/config/plans.ts';
-import {type Finding, findingsOf, present} from './finding.ts';
+import {type Finding, findingsOf, present} from '../finding.ts';
 
 const {ok, warn, fail} = findingsOf('Stripe');
 
