@@ -108,6 +108,7 @@ const lasting = ({status, headers, text}: Answer): string => {
 			.replaceAll(/oplink_visitor=[\w-]{22}/g, 'COOKIE')
 			.replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, 'ID')
 			.replaceAll(/'sha256-[^']+'/g, 'HASH')
+			.replaceAll(/Version \d+\.\d+\.\d+/g, 'VERSION')
 			.replaceAll(/<style>.*?<\/style>/gs, '<style>')
 			.replaceAll(/<script>.*?<\/script>/gs, '<script>');
 	const sorted = Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1));
