@@ -41,7 +41,7 @@ modes data var/lib/oplink
 modes backups var/lib/oplink/backups
 fact shell "$(inside getent passwd oplink | cut -d: -f7)"
 fact token.length "$(($(inside cat /etc/oplink/credentials/ADMIN_TOKEN | wc -c) - 1))"
-fact units "$(inside ls /etc/systemd/system/multi-user.target.wants /etc/systemd/system/timers.target.wants 2> /dev/null | grep '^oplink' | sort | tr '\n' ' ')"
+fact units "$(inside ls /etc/systemd/system/multi-user.target.wants /etc/systemd/system/timers.target.wants 2> /dev/null | grep '^oplink' | LC_ALL=C sort | tr '\n' ' ')"
 fact verify "$(inside dpkg --verify oplink)"
 token=$(inside cat /etc/oplink/credentials/ADMIN_TOKEN)
 printf '%s\n' "$database" > "$work/root/etc/oplink/credentials/DATABASE_URL"

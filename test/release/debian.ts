@@ -75,8 +75,8 @@ maybe(
 		await writeFile(path.join(folder, 'facts'), stdout);
 		const facts = Object.fromEntries(
 			stdout
-				.trim()
 				.split('\n')
+				.filter((line) => line !== '')
 				.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1).trim()]),
 		);
 		const {version, 'upgraded.version': _, ...others} = facts;
@@ -91,7 +91,7 @@ maybe(
 			backups: '700:oplink:oplink',
 			shell: '/usr/sbin/nologin',
 			'token.length': '48',
-			units: 'oplink.service oplink-backup.timer oplink-doctor.timer',
+			units: 'oplink-backup.timer oplink-doctor.timer oplink.service',
 			verify: '',
 			'first.user': 'oplink',
 			'first.secrets': '0',
