@@ -53,7 +53,7 @@ test('it brings no other package, and kilobytes', async (t) => {
 	);
 	const unpacked = sizes.reduce((sum, size) => sum + size, 0);
 	t.log(`${(await stat(archive)).size} bytes packed, ${unpacked} bytes in ${sizes.length} files`);
-	t.true(unpacked < 250_000);
+	t.true(unpacked < 300_000);
 	t.true((await stat(archive)).size < 40_000);
 });
 
