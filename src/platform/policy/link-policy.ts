@@ -6,13 +6,13 @@ import {HostList, readHostList} from './host-list.ts';
 import {normalHost} from './list-lines.ts';
 import {type ListAction, type ListDefinition, readPolicyFile} from './policy-file.ts';
 
-/** What the lists say of an address: the list's action, and its name. */
+/** The verdict of the lists on an address: the list's action, and its name. */
 export type Verdict = {state: ListAction; list: string};
 
 /** A list in use. `fault`: why its file as it is now cannot be used; null if it is in use. */
 type Loaded = {definition: ListDefinition; contents: HostList; stamp: string | null; since: Date; fault: string | null};
 
-/** Addresses whose verdicts are remembered: those of the links in use. */
+/** Addresses, and hosts, whose verdicts are remembered: those of the links in use. */
 const MAX_KNOWN = 20_000;
 
 const NO_ENTRIES = new HostList('hosts', new BigUint64Array(0), 0);
@@ -23,7 +23,7 @@ const isSame = (one: ListDefinition, other: ListDefinition): boolean =>
 /** Differs between two states of a file; null for one that is not there. */
 const stampNow = (file: string): Promise<string | null> => stat(file).then(stampOf, () => null);
 
-/** Reads a list whole: one that changes meanwhile has no stamp, so that the next look reads it again. */
+/** Reads a list whole: one that changes meanwhile has no stamp, and is read again. */
 const readList = async (definition: ListDefinition): Promise<Pick<Loaded, 'contents' | 'stamp' | 'since'>> => {
 	const before = await stat(definition.file);
 	const contents = await readHostList(definition.file, definition.format);
@@ -46,8 +46,9 @@ export class LinkPolicy {
 	#fileStamp: string | null = null;
 	#fileFault: string | null = null;
 	#known = new LRUCache<string, {verdict: Verdict | null}>({max: MAX_KNOWN});
+	#hosts = new LRUCache<string, readonly Loaded[]>({max: MAX_KNOWN});
 	#isOpen = false;
-	/** Changes with the lists, so that what was derived from former ones can be told. */
+	/** Changes with the lists, which outdates what was derived from former ones. */
 	version = 0;
 
 	private constructor(file: string | null, log: Pick<Logger, 'info' | 'error'>) {
@@ -95,7 +96,7 @@ export class LinkPolicy {
 
 		let known = this.#known.get(address);
 		if (known === undefined) {
-			known = {verdict: URL.canParse(address) ? this.#judge(new URL(address)) : null};
+			known = {verdict: this.#judge(address)};
 			this.#known.set(address, known);
 		}
 
@@ -129,9 +130,24 @@ export class LinkPolicy {
 		return this.version !== before;
 	}
 
-	#judge(url: URL): Verdict | null {
+	/** The lists that have a host, whatever the address: many links lead to few hosts. */
+	#listsOf(host: string): readonly Loaded[] {
+		const known = this.#hosts.get(host) ?? this.#lists.filter(({contents}) => contents.includes(host, null));
+		this.#hosts.set(host, known);
+		return known;
+	}
+
+	#judge(address: string): Verdict | null {
+		if (!URL.canParse(address)) {
+			return null;
+		}
+
+		const url = new URL(address);
 		const host = normalHost(url.hostname);
-		const found = this.#lists.filter(({contents}) => contents.includes(host, url));
+		const ofHost = this.#listsOf(host);
+		const found = this.#lists.filter(
+			(list) => ofHost.includes(list) || (list.definition.format === 'urls' && list.contents.includes(host, url)),
+		);
 		const first = found.find(({definition}) => definition.action === 'block') ?? found[0];
 		return first === undefined ? null : {state: first.definition.action, list: first.definition.name};
 	}
@@ -167,6 +183,8 @@ export class LinkPolicy {
 		const isChanged =
 			next.length !== this.#lists.length || next.some(({contents}, index) => contents !== this.#lists[index]?.contents);
 		this.#lists = next;
+		// Even without changed contents: the kept lists must be those in use.
+		this.#hosts.clear();
 		if (isChanged) {
 			this.#known.clear();
 			this.version += 1;

@@ -46,13 +46,13 @@ export type NewReport = Pick<AbuseReport, 'link' | 'reason' | 'details' | 'email
 
 /**
  * Stores a report of the link at an address, or counts it up. One of an address that no link has is dropped, and so is one
- * beyond the rows that a link has in a day.
+ * beyond the rows that a link has in a day. @returns whether there is such a link.
  */
 export const addReport = (
 	db: Db,
 	{orgKey, shortCode}: {orgKey: string; shortCode: string},
 	report: NewReport,
-): Promise<void> =>
+): Promise<boolean> =>
 	inTransaction(db, async (trx) => {
 		const {link, reason, details, email, network, now} = report;
 		// Locked: concurrent reports are counted in turn.
@@ -63,7 +63,7 @@ export const addReport = (
 				WHERE organizations.org_key = ${orgKey} AND links.short_code = ${shortCode} FOR NO KEY UPDATE OF links`,
 		);
 		if (found === undefined) {
-			return;
+			return false;
 		}
 
 		const day = now.toISOString().slice(0, 10);
@@ -78,6 +78,7 @@ export const addReport = (
 				WHERE rows < ${MAX_PER_DAY} OR has_own
 				ON CONFLICT (link_id, day, reason, network) DO UPDATE SET count = known.count + 1, last_at = excluded.last_at`,
 		);
+		return true;
 	});
 
 export const listReports = (

@@ -87,10 +87,9 @@ const takeReport = async (services: Services, request: RequestFacts, sent: unkno
 		return;
 	}
 
-	services.metrics.abuseReport(value.reason);
 	const now = services.clock.now();
 	const [pepper] = await services.matchPeppers.at(now);
-	await addReport(services.db, address, {
+	const isOfLink = await addReport(services.db, address, {
 		link: value.link,
 		reason: value.reason,
 		details: value.details || null,
@@ -98,6 +97,9 @@ const takeReport = async (services: Services, request: RequestFacts, sent: unkno
 		network: reportNetworkOf(pepper, request.ip),
 		now,
 	});
+	if (isOfLink) {
+		services.metrics.abuseReport(value.reason);
+	}
 };
 
 const answerForm = async (services: Services, request: RequestFacts): Promise<Reply> => {
