@@ -62,7 +62,7 @@ export const declaredLinkRoutes = [
 		summary: 'The start page',
 		description: 'A custom domain redirects to its `rootUrl`; without one it is 404. On the API host it is a page.',
 		answer: null,
-		otherAnswers: {200: startPageAnswer, 404: absentAnswers[404]},
+		otherAnswers: {200: startPageAnswer, ...absentAnswers},
 		status: 302,
 		credential: 'none',
 		onLinkDomain: true,
