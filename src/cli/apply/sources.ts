@@ -106,7 +106,7 @@ export function* sourcesOf(
 		const words = error instanceof RangeError ? 'nested too deeply' : 'aliases for too many values';
 		complain(
 			line === undefined ? last : {line, column},
-			line === undefined ? words : `not JSON: ${message.replace(/ \(.*$/, '')}`,
+			line === undefined ? words : `not JSON: ${message.split(' (', 1)[0]}`,
 		);
 	}
 }

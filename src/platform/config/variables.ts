@@ -134,7 +134,7 @@ export const variables = {
 		'ABUSE_CONTACT',
 		'mailto: or https: address for reports of abuse; pages then have a link to report them',
 		{
-			pattern: /^(?:mailto:[^\s@?]+@[^\s@?]+|https:\/\/[^\s/]+\S*)$/,
+			pattern: /^(?:mailto:[^\s@?]+@[^\s@?]+|https:\/\/[^\s/]\S*)$/,
 			expected: 'must be a mailto: address or a URL that begins with https://',
 		},
 	),
