@@ -3,6 +3,7 @@ import {addressesOf} from '../../links/links/link-safety.ts';
 import {sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import type {MatchClick} from './match-click-store.ts';
+import {linkOfClick} from './match-clicks.ts';
 
 type Deps = Pick<Services, 'db' | 'linkPolicy'>;
 
@@ -15,7 +16,7 @@ export const isListed = async ({db, linkPolicy}: Deps, clickId: string): Promise
 	const links = await readEffectiveAddresses(
 		db,
 		'addresses of the link of a click',
-		sql`links.id = (SELECT link_id FROM match_clicks WHERE id = ${clickId}::uuid)`,
+		sql`links.id = ${linkOfClick(sql`${clickId}::uuid`)}`,
 	);
 	return links.some((link) => linkPolicy.ofAll(addressesOf(link))?.state === 'block');
 };

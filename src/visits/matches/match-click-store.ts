@@ -97,7 +97,7 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 	query: row.query ?? null,
 });
 
-/** The columns of `click`, a row of `match_clicks`, as `toMatchClick` reads them. */
+/** The columns of `click`, a row of open matches, as `toMatchClick` reads them. */
 export const matchClickColumns = joined(
 	[
 		...['id', 'organization_id', 'link_id', 'created_at', 'expires_at', ...signalColumns],

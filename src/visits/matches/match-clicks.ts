@@ -35,6 +35,9 @@ export const attributionOfClick = (id: Sql): Sql => sql`(
 	SELECT ${attributionSql('campaign', sql`click.country`)} FROM match_clicks AS click
 	LEFT JOIN click_campaigns AS campaign ON campaign.id = click.campaign_id WHERE click.id = ${id})`;
 
+/** SQL: the link of a click. */
+export const linkOfClick = (id: Sql): Sql => sql`(SELECT link_id FROM match_clicks WHERE match_clicks.id = ${id})`;
+
 /** SQL: the query of a click's visit. */
 export const queryOfClick = (id: Sql): Sql => sql`(SELECT query FROM match_clicks WHERE match_clicks.id = ${id})`;
 

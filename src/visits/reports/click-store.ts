@@ -63,7 +63,7 @@ export type ClickStore = {
 		 */
 		addSignals(timezone: string | null): Sql;
 		/**
-		 * Removes the person's properties, and keeps the values that reports count. Follows `own`, rows of `match_clicks`, in a
+		 * Removes the person's properties, and keeps the values that reports count. Follows `own`, rows of open matches, in a
 		 * WITH.
 		 */
 		forget: Sql;
