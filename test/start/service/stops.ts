@@ -86,7 +86,8 @@ test('background work that never ends is named and holds no stop up', async (t) 
 	const {background} = service.services;
 	background.run('wait for nobody', new Promise(() => {}));
 	await service.stop();
-	t.true(lines.some((line) => line.includes('"work":["wait for nobody"]')));
+	// The jobs of the start may still run, too.
+	t.true(lines.some((line) => /"work":\[[^\]]*"wait for nobody"/.test(line)));
 });
 
 test('a connection in use holds up no close of the database', async (t) => {
