@@ -68,7 +68,8 @@ for (const {name, env} of [
 	const outages = () => [...workers.stderr().matchAll(/Redis (is unavailable; enforcing|is back; sharing)/g)].length;
 	test.serial.before(async () => {
 		provider = await startIdentityProvider({clock: createClock(0)});
-		workers = await startWorkers({...provider.env, ...env, PLANS_FILE: plansFile});
+		const abuse = {ABUSE_CONTACT: 'mailto:abuse@example.com'};
+		workers = await startWorkers({...provider.env, ...env, ...abuse, PLANS_FILE: plansFile});
 	});
 	test.after.always(async () => {
 		await workers?.stop();
