@@ -38,7 +38,7 @@ const maybe = lacking === null ? test : test.skip;
 maybe(
 	'the Debian package is built twice alike, installed, started, upgraded, rolled back, removed and purged',
 	async (t) => {
-		t.timeout(600_000);
+		t.timeout(1_800_000);
 		const folder = await mkdtemp(path.join(tmpdir(), 'oplink-deb-'));
 		t.teardown(() => rm(folder, {recursive: true, force: true}));
 		const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
