@@ -50,7 +50,7 @@ export async function* linesOf(source: Source, bound: Bound | null = null): Asyn
 }
 
 const NEWLINE = 0x0a;
-/** Most bytes of a character that the previous chunk may end with. */
+/** Maximum bytes of a character that the previous chunk may end with. */
 const CHARACTER_BYTES = 3;
 
 const newlinesIn = (text: string): number => text.split('\n').length - 1;

@@ -30,7 +30,7 @@ const waitOf = (message: string): number | undefined => {
 	return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** Most faults that a message repeats; `details` has all. */
+/** Maximum faults that a message repeats; `details` has all. */
 const MAX_NAMED = 5;
 
 /** The message with the invalid fields: `Validation failed: deviceId must be longer than or equal to 8 characters`. */

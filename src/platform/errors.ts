@@ -82,7 +82,7 @@ const conflict = (code: string, message: string) => new HttpError(409, code, mes
 const structured = (status: number, code: string, message: string, fields: Record<string, string> = {}) =>
 	new HttpError(status, code, message, {extras: {code: code.toUpperCase(), ...fields}});
 
-/** Most faults listed in an answer. */
+/** Maximum faults listed in an answer. */
 const MAX_DETAILS = 100;
 const more: FieldFault = {message: 'Too many invalid fields; the rest are not listed'};
 export const validationFailed = (details: readonly FieldFault[]) =>

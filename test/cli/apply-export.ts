@@ -52,7 +52,10 @@ test('an export, applied to nothing and exported again, is the same but for what
 	await link(acme, {path: '/unnamed'});
 	const exported = await acme.run(['--export', acme.orgKey]);
 	ends(t, exported, 0, {stderr: '1 link without an externalId left out\n'});
-	t.notRegex(exported.stdout, new RegExp(`null|(?<![\\w-])${acme.orgKey}(?![\\w-])|${acme.id}|orgKey|organizationId|${domain}`));
+	t.notRegex(
+		exported.stdout,
+		new RegExp(`null|(?<![\\w-])${acme.orgKey}(?![\\w-])|${acme.id}|orgKey|organizationId|${domain}`),
+	);
 	t.deepEqual(
 		read(exported.stdout)
 			.map(({kind}) => kind)

@@ -184,7 +184,7 @@ test('an unknown channel of our own file names the option that maps it, with eac
 	);
 });
 
-test('a file that is no text of links is named as what it is', async (t) => {
+test('a file that is not a list of links is named by its format', async (t) => {
 	const {file, imports} = await setUp(t, 'bitly.json');
 	const zip = (name: string) => `PK\x03\x04\x14\0\x06\0\x08\0${'\0'.repeat(18)}${name}${'\xff'.repeat(9000)}`;
 	for (const [content, what] of [

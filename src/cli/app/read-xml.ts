@@ -10,7 +10,7 @@ export type Element = {
 	place: Place;
 };
 
-/** Most levels of nesting; real files have a few. A parser's work grows with the depth. */
+/** Maximum levels of nesting; real files have a few. A parser's work grows with the depth. */
 const DEEPEST = 100;
 
 const NAMESPACES: Readonly<Record<string, string>> = {

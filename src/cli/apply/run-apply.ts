@@ -120,7 +120,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 
 	const {doc} = refused.change;
 	const {message} = failure;
-	const told = doc === null ? `${labelOf(refused.change)}: ${message}` : faultOf(doc, message);
-	await show.note([told, ...rest, soFar].join('\n'));
+	const refusal = doc === null ? `${labelOf(refused.change)}: ${message}` : faultOf(doc, message);
+	await show.note([refusal, ...rest, soFar].join('\n'));
 	return failure.exitCode;
 };

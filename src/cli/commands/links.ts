@@ -18,7 +18,7 @@ import {blockCommand, unblockCommand} from './links-block.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
-/** The most links whose clicks are shown: those of one page. */
+/** Maximum links whose clicks are shown: those of one page. */
 const MAX_COUNTED = 100;
 /** A shorter path is never cut. */
 const PATH_WIDTH = 40;

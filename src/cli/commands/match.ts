@@ -54,7 +54,7 @@ const appGets = async (
 	};
 };
 
-/** The most attempts whose links are named: those of one page. */
+/** Maximum attempts whose links are named: those of one page. */
 const MAX_NAMED = 100;
 
 /** The tokens that the page leaves, or the reason why it leaves none. */

@@ -19,7 +19,7 @@ export type Stats = {
 
 export type Look = {show: Show; ink: Ink; timezone: string; rows: number};
 
-/** Most rows of a series that are listed; a longer one is drawn as a chart. */
+/** Maximum rows of a series that are listed; a longer one is drawn as a chart. */
 const MAX_ROWS = 62;
 export const ROWS_OF_A_BREAKDOWN = 5;
 /** Of a breakdown that was asked for. */

@@ -35,7 +35,7 @@ export type Figures = {
 const BUCKETS = 60;
 const RATE_SECONDS = 10;
 const MAX_LATEST = 50;
-/** Most links counted. Beyond that, those with the fewest clicks are evicted. */
+/** Maximum links counted. Beyond that, those with the fewest clicks are evicted. */
 const MAX_LINKS = 2000;
 
 const SECOND_MS = 1000;

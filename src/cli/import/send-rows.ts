@@ -33,8 +33,8 @@ export const REFUSALS_OF_ALL: ReadonlySet<unknown> = new Set(['APP_CONFIG_REQUIR
 /** A rejected row. `error`: an exception, the envelope in a line of an import, or a plain message. */
 export const refused = (row: ImportRow, error: unknown): RowOutcome => {
 	// The client's message repeats the details.
-	const told = error instanceof OplinkApiError ? (error.envelope ?? error) : error;
-	const {message, details} = (typeof told === 'object' && told !== null ? told : {message: told}) as {
+	const fault = error instanceof OplinkApiError ? (error.envelope ?? error) : error;
+	const {message, details} = (typeof fault === 'object' && fault !== null ? fault : {message: fault}) as {
 		message?: unknown;
 		details?: unknown;
 	};

@@ -53,7 +53,7 @@ export const ofCounters = (counts: readonly Counted[], orgKey: string): AppFindi
 			const rows = counts.filter((row) => row.kind === kind && row.platform === platform);
 			const count = rows.reduce((total, row) => total + row.count, 0);
 			const details = [...new Set(rows.map(({detail}) => detail))];
-			const told = {check, count, message: message(count, details), next: next.replace('ORG', orgKey)};
-			return count === 0 ? [] : [warn({platform: platform === 'unknown' ? null : platform, ...told})];
+			const fault = {check, count, message: message(count, details), next: next.replace('ORG', orgKey)};
+			return count === 0 ? [] : [warn({platform: platform === 'unknown' ? null : platform, ...fault})];
 		}),
 	);

@@ -28,7 +28,7 @@ export type ShownRequest = Pick<
 	text: string;
 };
 
-/** Most versions that an hour keeps of a kind: anybody with the public CLIENT key can invent one. */
+/** Maximum versions that an hour keeps of a kind: anybody with the public CLIENT key can invent one. */
 const MAX_DETAILS = 100;
 
 /** SQL: `ios`, `android` or null, for a platform as an app spells it. */

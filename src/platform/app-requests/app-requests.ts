@@ -10,7 +10,7 @@ import type {CountedRequests, ShownRequest} from './app-request-store.ts';
 const WRITE_MS = 300;
 /** After a failed write, such as without a database. */
 const AWAY_MS = 10_000;
-/** Most counts between two writes; beyond that devices are not told apart, and then requests are not counted. */
+/** Maximum counts between two writes. Beyond it devices are not distinguished, then requests are not counted. */
 const MAX_COUNTS = 1000;
 /** Of them, those of organizations that may not exist. */
 const MAX_BY_KEY = 200;

@@ -10,7 +10,7 @@ type Params = Record<string, string>;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Most bytes of a UTF-16 unit in JSON: a control character is `\u0000`. */
+/** Maximum bytes of a UTF-16 unit in JSON: a control character is `\u0000`. */
 const MAX_UNIT_BYTES = 6;
 
 /** An upper bound of `jsonBytes`, which is too slow for every visit. */
