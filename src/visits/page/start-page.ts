@@ -8,7 +8,7 @@ import type {Services} from '../../services.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 import {bytesAsText, html, render} from './html.ts';
 import {pageHead, pageHeaders} from './page-head.ts';
-import {warningPage} from './warning-page.ts';
+import {warningBefore} from './warning-page.ts';
 
 /** The page at the address that a start prints. It says nothing about the installation (contract/hosts 10). */
 const startPage = (): string =>
@@ -42,9 +42,9 @@ const headers = pageHeaders('en', {vary: 'Accept'});
 export const answerRoot = (
 	{linkPolicy}: Pick<Services, 'linkPolicy'>,
 	{role, domain}: {role: HostRole; domain: VerifiedDomain | null},
-	{accept, 'accept-language': acceptLanguage}: Pick<IncomingHttpHeaders, 'accept' | 'accept-language'>,
+	requestHeaders: IncomingHttpHeaders,
 ): LinkAnswer => {
-	if ((role === 'api' || role === 'both') && prefersPage({accept})) {
+	if ((role === 'api' || role === 'both') && prefersPage(requestHeaders)) {
 		return {headers, body: bytesAsText(startPage())};
 	}
 
@@ -58,8 +58,7 @@ export const answerRoot = (
 	}
 
 	if (verdict !== null) {
-		const {organizationName, rootUrl: href} = domain;
-		return warningPage({organizationName, acceptLanguage, href, reportUrl: null});
+		return warningBefore(domain.rootUrl, domain, requestHeaders);
 	}
 
 	return {status: 302, headers: ['Location', domain.rootUrl, 'Cache-Control', 'no-store'], body: ''};

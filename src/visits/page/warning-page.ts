@@ -1,11 +1,14 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import {memoize} from '../../platform/memoize.ts';
+import {isCrawler, visitorOf} from '../visit/visitor.ts';
 import {abuseStrings} from './abuse-strings.ts';
+import {bareCrawlerPage, crawlerPageHeaders} from './crawler-page.ts';
 import {compile, html, slot, slotText, withSlot} from './html.ts';
 import {pageHead, pageHeaders, styleOf} from './page-head.ts';
 import {directionOf, pageLanguage} from './page-language.ts';
 import {type PageLanguage, pageStrings} from './page-strings.ts';
 
-/** What a page of a link that a list warns of shows. */
+/** The content of the page of a link that a list warns of. */
 type WarningPage = {
 	organizationName: string;
 	acceptLanguage: string | undefined;
@@ -61,3 +64,13 @@ export const warningPage = ({organizationName, acceptLanguage, href, reportUrl, 
 		body: templates(JSON.stringify(kind))(texts),
 	};
 };
+
+/** The warning before an address that is no link's: of a domain's root or its unknown codes. Crawlers get the bare page. */
+export const warningBefore = (
+	href: string,
+	{organizationName}: {organizationName: string},
+	headers: IncomingHttpHeaders,
+) =>
+	isCrawler(visitorOf({headers}))
+		? {headers: crawlerPageHeaders, body: bareCrawlerPage}
+		: warningPage({organizationName, acceptLanguage: headers['accept-language'], href, reportUrl: null});

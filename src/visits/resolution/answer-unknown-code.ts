@@ -5,7 +5,7 @@ import {HttpError, linkNotFound} from '../../platform/errors.ts';
 import {isStorable} from '../../platform/http/storable.ts';
 import type {Services} from '../../services.ts';
 import {noticePage} from '../page/notice-page.ts';
-import {warningPage} from '../page/warning-page.ts';
+import {warningBefore} from '../page/warning-page.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from '../visit/visitor.ts';
 
@@ -77,7 +77,7 @@ export const answerUnknownCode = async (
 	}
 
 	if (verdict !== null) {
-		return {outcome: 'warned', ...warningPage({organizationName, acceptLanguage, href, reportUrl: null})};
+		return {outcome: 'warned', ...warningBefore(href, domain, headers)};
 	}
 
 	return {

@@ -68,7 +68,7 @@ export const signingSecrets = (
 	{secret, previousSecret}: Pick<Claimed, 'secret' | 'previousSecret'>,
 ): string[] => [secret, previousSecret].flatMap((sealed) => keyCipher.open(sealed) ?? []);
 
-/** Maximum failures need no check of the endpoint: it has not failed for long. */
+/** Usually a failure needs no check of the endpoint, which has not failed for long. */
 const mayBeDead = ({failingSince}: Claimed, {status, at}: Attempt): boolean =>
 	status === GONE ||
 	(failingSince !== null && at.getTime() - failingSince.getTime() >= webhookPolicy().disableAfterDays * DAY_MS);

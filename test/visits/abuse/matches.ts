@@ -109,6 +109,9 @@ test('the root and unknown codes of a domain lead neither to a blocked nor silen
 		t.is(status, 200);
 		t.true(text.includes(`rel="nofollow" href="${href}"`), path);
 		t.notRegex(text, /http-equiv|<script/);
+		const preview = await get(path, 'facebookexternalhit/1.1');
+		t.deepEqual([preview.status, preview.headers['x-robots-tag']], [200, 'noindex, nofollow'], path);
+		t.notRegex(preview.text, /<title|<meta (?!charset)|later\.example/);
 	}
 
 	await change('bad.txt', 'later.example\n');

@@ -9,7 +9,7 @@ const SEGMENT_BYTES = 16 * 1024 * 1024;
 const REST_MS = 1000;
 /** Length of a batch in UTF-16 units, each of which may take three bytes. */
 const BATCH_LENGTH = MAX_PAYLOAD_BYTES / 4;
-/** Maximum that a click adds to the summary of its batch. */
+/** Maximum bytes that a click adds to the summary of its batch. */
 const SUMMARY_LENGTH = 160;
 /** Clicks within this time share an age: an hour without a database needs little memory. */
 const TOGETHER_MS = 100;

@@ -16,7 +16,7 @@ export type Recent = {
 	crawlerViews: number;
 	/** Events sent by apps. */
 	events: number;
-	/** Maximum clicked first, at most 20. */
+	/** The most clicked first, at most 20. */
 	links: Array<{
 		organization: {id: string; orgKey: string; name: string};
 		link: {id: string; shortCode: string | null; title: string | null};
