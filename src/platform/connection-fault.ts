@@ -15,9 +15,9 @@ const CONNECTION_CODES = new Set([
 	'EAI_AGAIN',
 ]);
 // Class 08 is 'connection exception', 57P0x 'the server is going down or coming up', 53 'insufficient resources' such
-// as a full disk, 57014 a statement canceled by an operator, 58030 'input/output error', 25006 a read-only database,
-// such as a standby after a failover (PostgreSQL, appendix A).
-const UNAVAILABLE_STATES = /^(?:08|53|57P0|57014|58030|25006)/;
+// as a full disk, 57014 a statement canceled by an operator, 25P03 and 25P04 a session ended by a timeout, 58030
+// 'input/output error', 25006 a read-only database, such as a standby after a failover (PostgreSQL, appendix A).
+const UNAVAILABLE_STATES = /^(?:08|53|57P0|57014|25P0[34]|58030|25006)/;
 const CONNECTION_MESSAGES =
 	/connection terminated|timeout expired|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
 

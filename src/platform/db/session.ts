@@ -27,15 +27,16 @@ const settings: ReadonlyArray<[name: string, value: string]> = [
 	['default_transaction_deferrable', 'off'],
 ];
 
-/** Settings that the oldest supported version lacks. */
-const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'";
+/** A timeout that PostgreSQL has since version 17. */
+const newer =
+	"SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('server_version_num')::int >= 170000";
 
 const statementFor = ([name, value]: readonly [string, string]): string => `SET ${name} = '${value}'`;
 
 /** Differs between the servers before and after a failover. */
 const server = 'SELECT pg_postmaster_start_time()::text AS server';
 
-const setUp = [...settings.map(statementFor), newer, server].join(';\n');
+const setUp = [newer, ...settings.map(statementFor), server].join(';\n');
 
 /** Settings that PgBouncer keeps for each of its clients, whichever session runs their transactions. */
 const KEPT_BY_POOLERS = new Set(['client_encoding', 'timezone', 'datestyle', 'standard_conforming_strings']);

@@ -147,6 +147,14 @@ test('a session that the database ends before a busy process lifts its timeouts 
 	t.deepEqual(between.rows, [{idle_session_timeout: '0'}]);
 });
 
+test('a session that a timeout ends in a transaction is a lost connection, so that another one is opened', async (t) => {
+	const db = createDb(server.url('postgres'), {timeouts: PATIENT});
+	t.teardown(() => closeDb(db));
+	const ended = await t.throwsAsync(db.raw("SET transaction_timeout = '5ms'; SELECT pg_sleep(10)"));
+	t.is((ended as {code?: string}).code, '25P04');
+	t.true(isConnectionFault(ended));
+});
+
 test('a silence is waited for, and then one sentence with 1, so that a supervisor starts the program again', (t) => {
 	for (const [code, message, expected] of [
 		['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
