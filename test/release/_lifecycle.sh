@@ -13,6 +13,9 @@ inside() { chroot "$work/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bi
 fact() { printf '%s %s\n' "$1" "$(printf '%s' "$2" | tr '\n' ',')"; }
 modes() { fact "$1" "$(cd "$work/root" && inside stat -c '%a:%U:%G' "/$2")"; }
 state() { fact "$1" "$(inside dpkg-query -W -f '${db:Status-Status} ${Version}' oplink 2> /dev/null || true)"; }
+pid=
+# The test waits for the server's connections to its database.
+trap '[ -z "$pid" ] || kill -KILL "$pid"' EXIT
 serve() {
 	inside oplink serve > "$work/log" 2>&1 &
 	server=$!
@@ -28,6 +31,7 @@ serve() {
 stop() {
 	kill -TERM "$pid"
 	wait $server || true
+	pid=
 }
 cli() { inside oplink --url "http://127.0.0.1:$port" "$@"; }
 

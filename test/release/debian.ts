@@ -22,11 +22,11 @@ const missing = async (): Promise<string | null> => {
 	const root = await mkdtemp(path.join(tmpdir(), 'oplink-overlay-'));
 	const attempt = `mkdir ${root}/u ${root}/w ${root}/m && mount -t overlay overlay -o lowerdir=/,upperdir=${root}/u,workdir=${root}/w ${root}/m`;
 	try {
-		await run('dpkg-query', ['-W', 'nodejs', 'adduser']);
+		await run('dpkg-query', ['-W', 'nodejs', 'adduser', 'curl', 'procps']);
 		await run('unshare', ['-m', 'sh', '-c', attempt]);
 		return null;
 	} catch (error) {
-		return `dpkg, the packages nodejs and adduser, and overlay mounts (${(error as Error).message.split('\n')[0]})`;
+		return `dpkg, the packages nodejs, adduser, curl and procps, and overlay mounts (${(error as Error).message.split('\n')[0]})`;
 	} finally {
 		await rm(root, {recursive: true, force: true});
 	}
