@@ -11,6 +11,9 @@ export const appPathOf = (path: string): {route: string; query: string; fragment
 	return {route: urlText(route), query: urlText(query), fragment: urlText(fragment)};
 };
 
-/** A URL of an app's own scheme. `text` begins with the route, whose first segment is a host: `@` and `:` would split it. */
-export const appUrl = (scheme: string, text: string): string =>
-	`${scheme}://${text.replace(/^[^/?#]*/, (host) => host.replaceAll('@', '%40').replaceAll(':', '%3A'))}`;
+/** The text of an app's URL behind its scheme. The route's first segment is a host: `@` and `:` would split it. */
+export const appRoute = (text: string): string =>
+	text.replace(/^[^/?#]*/, (host) => host.replaceAll('@', '%40').replaceAll(':', '%3A'));
+
+/** A URL of an app's own scheme. `text` begins with the route. */
+export const appUrl = (scheme: string, text: string): string => `${scheme}://${appRoute(text)}`;

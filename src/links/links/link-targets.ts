@@ -1,58 +1,68 @@
-import {appPathOf, appUrl} from '../../client/app-path.ts';
+import {appPathOf, appRoute} from '../../client/app-path.ts';
 import {memoize} from '../../platform/memoize.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
 import {isAppStoreId, isPackageName} from './app-ids.ts';
 import {isDeniedScheme} from './denied-schemes.ts';
 
-type Pairs = Array<[name: string, value: string]>;
-
-/** The URL with these parameters, except names that it already has. */
-const withMissing = (href: string, pairs: Pairs): string => {
-	const url = new URL(href);
-	const added = new URLSearchParams(pairs.filter(([name]) => !url.searchParams.has(name)));
-	// Appended as text, because `searchParams` would re-encode the owner's query.
-	url.search = [url.search.slice(1), added.toString()].filter((part) => part !== '').join('&');
-	return url.href;
-};
-
-/** The URL with the link's campaign values by their names, except names that it already has. */
-export const withUtm = (href: string, utm: Readonly<Record<string, string | null>>): string =>
-	withMissing(
-		href,
-		Object.entries(utm).flatMap(([name, value]): Pairs => (value === null || value === '' ? [] : [[name, value]])),
-	);
-
-/** Names of a visit's query that other websites receive; `*` stands for any end. */
-const passedNames = readConfigFile<string[]>('passed-queries.json');
-
-const isPassed = (name: string): boolean =>
-	passedNames.some((passed) => (passed.endsWith('*') ? name.startsWith(passed.slice(0, -1)) : name === passed));
-
-/** The URL with the campaign values and click ids of a visit's query, except names that it already has. */
-export const withPassed = (href: string, query: Readonly<Record<string, string>>): string =>
-	withMissing(
-		href,
-		Object.entries(query).filter(([name]) => isPassed(name)),
-	);
+type Values = Readonly<Record<string, string>>;
 
 /** Texts that `URLSearchParams` does not change. */
 const PLAIN = /^[\w*.-]*$/;
 
-// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
-const encoded = (text: string): string =>
-	PLAIN.test(text) ? text : new URLSearchParams([['', text]]).toString().slice(1).replaceAll('+', '%20');
+/** A name or value as `application/x-www-form-urlencoded`. */
+const formEncoded = (text: string): string =>
+	PLAIN.test(text) ? text : new URLSearchParams([['', text]]).toString().slice(1);
 
-const queryText = (params: Readonly<Record<string, string>>): string => {
+/** Paths and URLs in a cache. */
+const MAX_KNOWN = 5000;
+
+/** A URL in parts, so that a visit adds parameters to it as text. Parsing takes longer than the rest of the page. */
+const partsOf = memoize((href) => {
+	const url = new URL(href);
+	const [, before = '', query = '', fragment = ''] = /^([^?#]*)\??([^#]*)(#.*)?$/s.exec(url.href) ?? [];
+	return {before, query, fragment, names: new Set(url.searchParams.keys())};
+}, MAX_KNOWN);
+
+/** The URL with these parameters, except names that it already has. The owner's query stays as it is encoded. */
+const withMissing = (href: string, values: Values, isAdded: (name: string) => boolean): string => {
+	const {before, query, fragment, names} = partsOf(href);
+	let text = query;
+	for (const name in values) {
+		if (isAdded(name) && !names.has(name)) {
+			text += `${text === '' ? '' : '&'}${formEncoded(name)}=${formEncoded(values[name] ?? '')}`;
+		}
+	}
+
+	return text === '' ? before + fragment : `${before}?${text}${fragment}`;
+};
+
+/** The URL with the link's campaign values by their names, except names that it already has. */
+export const withUtm = (href: string, utm: Values): string => withMissing(href, utm, () => true);
+
+/** Names of a visit's query that other websites receive; `*` stands for any end. */
+const passedNames = readConfigFile<string[]>('passed-queries.json');
+
+const isPassed = memoize((name) =>
+	passedNames.some((passed) => (passed.endsWith('*') ? name.startsWith(passed.slice(0, -1)) : name === passed)),
+);
+
+/** The URL with the campaign values and click ids of a visit's query, except names that it already has. */
+export const withPassed = (href: string, query: Values): string => withMissing(href, query, isPassed);
+
+// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
+const encoded = (text: string): string => formEncoded(text).replaceAll('+', '%20');
+
+const queryText = (params: Values): string => {
 	let text = '';
-	for (const [name, value] of Object.entries(params)) {
-		text += `${text === '' ? '' : '&'}${encoded(name)}=${encoded(value)}`;
+	for (const name in params) {
+		text += `${text === '' ? '' : '&'}${encoded(name)}=${encoded(params[name] ?? '')}`;
 	}
 
 	return text;
 };
 
 /** The short URL with parameters. */
-export const tappedUrl = (url: string, params: Readonly<Record<string, string>>): string => {
+export const tappedUrl = (url: string, params: Values): string => {
 	const query = queryText(params);
 	return query === '' ? url : `${url}?${query}`;
 };
@@ -60,18 +70,15 @@ export const tappedUrl = (url: string, params: Readonly<Record<string, string>>)
 /** True for a URI scheme that an app may claim. */
 export const isCustomScheme = memoize((scheme) => /^[a-z][a-z0-9+.-]*$/i.test(scheme) && !isDeniedScheme(scheme));
 
-/** Paths in the cache. */
-const MAX_PATHS = 5000;
-
 /** A link's path as URL text. Every visit needs it, and parsing takes longer than the rest of the page. */
 const placeOf = memoize((path) => {
 	const {route, query, fragment} = appPathOf(path.toWellFormed());
 	// Browsers take `.` and `..` out of all segments but the first, which is a host to them.
-	return {route: new URL(`app:/${route}`).pathname.replace(/^\/+/, ''), query, fragment};
-}, MAX_PATHS);
+	return {route: appRoute(new URL(`app:/${route}`).pathname.replace(/^\/+/, '')), query, fragment};
+}, MAX_KNOWN);
 
 /** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
-const destination = (path: string, params: Readonly<Record<string, string>>): string => {
+const destination = (path: string, params: Values): string => {
 	const {route, query, fragment} = placeOf(path);
 	const more = queryText(params);
 	const separator = more === '' ? '' : query === '' ? '?' : '&';
@@ -86,8 +93,8 @@ export const customSchemeUrl = ({
 }: {
 	scheme: string;
 	path: string;
-	params: Readonly<Record<string, string>>;
-}): string | null => (isCustomScheme(scheme) ? appUrl(scheme, destination(path, params)) : null);
+	params: Values;
+}): string | null => (isCustomScheme(scheme) ? `${scheme}://${destination(path, params)}` : null);
 
 /** The app's page in the App Store of the reader's country; null for an invalid App Store id. */
 export const appStoreUrl = (id: string): string | null =>

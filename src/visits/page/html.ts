@@ -5,11 +5,16 @@ export type Html = {readonly [markup]: string};
 
 type Fragment = Html | string | number | null | undefined | false | readonly Fragment[];
 
-const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
-
 /** The text, escaped for HTML text and quoted attributes. */
 export const escapeText = (text: string): string =>
-	/[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? '') : text;
+	/[&<>"']/.test(text)
+		? text
+				.replaceAll('&', '&amp;')
+				.replaceAll('<', '&lt;')
+				.replaceAll('>', '&gt;')
+				.replaceAll('"', '&quot;')
+				.replaceAll("'", '&#39;')
+		: text;
 
 const write = (fragment: Fragment): string => {
 	if (fragment === null || fragment === undefined || fragment === false) {

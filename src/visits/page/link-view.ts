@@ -24,7 +24,7 @@ export type LinkView = {
 	fallbackUrl: string | null;
 	destinations: LinkFieldValue<'destinations'> | null;
 	/** The campaign values by their names in URLs, such as `utm_source`. */
-	utm: Readonly<Record<string, string | null>>;
+	utm: Readonly<Record<string, string>>;
 	/** The match token `opl_…`; null if the link is not deferred. */
 	token: string | null;
 	ios: ResolvedRow['ios'];
@@ -43,10 +43,20 @@ export const titleOf = ({og, title, organizationName, host}: LinkView): string =
 	[og.title, title, organizationName].find((text) => text !== null && text.trim() !== '') ?? host;
 
 /** The short URL with the visit's query, to be opened or shared (contract/resolution 23). */
-export const sharedUrl = ({url, params, query}: LinkView): string =>
-	query
-		? tappedUrl(url, Object.fromEntries(Object.entries(params).filter(([name]) => Object.hasOwn(query, name))))
-		: url;
+export const sharedUrl = ({url, params, query}: LinkView): string => {
+	if (query === null) {
+		return url;
+	}
+
+	const tapped: Record<string, string> = {};
+	for (const name in params) {
+		if (Object.hasOwn(query, name)) {
+			tapped[name] = params[name] ?? '';
+		}
+	}
+
+	return tappedUrl(url, tapped);
+};
 
 /** The social description, or null. */
 export const descriptionOf = ({og}: LinkView): string | null => (og.description?.trim() ? og.description : null);
@@ -84,7 +94,7 @@ export const baseViewOf = (services: ViewDeps, row: ResolvedRow): LinkView => {
 		query: null,
 		fallbackUrl: row.fallback_url,
 		destinations: row.destinations,
-		utm: Object.fromEntries(urlColumns.map(({column}) => [column, row[column]])),
+		utm: Object.fromEntries(urlColumns.flatMap(({column}) => (row[column] ? [[column, row[column]]] : []))),
 		token: null,
 		ios: row.ios,
 		android: row.android ?? [],

@@ -147,7 +147,7 @@ const partsOf = ({class: name, plan, language, has, hasSignals, hasQr, hasReport
 		signals: hasSignals,
 		sendsAtOnce: hasSignals && isApple,
 		sendsHints: hasSignals && !isApple,
-		redirect: plan.redirectTo !== null,
+		redirect: plan.redirects,
 	};
 	const wanted = <Name extends string>(parts: Record<Name, boolean>): Set<Name> =>
 		new Set((Object.keys(parts) as Name[]).filter((name) => parts[name]));
@@ -172,8 +172,7 @@ ${pageHead(
 	slot(place.title),
 	html`${social}
 ${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${slot(place.banner)}, app-argument=${slot(place.sharedUrl)}">\n`}${
-	plan.redirectTo !== null &&
-	html`<noscript><meta http-equiv="refresh" content="0;url=${slot(place.redirectTo)}"></noscript>\n`
+	plan.redirects && html`<noscript><meta http-equiv="refresh" content="0;url=${slot(place.redirectTo)}"></noscript>\n`
 }`,
 	style,
 )}
@@ -209,7 +208,7 @@ const shapeOf = ({actions, hint, wayOut, qr}: Offer): string => {
 };
 
 const keyOf = ({class: name, plan, language, has, hasSignals, hasQr, hasReport}: Kind): string =>
-	`${hasReport}${name} ${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirectTo !== null}${
+	`${hasReport}${name} ${language} ${has.ownTitle}${has.description}${has.image}${has.cover}${has.logo}${hasSignals}${hasQr}${plan.redirects}${
 		plan.bannerAppStoreId !== null
 	} ${shapeOf(plan.offer)} ${plan.ipadOffer === null ? '' : shapeOf(plan.ipadOffer)}`;
 
@@ -222,7 +221,11 @@ export type Template = ReturnType<typeof draw>;
 /** The template of a kind of page, drawn once. */
 export const templateOf = (kind: Kind): Template => {
 	const key = keyOf(kind);
-	const template = drawn.get(key) ?? draw(kind);
-	drawn.set(key, template);
+	let template = drawn.get(key);
+	if (template === undefined) {
+		template = draw(kind);
+		drawn.set(key, template);
+	}
+
 	return template;
 };

@@ -8,7 +8,7 @@ import {baseViewOf, type LinkView, sharedUrl, type ViewDeps, viewOfVisit} from '
 import {outwardUrl, type PageVisitor} from './page-actions.ts';
 import {pageQr} from './page-qr.ts';
 import type {PageLanguage} from './page-strings.ts';
-import {type PageParts, pageParts} from './redirect-page.ts';
+import {type PageParts, pageParts, withQueryOfVisit} from './redirect-page.ts';
 import {warningPage} from './warning-page.ts';
 
 /** The inputs of a page beside its link. */
@@ -36,25 +36,23 @@ const MAX_FILLED = 10_000;
 // Length and alphabet of a token, but random: no author of a link can guess it.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 
-/** The texts of a page without a query. A visit adds its token alone, which some of them contain. */
-type Filled = PageParts & {withToken: Array<{place: number; parts: string[]}>};
+/** A page without a query. A visit adds its token, which some of the texts contain, and its query. */
+type Filled = {parts: PageParts; withToken: Array<{place: number; around: string[]}>};
 
-const filledOf = ({template, texts}: PageParts): Filled => ({
-	template,
-	texts,
-	withToken: [...texts.entries()]
+const filledOf = (parts: PageParts): Filled => ({
+	parts,
+	withToken: [...parts.texts.entries()]
 		.filter(([, text]) => text?.includes(TOKEN))
-		.map(([place, text]) => ({place, parts: text.split(TOKEN)})),
+		.map(([place, text]) => ({place, around: text.split(TOKEN)})),
 });
 
-const pageOf = ({template: {headers, write}, texts, withToken}: Filled, token: string | null): Page => {
+/** Puts the token of a visit into the texts. */
+const fillToken = ({parts: {texts}, withToken}: Filled, token: string | null): void => {
 	if (token !== null) {
-		for (const {place, parts} of withToken) {
-			texts[place] = parts.join(token);
+		for (const {place, around} of withToken) {
+			texts[place] = around.join(token);
 		}
 	}
-
-	return {headers, body: write(texts)};
 };
 
 /** The pages of links. The parts of a page that depend on its link alone are built once for each row. */
@@ -64,7 +62,7 @@ export const createPages = (services: ViewDeps) => {
 	let lastId = 0;
 	/** Drawing one takes longer than all else of a page. */
 	const codes = new LRUCache<string, string>({maxSize: MAX_QR_CHARACTERS, sizeCalculation: (svg) => svg.length});
-	/** Making the URLs of a page takes as long as the rest of a visit; with a query they are made for each. */
+	/** Making the URLs of a page takes as long as the rest of a visit; with a query some are made for each. */
 	const filled = new LRUCache<string, Filled>({max: MAX_FILLED});
 
 	const linkOf = (row: ResolvedRow) => {
@@ -91,29 +89,37 @@ export const createPages = (services: ViewDeps) => {
 		return kept;
 	};
 
-	/** @param token TOKEN for texts that are kept. */
-	const partsOf = (row: ResolvedRow, token: string | null, visit: PageVisit): PageParts => {
-		const {view, texts} = linkOf(row);
-		const {visitor, language, globalPrivacyControl} = visit;
-		const visited = viewOfVisit(view, token, visit.query);
-		const code = visit.hasQrCode ? codeOf(visited) : null;
-		return pageParts(visited, {visitor, language, globalPrivacyControl, qrSvg: code}, texts);
+	/** The page without a query for all visits that differ by their tokens alone. */
+	const filledFor = (row: ResolvedRow, visit: PageVisit): Filled => {
+		const {id, view, texts} = linkOf(row);
+		const {token, visitor, language, globalPrivacyControl, hasQrCode} = visit;
+		const {class: name, isIpad, isAndroidFirefox, wayOut} = visitor;
+		const key = `${id} ${name} ${language} ${token !== null}${globalPrivacyControl}${isIpad}${isAndroidFirefox} ${wayOut}`;
+		const kept = filled.get(key);
+		if (kept !== undefined) {
+			return kept;
+		}
+
+		const visited = viewOfVisit(view, token === null ? null : TOKEN, null);
+		const qrSvg = hasQrCode ? codeOf(visited) : null;
+		const made = filledOf(pageParts(visited, {visitor, language, globalPrivacyControl, qrSvg}, texts));
+		filled.set(key, made);
+		return made;
 	};
 
 	return {
 		/** The page of a visit: headers, names and values alternating, and UTF-8 bytes as one character each. */
 		of: (row: ResolvedRow, visit: PageVisit): Page => {
-			const {token, query, visitor, language, globalPrivacyControl} = visit;
-			if (query !== null) {
-				const {template, texts} = partsOf(row, token, visit);
-				return {headers: template.headers, body: template.write(texts)};
+			const kept = filledFor(row, visit);
+			fillToken(kept, visit.token);
+			let {parts} = kept;
+			if (visit.query !== null) {
+				const visited = viewOfVisit(linkOf(row).view, visit.token, visit.query);
+				parts = withQueryOfVisit(parts, visited, {...visit, qrSvg: visit.hasQrCode ? codeOf(visited) : null});
 			}
 
-			const {class: name, isIpad, isAndroidFirefox, wayOut} = visitor;
-			const key = `${linkOf(row).id} ${name} ${language} ${token !== null}${globalPrivacyControl}${isIpad}${isAndroidFirefox} ${wayOut}`;
-			const kept = filled.get(key) ?? filledOf(partsOf(row, token === null ? null : TOKEN, visit));
-			filled.set(key, kept);
-			return pageOf(kept, token);
+			const {template, texts} = parts;
+			return {headers: template.headers, body: template.write(texts)};
 		},
 		/** The page of a link that a list warns of, for people. */
 		forWarned: (

@@ -1,7 +1,7 @@
 import {bytesAsText, jsonBlock, render, slotText} from './html.ts';
 import {type LinkTexts, linkTextsOf} from './link-texts.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
-import {type Offer, type PageVisitor, planPage} from './page-actions.ts';
+import {IPAD, type Offer, type PagePlan, type PageVisitor, planPage, Targets} from './page-actions.ts';
 import type {PageConfig} from './page-script.ts';
 import {type PageLanguage, pageStrings} from './page-strings.ts';
 import {type Kind, place, showsHost, type Template, templateOf} from './page-template.ts';
@@ -16,64 +16,88 @@ type PageVisit = {
 	qrSvg: string | null;
 };
 
-const fillOffer = (texts: string[], {actions}: Offer, first: number): void => {
+const fillOffer = (texts: string[], {actions}: Offer, targets: Targets, first: number): void => {
 	let at = first;
 	for (const action of actions) {
-		texts[at] = slotText(action.href);
-		texts[at + 1] = showsHost(action) ? slotText(new URL(action.href).host) : '';
+		const href = targets[action.target] ?? '';
+		texts[at] = slotText(href);
+		texts[at + 1] = showsHost(action) ? slotText(new URL(href).host) : '';
 		at += 2;
 	}
 };
 
-/** A page as its parts: the template of its kind, and the texts of its slots. */
-export type PageParts = {template: Template; texts: string[]};
+/** A page as its parts: its plan, the template of its kind, and the texts of its slots. */
+export type PageParts = {plan: PagePlan; template: Template; texts: string[]};
+
+type Given = {link: LinkView; visit: PageVisit};
+
+/** Whether the page posts the visitor's signals. */
+const hasSignals = ({link, visit}: Given): boolean => link.token !== null && !visit.globalPrivacyControl;
+
+const configOf = ({link, visit}: Given, {redirects, ipadOffer}: PagePlan, {website}: Targets): PageConfig => {
+	const {token, orgKey, shortCode} = link;
+	const {codeCopied, linkCopied} = pageStrings[visit.language];
+	return {
+		token,
+		...(link.clipboardFormat === 'url' && token !== null ? {copies: `${link.url}#${token}`} : {}),
+		signalUrl: hasSignals({link, visit}) ? `/${orgKey}/${shortCode}/signals` : null,
+		redirectTo: redirects ? website : null,
+		hasIpadOffer: ipadOffer !== null,
+		codeCopied,
+		linkCopied,
+	};
+};
+
+/** Writes the URLs of a page for one visit, with its query. */
+const fillUrls = (texts: string[], plan: PagePlan, given: Given): void => {
+	const {link, visit} = given;
+	const {offer, ipadOffer, redirects} = plan;
+	const targets = new Targets(link, visit.visitor);
+	texts[place.sharedUrl] = slotText(sharedUrl(link));
+	texts[place.qr] = visit.qrSvg ?? '';
+	texts[place.wayOut] = slotText((offer.wayOut && targets.wayOut) ?? '');
+	fillOffer(texts, offer, targets, place.offer);
+	if (ipadOffer !== null) {
+		fillOffer(texts, ipadOffer, new Targets(link, IPAD), place.ipadOffer);
+	}
+
+	if (redirects) {
+		texts[place.redirectTo] = slotText(targets.website ?? '');
+	}
+
+	// Only the address to which a desktop goes on depends on the query.
+	if (redirects || texts[place.config] === undefined) {
+		texts[place.config] = bytesAsText(render(jsonBlock(configOf(given, plan, targets))));
+	}
+};
 
 /**
  * A link's page for one visit. A page is drawn once for its kind; a visit fills in the texts of its link, its token and
  * its query.
  * @param shown the texts of the link, if they are at hand.
  */
-export const pageParts = (
-	link: LinkView,
-	{visitor, language, globalPrivacyControl, qrSvg}: PageVisit,
-	shown: LinkTexts = linkTextsOf(link),
-): PageParts => {
-	const plan = planPage(link, visitor);
-	const hasSignals = link.token !== null && !globalPrivacyControl;
+export const pageParts = (link: LinkView, visit: PageVisit, shown: LinkTexts = linkTextsOf(link)): PageParts => {
+	const plan = planPage(link, visit.visitor);
+	const given = {link, visit};
 	const kind: Kind = {
-		class: visitor.class,
+		class: visit.visitor.class,
 		plan,
-		language,
+		language: visit.language,
 		has: shown.has,
-		hasSignals,
-		hasQr: plan.offer.qr && qrSvg !== null,
+		hasSignals: hasSignals(given),
+		hasQr: plan.offer.qr && visit.qrSvg !== null,
 		hasReport: link.reportUrl !== null,
 	};
-	const words = pageStrings[language];
-	const {token, orgKey, shortCode} = link;
-	const config: PageConfig = {
-		token,
-		...(link.clipboardFormat === 'url' && token !== null ? {copies: `${link.url}#${token}`} : {}),
-		signalUrl: hasSignals ? `/${orgKey}/${shortCode}/signals` : null,
-		redirectTo: plan.redirectTo,
-		hasIpadOffer: plan.ipadOffer !== null,
-		codeCopied: words.codeCopied,
-		linkCopied: words.linkCopied,
-	};
-	const texts = [
-		...shown.slots,
-		slotText(sharedUrl(link)),
-		bytesAsText(render(jsonBlock(config))),
-		slotText(plan.redirectTo ?? ''),
-		slotText(plan.bannerAppStoreId ?? ''),
-		qrSvg ?? '',
-		slotText(plan.offer.wayOut?.href ?? ''),
-		slotText(link.reportUrl ?? ''),
-	];
-	fillOffer(texts, plan.offer, place.offer);
-	if (plan.ipadOffer !== null) {
-		fillOffer(texts, plan.ipadOffer, place.ipadOffer);
-	}
+	const texts = [...shown.slots];
+	texts[place.banner] = slotText(plan.bannerAppStoreId ?? '');
+	texts[place.report] = slotText(link.reportUrl ?? '');
+	fillUrls(texts, plan, given);
+	return {plan, template: templateOf(kind), texts};
+};
 
-	return {template: templateOf(kind), texts};
+/** The page of the same link, visitor and token for a visit with a query. */
+export const withQueryOfVisit = ({plan, template, texts}: PageParts, link: LinkView, visit: PageVisit): PageParts => {
+	const own = [...texts];
+	fillUrls(own, plan, {link, visit});
+	return {plan, template, texts: own};
 };

@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import {linkFields} from '../../links/links/link-fields.ts';
 import {cutText} from '../../platform/cut-text.ts';
 import {isStorable} from '../../platform/http/storable.ts';
@@ -62,9 +63,26 @@ const UTM_LIMIT = linkFields.utmSource.max;
 /** The campaigns of clicks without UTM values of their own. */
 const ownCampaigns = new WeakMap<CampaignRow, {campaign: ClickCampaign}>();
 
+/** Campaigns of UTM values in queries that are kept: about a kilobyte each. */
+const MAX_CAMPAIGNS = 2000;
+
+const words = Object.entries(campaigns.words);
+/** The same values are one object, whose row and id are made once (`click-context.ts`). */
+const knownCampaigns = new LRUCache<string, NonNullable<ClickCampaign>>({max: MAX_CAMPAIGNS});
+
 const campaignOf = (read: (column: CampaignColumn) => string | null): ClickCampaign => {
-	const values = Object.entries(campaigns.words).map(([name, column]) => [name, read(column)] as const);
-	return values.some(([, value]) => value !== null) ? (Object.fromEntries(values) as ClickCampaign) : null;
+	const values = words.map(([, column]) => read(column));
+	if (values.every((value) => value === null)) {
+		return null;
+	}
+
+	// No stored text has a null character, and none is empty.
+	const key = values.join('\0');
+	const known =
+		knownCampaigns.get(key) ??
+		(Object.fromEntries(words.map(([name], index) => [name, values[index]])) as NonNullable<ClickCampaign>);
+	knownCampaigns.set(key, known);
+	return known;
 };
 
 const ownCampaignOf = (row: CampaignRow): ClickCampaign => {

@@ -13,14 +13,32 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 /** Maximum bytes of a UTF-16 unit in JSON: a control character is `\u0000`. */
 const MAX_UNIT_BYTES = 6;
 
-/** An upper bound of `jsonBytes`, which is too slow for every visit. */
-const atMostBytes = (params: Params): number => {
-	let units = 2;
-	for (const name in params) {
-		units += name.length + (params[name]?.length ?? 0) + 1;
+/** Whether parameters stay within the limits by an upper bound of their bytes: the exact number is too slow for every visit. */
+const surelyFit = (...all: Params[]): boolean => {
+	let count = 0;
+	let units = 0;
+	for (const params of all) {
+		for (const name in params) {
+			count += 1;
+			units += name.length + (params[name]?.length ?? 0) + 3;
+		}
 	}
 
-	return MAX_UNIT_BYTES * units;
+	return count <= MAX_PARAMS && MAX_UNIT_BYTES * units <= MAX_PARAMS_BYTES;
+};
+
+/** The query's parameters that a link could have: the first value of each. Those that the link has are in `overridden`. */
+const storableOf = (own: Params, query: Query): {added: Params; overridden: Params} => {
+	const found = {added: {} as Params, overridden: {} as Params};
+	for (const name in query) {
+		const values = query[name];
+		const value = (typeof values === 'string' ? values : values?.[0]) ?? '';
+		if (name !== 'deviceId' && isStorable(name) && isStorable(value)) {
+			found[Object.hasOwn(own, name) ? 'overridden' : 'added'][name] = value;
+		}
+	}
+
+	return found;
 };
 
 /**
@@ -28,40 +46,21 @@ const atMostBytes = (params: Params): number => {
  * parameter that a link could not have is left out.
  */
 export const withQuery = (params: Params, query: Query): Params => {
-	const given = Object.entries(query);
-	if (given.length === 0) {
-		return params;
+	const {added} = storableOf(params, query);
+	if (surelyFit(params, added)) {
+		return {...params, ...added};
 	}
 
 	const merged = {...params};
 	let count = Object.keys(merged).length;
-	let bytes = atMostBytes(merged);
-	let isExact = false;
-	for (const [name, values] of given) {
-		const value = (typeof values === 'string' ? values : values[0]) ?? '';
-		if (count >= MAX_PARAMS) {
-			break;
-		}
-
-		if (name === 'deviceId' || Object.hasOwn(params, name) || !isStorable(name) || !isStorable(value)) {
-			continue;
-		}
-
-		let added = atMostBytes({[name]: value});
-		if (!isExact && bytes + added > MAX_PARAMS_BYTES) {
-			bytes = jsonBytes(merged);
-			isExact = true;
-		}
-
-		if (isExact) {
-			// With a colon, and with the preceding comma.
-			added = jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
-		}
-
-		if (bytes + added <= MAX_PARAMS_BYTES) {
+	let bytes = jsonBytes(merged);
+	for (const [name, value] of Object.entries(added)) {
+		// With a colon, and with the preceding comma.
+		const more = jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
+		if (count < MAX_PARAMS && bytes + more <= MAX_PARAMS_BYTES) {
 			merged[name] = value;
 			count += 1;
-			bytes += added;
+			bytes += more;
 		}
 	}
 
@@ -90,6 +89,8 @@ export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
 	...(row.minimum_version === null ? {} : {minimumVersion: row.minimum_version}),
 });
 
+const nullIfEmpty = (params: Params): Params | null => (Object.keys(params).length === 0 ? null : params);
+
 /**
  * The query of a visit as the page and the open match carry it; null if there is none. What fits beside the link's
  * parameters comes first, so that `withQuery` adds the same of it later as of the whole query.
@@ -101,22 +102,11 @@ export const tapQueryOf = (row: ResolvedRow, query: Query | null): Params | null
 
 	const own = ownParams(row);
 	// Nearly always all of it fits, and nothing has to be weighed.
-	const kept: Params = {};
-	const overridden: Params = {};
-	let count = Object.keys(own).length;
-	for (const [name, values] of Object.entries(query)) {
-		const value = (typeof values === 'string' ? values : values[0]) ?? '';
-		if (name !== 'deviceId' && isStorable(name) && isStorable(value)) {
-			(Object.hasOwn(own, name) ? overridden : kept)[name] = value;
-			count += 1;
-		}
+	const {added, overridden} = storableOf(own, query);
+	if (!surelyFit(own, added, overridden)) {
+		const fitting = Object.entries(withQuery(own, query)).filter(([name]) => !Object.hasOwn(own, name));
+		return nullIfEmpty(withQuery(Object.fromEntries(fitting), query));
 	}
 
-	if (count <= MAX_PARAMS && atMostBytes(own) + atMostBytes(kept) + atMostBytes(overridden) <= MAX_PARAMS_BYTES) {
-		return count === Object.keys(own).length ? null : Object.assign(kept, overridden);
-	}
-
-	const added = Object.entries(withQuery(own, query)).filter(([name]) => !Object.hasOwn(own, name));
-	const weighed = withQuery(Object.fromEntries(added), query);
-	return Object.keys(weighed).length === 0 ? null : weighed;
+	return nullIfEmpty(Object.assign(added, overridden));
 };

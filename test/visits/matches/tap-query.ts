@@ -5,16 +5,15 @@ import {readQuery} from '../../../src/platform/query.ts';
 import {encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeSection, entriesOf, sectionOf} from '../../../src/visits/clicks/journal/section.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
-import {planPage} from '../../../src/visits/page/page-actions.ts';
 import type {ResolvedRow} from '../../../src/visits/visit/resolved-row.ts';
 import {tapQueryOf, withQuery} from '../../../src/visits/visit/tap-query.ts';
-import {linkView} from '../../fixtures/link-view.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
+import {hrefsOf} from '../resolution/_redirect-page.ts';
 import {
 	byClipboard,
 	device,
@@ -234,8 +233,7 @@ test('no query sets a scheme, a package, a fragment, an extra or a host, whateve
 	const targetsOf = (query: Record<string, string> | null, scheme: string | null) =>
 		(['ios-browser', 'android-browser', 'desktop'] as const).flatMap((visitorClass) => {
 			const params = withQuery({own: '1'}, query ?? {});
-			const view = linkView({query, params, android: [{packageName: 'com.acme.app', scheme}]});
-			return planPage(view, {class: visitorClass}).offer.actions.map(({href}) => href);
+			return hrefsOf({query, params, android: [{packageName: 'com.acme.app', scheme}]}, visitorClass);
 		});
 	/** What no query may change: all but the query of a target. */
 	const fixed = (href: string) => {

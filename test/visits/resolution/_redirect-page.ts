@@ -1,4 +1,5 @@
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
+import {planPage, Targets} from '../../../src/visits/page/page-actions.ts';
 import {pageLanguage} from '../../../src/visits/page/page-language.ts';
 import {type PageParts, pageParts} from '../../../src/visits/page/redirect-page.ts';
 import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
@@ -8,6 +9,13 @@ export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
 
 /** The page as text. */
 export const textOf = ({template, texts}: PageParts): string => Buffer.from(template.write(texts), 'latin1').toString();
+
+/** The URLs of the page's links. */
+export const hrefsOf = (overrides: Partial<LinkView>, visitorClass: VisitorClass): string[] => {
+	const [link, visitor] = [linkView(overrides), {class: visitorClass}];
+	const targets = new Targets(link, visitor);
+	return planPage(link, visitor).offer.actions.map(({target}) => targets[target] ?? '');
+};
 
 export const render = (
 	visitorClass: VisitorClass,

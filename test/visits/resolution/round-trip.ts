@@ -1,15 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {planPage} from '../../../src/visits/page/page-actions.ts';
 import {withQuery} from '../../../src/visits/visit/tap-query.ts';
-import {linkView} from '../../fixtures/link-view.ts';
 import {contentOf, openedBy} from '../../helpers/app-content.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {network, pathOf, userAgents, visit} from '../matches/_phones.ts';
-import {anchorsOf} from './_redirect-page.ts';
+import {anchorsOf, hrefsOf} from './_redirect-page.ts';
 
 const service = serviceOf(test);
 
@@ -17,10 +15,9 @@ const android = [{packageName: 'com.acme.app', scheme: 'acme'}];
 
 /** The page's links into the app, by its scheme on iOS and by an intent on Android. */
 const targetsOf = (path: string, params: Record<string, string>): string[] =>
-	(['ios-browser', 'android-browser'] as const).flatMap((name) => {
-		const {actions} = planPage(linkView({path, params, android, token: null}), {class: name}).offer;
-		return actions.flatMap(({href}) => (/^(?:acme|intent):/.test(href) ? [href] : []));
-	});
+	(['ios-browser', 'android-browser'] as const).flatMap((name) =>
+		hrefsOf({path, params, android, token: null}, name).filter((href) => /^(?:acme|intent):/.test(href)),
+	);
 
 const texts =
 	'/ / / . .. %2e %2E%2e %2F %252f %25 % %zz %4 @ : 12:30 user:42 ?a=b& ?x=%26 # ; = & + \\ | ^ [ ] < " ` {}';
@@ -53,9 +50,9 @@ test('whatever the query of a visit is, an App Link carries it to /data', (t) =>
 	fc.assert(
 		fc.property(anyParams, (query) => {
 			const params = withQuery({own: '1'}, query);
-			const [intent] = planPage(linkView({query, params}), {class: 'android-browser'}).offer.actions;
+			const [intent = ''] = hrefsOf({query, params}, 'android-browser');
 			const {origin, pathname, searchParams} = new URL(
-				intent?.href.replace(/^intent|#Intent.*/gs, (m) => (m === 'intent' ? 'https' : '')) ?? '',
+				intent.replace(/^intent|#Intent.*/gs, (m) => (m === 'intent' ? 'https' : '')),
 			);
 			t.is(origin + pathname, 'https://go.example.com/AB12/sale');
 			t.deepEqual(withQuery({own: '1'}, Object.fromEntries(searchParams)), params);
