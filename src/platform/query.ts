@@ -10,37 +10,49 @@ const queryText = (url: string): string => {
 	return start === -1 ? '' : url.slice(start + 1);
 };
 
+/** The pairs of a query. Click ids have nothing to decode, and splitting a text takes a third of the time. */
+const pairsOf = (text: string): Iterable<readonly [name: string, value: string]> =>
+	/^\?|[%+]/.test(text)
+		? new URLSearchParams(text)
+		: text
+				.split('&')
+				.filter((pair) => pair !== '')
+				.map((pair) => {
+					const end = pair.indexOf('=');
+					return end === -1 ? ([pair, ''] as const) : ([pair.slice(0, end), pair.slice(end + 1)] as const);
+				});
+
 /**
  * The parameters of a request's URL, read in one pass as `application/x-www-form-urlencoded`. `__proto__` is left out:
  * it would set the object's prototype.
  */
 export const readQuery = (url = ''): Query => {
-	const text = queryText(url);
-	if (text === '') {
-		return {};
-	}
-
-	const found = new Map<string, string | string[]>();
+	const found: Query = {};
 	let count = 0;
-	for (const [name, value] of new URLSearchParams(text)) {
+	for (const [name, value] of pairsOf(queryText(url))) {
 		count += 1;
 		if (count > MAX_PARAMETERS) {
 			break;
 		}
 
-		const known = found.get(name);
+		const known = Object.hasOwn(found, name) ? found[name] : undefined;
 		if (known === undefined) {
-			found.set(name, value);
+			if (name !== '__proto__') {
+				found[name] = value;
+			}
 		} else if (typeof known === 'string') {
-			found.set(name, [known, value]);
+			found[name] = [known, value];
 		} else {
 			known.push(value);
 		}
 	}
 
-	found.delete('__proto__');
-	return Object.fromEntries(found);
+	return found;
 };
+
+/** The first value of a parameter; an empty text if there is none. */
+export const firstValue = (values: Query[string] | undefined): string =>
+	(typeof values === 'string' ? values : values?.[0]) ?? '';
 
 /** A percent-encoded text that another party sent; null if a % encodes no character. */
 export const decodedText = (text: string): string | null => {

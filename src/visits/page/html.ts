@@ -5,16 +5,13 @@ export type Html = {readonly [markup]: string};
 
 type Fragment = Html | string | number | null | undefined | false | readonly Fragment[];
 
-/** The text, escaped for HTML text and quoted attributes. */
+const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
+
+/** The text, escaped for HTML text and quoted attributes. URLs have ampersands alone. */
 export const escapeText = (text: string): string =>
-	/[&<>"']/.test(text)
-		? text
-				.replaceAll('&', '&amp;')
-				.replaceAll('<', '&lt;')
-				.replaceAll('>', '&gt;')
-				.replaceAll('"', '&quot;')
-				.replaceAll("'", '&#39;')
-		: text;
+	/[<>"']/.test(text)
+		? text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+		: text.replaceAll('&', '&amp;');
 
 const write = (fragment: Fragment): string => {
 	if (fragment === null || fragment === undefined || fragment === false) {

@@ -2,7 +2,7 @@ import {LRUCache} from 'lru-cache';
 import {linkFields} from '../../links/links/link-fields.ts';
 import {cutText} from '../../platform/cut-text.ts';
 import {isStorable} from '../../platform/http/storable.ts';
-import type {Query} from '../../platform/query.ts';
+import {firstValue, type Query} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {type Attribution, attributionOf} from '../devices/attribution.ts';
 import type {OpenMatch} from '../matches/open-match.ts';
@@ -102,7 +102,7 @@ const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign =
 	}
 
 	return campaignOf((column) => {
-		const [value = ''] = column === 'channel' ? [''] : [query[column] ?? ''].flat();
+		const value = column === 'channel' ? '' : firstValue(query[column]);
 		return (isStorable(value) && cutText(value, UTM_LIMIT)) || row[column] || null;
 	});
 };

@@ -1,7 +1,7 @@
 import {effectiveColumns} from '../../links/links/link-columns.ts';
 import {type LinkColumns, type LinkFieldName, type LinkFieldValue, linkFields} from '../../links/links/link-fields.ts';
 import {isStorable} from '../../platform/http/storable.ts';
-import type {Query} from '../../platform/query.ts';
+import {firstValue, type Query} from '../../platform/query.ts';
 import {ownParams, type ResolvedRow} from './resolved-row.ts';
 
 const {max: MAX_PARAMS, maxBytes: MAX_PARAMS_BYTES} = linkFields.params;
@@ -31,8 +31,7 @@ const surelyFit = (...all: Params[]): boolean => {
 const storableOf = (own: Params, query: Query): {added: Params; overridden: Params} => {
 	const found = {added: {} as Params, overridden: {} as Params};
 	for (const name in query) {
-		const values = query[name];
-		const value = (typeof values === 'string' ? values : values?.[0]) ?? '';
+		const value = firstValue(query[name]);
 		if (name !== 'deviceId' && isStorable(name) && isStorable(value)) {
 			found[Object.hasOwn(own, name) ? 'overridden' : 'added'][name] = value;
 		}

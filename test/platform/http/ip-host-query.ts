@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, request} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test from 'ava';
+import fc from 'fast-check';
 import {createClientIp, isLoopback, isProxyRange} from '../../../src/platform/client-ip.ts';
 import {createHostRoles, hostnameOf, isLoopbackName} from '../../../src/platform/http/request-host.ts';
 import {readQuery} from '../../../src/platform/query.ts';
@@ -206,4 +207,24 @@ test('of a query of any length the first thousand parameters are read', (t) => {
 	t.is(Object.keys(many).length, 1000);
 	t.is(many['k999'], 'v');
 	t.deepEqual(readQuery(`/x?${'a&'.repeat(8000)}`), {a: Array.from({length: 1000}, () => '')});
+});
+
+test('a query is read as the URL standard says, whether or not something in it is encoded', (t) => {
+	const part = fc.oneof(
+		fc.constantFrom('a', 'b', '=', '&', '?', '+', '%41', '%', 'é', '__proto__', 'toString'),
+		fc.string(),
+	);
+	fc.assert(
+		fc.property(fc.array(part, {maxLength: 12}), (parts) => {
+			const text = parts.join('').toWellFormed();
+			const expected = new Map<string, string[]>();
+			for (const [name, value] of new URLSearchParams(text)) {
+				expected.set(name, [...(expected.get(name) ?? []), value]);
+			}
+
+			expected.delete('__proto__');
+			const read = Object.entries(readQuery(`/x?${text}`)).map(([name, values]) => [name, [values].flat()]);
+			t.deepEqual(Object.fromEntries(read), Object.fromEntries(expected));
+		}),
+	);
 });
