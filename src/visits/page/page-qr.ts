@@ -12,11 +12,17 @@ const numbered = (command: string): string[] =>
 const [gaps, lines] = [numbered('m# 0'), numbered('h#')];
 
 /**
+ * Choosing among the eight masks takes half of the time of a code. Readers find the mask in the symbol (ISO/IEC 18004
+ * 7.9.1), and the texts of URLs leave no large even areas under this one, a chessboard.
+ */
+const MASK = 0;
+
+/**
  * The QR code of `url` as an SVG element: error correction M, black on white, as the API's (`qrcode`). Desktop visitors
  * with a query wait for it, so the encoder is the one that takes a tenth of the time.
  */
 export const pageQr = (url: string): string => {
-	const modules = encodeQR(url, 'raw', {ecc: 'medium', border: QUIET_ZONE});
+	const modules = encodeQR(url, 'raw', {ecc: 'medium', border: QUIET_ZONE, mask: MASK});
 	let path = '';
 	for (const [y, row] of modules.entries()) {
 		let end = -1;
