@@ -27,6 +27,15 @@ test('each function of errors.ts makes a refusal with a code of its own', (t) =>
 	);
 });
 
+test('a refusal costs no stack, and a fault of ours has one', (t) => {
+	const limit = Error.stackTraceLimit;
+	for (const refusal of refusals) {
+		t.is(/^ {4}at /m.test(refusal.stack ?? ''), refusal.status >= 500, refusal.code);
+	}
+
+	t.is(Error.stackTraceLimit, limit);
+});
+
 test("a structured error's code in the body is its code in capitals", (t) => {
 	const structured = refusals.filter(({extras}) => extras?.code !== undefined);
 	t.is(structured.length, 5);
