@@ -51,7 +51,7 @@ test('an export, applied to nothing and exported again, is the same but for what
 	ends(t, await acme.apply(docs), 0);
 	await link(acme, {path: '/unnamed'});
 	const exported = await acme.run(['--export', acme.orgKey]);
-	ends(t, exported, 0, {stderr: '1 link without an externalId left out\n'});
+	ends(t, exported, 0, {stderr: '1 link left out: without an externalId, or made by apps\n'});
 	t.notRegex(
 		exported.stdout,
 		new RegExp(`null|(?<![\\w-])${acme.orgKey}(?![\\w-])|${acme.id}|orgKey|organizationId|${domain}`),
@@ -77,6 +77,19 @@ test('an export, applied to nothing and exported again, is the same but for what
 	ends(t, second, 0, {stdout: exported.stdout, stderr: ''});
 	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
 	t.deepEqual(read(second.stdout), JSON.parse((await acme.run(['--export', acme.name, '--json'])).stdout));
+});
+
+test('the export of an organization whose name looks like an orgKey creates it elsewhere', async (t) => {
+	const acme = await applier(t, given, {name: 'Nike'});
+	const {stdout} = ends(t, await acme.run(['--export', acme.orgKey]), 0, {
+		stdout: /^kind: Organization\nname: Nike\nspec:\n {2}name: Nike\n/,
+	});
+	await acme.write('here.yaml', stdout);
+	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
+	await acme.operator.put(`${acme.base}/plan`, {plan: null});
+	await acme.operator.delete(acme.base);
+	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^\+ Organization Nike \(\w{4}\)\n/});
+	ends(t, await acme.run(['--export', 'nike']), 0, {stdout});
 });
 
 test('an export to a folder is a file a kind, and replaces none without --yes', async (t) => {

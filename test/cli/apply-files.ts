@@ -65,21 +65,21 @@ a.yaml:6:18: Link spring: og.imageUrl must be an http or https URL of a public h
 a.yaml:5:13: Link spring: tags.1 must be a string
 a.yaml:7:11: Link spring: colour is not allowed
 a.yaml:8:15: Link spring: templateId is not allowed: write template: NAME
-a.yaml:12:3: Link: path is required
 a.yaml:10:1: Link: name is required
+a.yaml:12:3: Link: path is required
 a.yaml:14:7: Campaign later: unknown kind "Campaign": this version has Organization, AppConfig, Channel, Domain, Template, Link, Endpoint
 a.yaml:17:7: Chanel x: unknown kind "Chanel": is it Channel?
-a.yaml:22:9: Template Sale: labels is not allowed beside kind, name, org and spec
-a.yaml:23:14: Template Sale: name must be the name of the document; leave it out
 a.yaml:23:39: Template Sale: matchWindowHours must be greater than or equal to 1
+a.yaml:22:9: Template Sale: labels is not allowed
+a.yaml:23:14: Template Sale: name must be the name of the document; leave it out
+b.json:2:31: Endpoint nowhere: name must be a URL
 b.json:2:61: Endpoint nowhere: events must contain at least 1 items
 b.json:2:75: Endpoint nowhere: secret is not allowed: the server makes it
-b.json:2:31: Endpoint nowhere: name must be a URL
 b.json:3:29: Domain localhost: name must be a host name with a public suffix, such as go.example.com
 c.json:1:20: not JSON: Unexpected token RBrace found.
 d.yml:2:7: Nested mappings are not allowed in compact mappings
-e.yaml:3:6: Channel x: org must be the orgKey or the name of an organization
-e.yaml:4:7: Channel x: spec must be an object
+e.yaml:3:6: Channel x: org must be a string
+e.yaml:4:7: Channel x: spec must be of type object
 `,
 	);
 });

@@ -137,8 +137,16 @@ test('an organization is created with all it has, found again by its name, and r
 		doc('Link', 'spring', {template: 'Sale', channel: 'email'}),
 	];
 	await acme.write('brand.yaml', docs);
+	const seeded = /\n\+ AppConfig .*\n(?: {2}.*\n)+\+ Template Sale .*\n {2}.*\n\+ Link spring /;
+	ends(t, await acme.run(['brand.yaml', '--org', name, '--check', '--prune', 'Channel']), 1, {
+		stdout: [seeded, /\n4 to create, .* 0 to delete, 1 unchanged/],
+	});
 	ends(t, await acme.run(['brand.yaml']), 0, {
-		stdout: new RegExp(`^\\+ Organization ${name} \\(\\w{4}\\)\\n {2}\\+ plan: "SCALE"\\n`),
+		stdout: [
+			new RegExp(`^\\+ Organization ${name} \\(\\w{4}\\)\\n {2}\\+ plan: "SCALE"\\n`),
+			seeded,
+			/\n4 created, .* 1 unchanged/,
+		],
 	});
 	ends(t, await acme.run(['brand.yaml']), 0, {stdout: '0 created, 0 changed, 0 deleted, 5 unchanged\n'});
 	const {data} = (await acme.operator.get(`/admin/organizations?q=${encodeURIComponent(name)}`)).body;

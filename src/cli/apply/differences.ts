@@ -1,6 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
 import {isObject} from '../../links/links/import/canonical-json.ts';
-import type {Row} from './kinds.ts';
 
 /** A field that a change sets: its dotted name, and its values, null for none. */
 export type FieldChange = {field: string; from: unknown; to: unknown};
@@ -8,41 +7,33 @@ export type FieldChange = {field: string; from: unknown; to: unknown};
 /** Lists whose order and repetitions mean nothing. */
 const SETS = new Set(['tags', 'events', 'channels', 'sha256Fingerprints', 'pathPrefixes', 'browserPaths']);
 
-/** A value as it is compared: times as texts, sets in order, objects without what is unset. */
-const canonical = (name: string, value: unknown): unknown => {
+/** A value as it is compared: times as texts, sets in order, objects without what is unset; undefined for nothing. */
+export const canonical = (name: string, value: unknown): unknown => {
 	if (Array.isArray(value)) {
 		const items = value.map((item) => canonical('', item));
 		return SETS.has(name) ? [...new Set(items)].sort() : items;
 	}
 
-	return value instanceof Date ? value.toISOString() : isObject(value) ? stated(value, {}) : value;
+	if (value instanceof Date || !isObject(value)) {
+		return value instanceof Date ? value.toISOString() : (value ?? undefined);
+	}
+
+	const parts = Object.entries(value).map(([part, own]) => [part, canonical(part, own)]);
+	const stated = parts.filter(([, own]) => own !== undefined);
+	return stated.length === 0 ? undefined : Object.fromEntries(stated);
 };
 
-/** What a row says, without what is unset or in force anyway. */
-export const stated = (row: Row, defaults: Row): Row =>
-	Object.fromEntries(
-		Object.entries(row).flatMap(([name, value]) => {
-			const own = canonical(name, value);
-			const isEmpty = own == null || (isObject(own) && Object.keys(own).length === 0);
-			return isEmpty || isDeepStrictEqual(own, defaults[name]) ? [] : [[name, own]];
-		}),
-	);
+/** The values in a value by their dotted names. */
+const leaves = (name: string, value: unknown): Array<[string, unknown]> =>
+	isObject(value)
+		? Object.entries(value).flatMap(([part, own]) => leaves(`${name}.${part}`, own))
+		: [[name, value ?? null]];
 
-/** The values of a row by their dotted names. */
-const leaves = (row: Row, prefix = ''): Array<[string, unknown]> =>
-	Object.entries(row).flatMap(
-		([name, value]): Array<[string, unknown]> =>
-			isObject(value) ? leaves(value, `${prefix}${name}.`) : [[prefix + name, value]],
-	);
-
-/** The fields in which two rows differ, with their values in force by the defaults of each. */
-export const differences = (before: [row: Row, defaults: Row], after: [row: Row, defaults: Row]): FieldChange[] => {
-	const [from, to] = [new Map(leaves(stated(...before))), new Map(leaves(stated(...after)))];
+/** The parts of a field in which two values differ. */
+export const differences = (field: string, before: unknown, after: unknown): FieldChange[] => {
+	const from = new Map(leaves(field, canonical(field, before)));
+	const to = new Map(leaves(field, canonical(field, after)));
 	return [...new Set([...to.keys(), ...from.keys()])]
-		.filter((field) => !isDeepStrictEqual(from.get(field), to.get(field)))
-		.map((field) => ({
-			field,
-			from: from.get(field) ?? before[1][field] ?? null,
-			to: to.get(field) ?? after[1][field] ?? null,
-		}));
+		.map((name) => ({field: name, from: from.get(name) ?? null, to: to.get(name) ?? null}))
+		.filter((change) => !isDeepStrictEqual(change.from, change.to));
 };

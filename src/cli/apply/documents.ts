@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {type AppConfigInput, appConfigOf} from '../../links/app-config/app-config.ts';
+import Joi from 'joi';
 import {isObject} from '../../links/links/import/canonical-json.ts';
 import {checkBody} from '../../platform/http/validate.ts';
 import {meant} from '../did-you-mean.ts';
@@ -25,18 +25,34 @@ const MAX_DOCUMENTS = 10_000;
 const REFERENCES = ['template', 'domain', 'channel', 'shortCode'];
 
 /** A fault as compilers write it: `links.yaml:3:7: Link spring: path is required`. */
-const faultLine = (file: string, {line, column}: Position, label: string, words: string): string =>
-	`${file}:${line}:${column}: ${label === '' ? '' : `${label}: `}${words}`;
+const faultLine = (file: string, {line, col}: Position, label: string, words: string): string =>
+	`${file}:${line}:${col}: ${label === '' ? '' : `${label}: `}${words}`;
 
 /** @param field that of the reference at fault. */
 export const faultOf = (doc: Doc, words: string, field = ''): string =>
 	faultLine(doc.file, doc.places.get(field) ?? doc, `${doc.kind} ${doc.name}`.trimEnd(), words);
 
 const HINTS: Record<string, string> = {
-	templateId: ': write template: NAME',
-	domainId: ': write domain: HOST',
-	secret: ': the server makes it',
+	'spec.templateId': ': write template: NAME',
+	'spec.domainId': ': write domain: HOST',
+	'spec.secret': ': the server makes it',
 };
+
+/** Documents of a kind. The API's schema checks `spec`, and the name as the field that it is. */
+const schemaOf = (kind: KindName): Joi.ObjectSchema => {
+	const {schema, identity} = kinds[kind];
+	const isNamed = identity !== '';
+	return Joi.object({
+		kind: Joi.any(),
+		name: isNamed ? schema.extract(identity).required() : Joi.any(),
+		org: Joi.string().allow(null),
+		spec: isNamed ? schema.fork(identity, (own) => own.optional()) : schema,
+	});
+};
+const schemas = Object.fromEntries(kindNames.map((kind) => [kind, schemaOf(kind)])) as Record<
+	KindName,
+	Joi.ObjectSchema
+>;
 
 const unknownKind = (kind: unknown): string => {
 	const near = meant(String(kind), kindNames);
@@ -46,69 +62,37 @@ const unknownKind = (kind: unknown): string => {
 
 /** A document that the schema of its kind accepts. @returns none after faults. */
 const checked = (file: string, {value, at}: Source, faults: string[]): Doc[] => {
-	const before = faults.length;
-	const {kind: given, name, org = null, spec: body, ...others} = isObject(value) ? value : {};
-	const label = [given, name].filter((text) => typeof text === 'string').join(' ');
-	const complain = (place: readonly string[], words: string) =>
-		void faults.push(faultLine(file, at(place), label, words));
-	for (const key of Object.keys(others)) {
-		complain([key], `${key} is not allowed beside kind, name, org and spec`);
-	}
-
-	if (org !== null && (typeof org !== 'string' || org === '')) {
-		complain(['org'], 'org must be the orgKey or the name of an organization');
-	}
-
-	const kind = kindNames.find((one) => one === given);
-	const spec = body ?? {};
-	if (kind === undefined || !isObject(spec)) {
-		complain([kind ? 'spec' : 'kind'], kind ? 'spec must be an object' : unknownKind(given));
+	const given: Row = isObject(value) ? {...value, spec: value['spec'] ?? {}} : {};
+	const label = [given['kind'], given['name']].filter((text) => typeof text === 'string').join(' ');
+	const complain = (field: string, words: string) =>
+		void faults.push(faultLine(file, at(field.split('.')), label, words.replace(/^spec\./, '') + (HINTS[field] ?? '')));
+	const kind = kindNames.find((one) => one === given['kind']);
+	if (kind === undefined) {
+		complain('kind', unknownKind(given['kind']));
 		return [];
 	}
 
-	const {identity, schema} = kinds[kind];
-	const isKey = kind === 'Organization' && isOrganization(String(name));
-	const isBody = kind === 'AppConfig' || isKey;
-	const own = spec[identity];
-	if (own !== undefined && own !== name && !isKey) {
-		complain(['spec', identity], `${identity} must be the name of the document; leave it out`);
+	const {value: valid, faults: invalid} = checkBody<Row>(schemas[kind], given, {linkHosts: []});
+	const {name: known = '', org = null} = valid;
+	const name = kind === 'AppConfig' ? '' : String(known);
+	const {[kinds[kind].identity]: own, ...fields} = isObject(valid['spec']) ? valid['spec'] : {};
+	// An organization that is found by its orgKey may get another name.
+	const isKey = kind === 'Organization' && isOrganization(name);
+	if (own !== undefined && own !== known && !isKey) {
+		const field = `spec.${kinds[kind].identity}`;
+		invalid.push({field, message: `${field} must be the name of the document; leave it out`});
 	}
 
-	const {value: valid, faults: invalid} = checkBody<Row>(schema, isBody ? spec : {...spec, [identity]: name}, {
-		linkHosts: [],
-	});
-	if (kind === 'Endpoint' && typeof name === 'string' && !URL.canParse(name)) {
-		invalid.push({field: identity, message: `${identity} must be a URL`});
+	for (const fault of invalid) {
+		complain(fault.field ?? '', plainFault(fault));
 	}
 
-	for (const {field = '', message} of invalid) {
-		const isName = field === identity && !isBody;
-		const words = isName ? message.replace(identity, 'name') : plainFault({field, message}) + (HINTS[field] ?? '');
-		complain(isName ? ['name'] : ['spec', ...field.split('.')], words);
-	}
-
-	if (faults.length > before) {
-		return [];
-	}
-
-	const {[identity]: checkedName = '', ...fields} = valid;
-	const shown = String(isKey ? name : checkedName);
-	const places = REFERENCES.filter((field) => field in spec).map((field): [string, Position] => [
-		field,
-		at(['spec', field]),
-	]);
-	return [
-		{
-			...at([]),
-			kind,
-			name: shown,
-			identity: identityOf(kind, shown),
-			org: typeof org === 'string' ? org : null,
-			spec: kind === 'AppConfig' ? {...appConfigOf(valid as AppConfigInput)} : isKey ? valid : fields,
-			file,
-			places: new Map(places),
-		},
-	];
+	const places = new Map(
+		REFERENCES.filter((field) => field in fields).map((field) => [field, at(['spec', field])] as const),
+	);
+	const spec = isKey && own !== undefined ? {name: own, ...fields} : fields;
+	const doc = {...at([]), kind, name, identity: identityOf(kind, name), org: org as string | null, spec, file};
+	return invalid.length > 0 ? [] : [{...doc, places}];
 };
 
 /** The faults of documents that claim the same thing. @param orgOf the same for documents of one organization. */
@@ -118,7 +102,7 @@ export const repeated = (docs: readonly Doc[], orgOf: (doc: Doc) => unknown): st
 		const {kind, identity, spec} = doc;
 		const own = seen.get(orgOf(doc)) ?? new Map<string, Doc>();
 		seen.set(orgOf(doc), own);
-		const claims = [kind === 'Organization' ? kind : `${kind} ${identity}`.trimEnd()];
+		const claims = [`${kind} ${identity}`.trimEnd()];
 		claims.push(...(typeof spec['shortCode'] === 'string' ? [`the short code '${spec['shortCode']}'`] : []));
 		claims.push(...(spec['default'] === true ? ['a default domain'] : []));
 		return claims.flatMap((claim) => {
@@ -138,7 +122,7 @@ export const readDocuments = async (io: Io, names: readonly string[]): Promise<{
 		const complain = (position: Position, words: string) => void faults.push(faultLine(file, position, '', words));
 		const text = new TextDecoder().decode(bytes);
 		if (!isUtf8(bytes) || text.includes('\0')) {
-			complain({line: 1, column: 1}, 'not UTF-8 text');
+			complain({line: 1, col: 1}, 'not UTF-8 text');
 			continue;
 		}
 
@@ -153,6 +137,6 @@ export const readDocuments = async (io: Io, names: readonly string[]): Promise<{
 		}
 	}
 
-	const textOfOrg = ({kind, org, identity}: Doc) => (kind === 'Organization' ? `name ${identity}` : org);
+	const textOfOrg = ({kind, org, name}: Doc) => (kind === 'Organization' ? `name ${name}` : org);
 	return {docs, faults: [...faults, ...repeated(docs, textOfOrg)]};
 };

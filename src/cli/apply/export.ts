@@ -1,26 +1,35 @@
 import {mkdir, stat} from 'node:fs/promises';
 import path from 'node:path';
+import {isDeepStrictEqual} from 'node:util';
 import {stringify} from 'yaml';
 import {counted} from '../../platform/plural.ts';
-import {notFoundError, usageError} from '../cli-errors.ts';
+import {usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
+import {isOrganization} from '../leading-organization.ts';
 import {replaceFile} from '../replace-file.ts';
+import type {Page} from '../server/list-pages.ts';
 import {writeData} from '../terminal/io.ts';
-import {stated} from './differences.ts';
+import {canonical} from './differences.ts';
 import {fieldsOf, type KindName, kindNames, kinds, type Row} from './kinds.ts';
-import {findOrganization, type Org} from './organizations.ts';
-import {isNamed, readKind, specOf} from './state.ts';
+import {findOrganization, type Org, requireOrganization} from './organizations.ts';
+import {isOwn, pathOf, readKind, specOf} from './state.ts';
 
 /** The documents of a kind, by name. A link on a custom domain names it, also where that is the default. */
 const documentsOf = (org: Org, kind: KindName): Row[] => {
-	const rows = [...(org.rows.get(kind) ?? [])].filter(isNamed).toSorted(([a], [b]) => (a < b ? -1 : 1));
+	const rows = [...(org.rows[kind] ?? [])].filter(([, row]) => isOwn(row)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+	const shared = [...(org.rows.Domain?.values() ?? [])].find((row) => !isOwn(row))?.['hostname'];
 	return rows.map(([, row]) => {
 		const [all, {domain, ...defaults}] = specOf(org, kind, row);
-		const isShared = org.rows.get('Domain')?.get(String(domain))?.['verification'] === null;
-		const fields = Object.fromEntries(fieldsOf(kind).map((field) => [field, all[field]]));
-		const spec = stated(fields, {...defaults, ...(isShared && {domain})});
-		const name = kind === 'AppConfig' ? {} : {name: row[kinds[kind].identity]};
-		return {kind, ...name, ...(Object.keys(spec).length === 0 ? {} : {spec})};
+		const inForce: Row = {...defaults, ...(domain === shared && {domain})};
+		const fields = fieldsOf(kind).map((field) => [field, canonical(field, all[field])] as const);
+		const spec = fields.filter(([field, value]) => value !== undefined && !isDeepStrictEqual(value, inForce[field]));
+		const named = kind === 'AppConfig' ? {} : {name: row[kinds[kind].identity]};
+		// A name that looks like an orgKey creates an organization only if `spec` repeats it.
+		if (kind === 'Organization' && isOrganization(String(row['name']))) {
+			spec.unshift(['name', row['name']]);
+		}
+
+		return {kind, ...named, ...(spec.length > 0 && {spec: Object.fromEntries(spec)})};
 	});
 };
 
@@ -31,7 +40,7 @@ const textOf = (documents: readonly Row[]): string =>
 const writeFiles = async ({io, options, show}: Context, folder: string, documents: readonly Row[]): Promise<void> => {
 	const files = kindNames.flatMap((kind): Array<[string, Row[]]> => {
 		const own = documents.filter((document) => document['kind'] === kind);
-		const file = path.resolve(io.cwd, folder, `${kinds[kind].path || 'organization'}.yaml`);
+		const file = path.resolve(io.cwd, folder, `${kinds[kind].path.slice(1) || 'organization'}.yaml`);
 		return own.length === 0 ? [] : [[file, own]];
 	});
 	for (const [file] of files) {
@@ -52,13 +61,7 @@ const writeFiles = async ({io, options, show}: Context, folder: string, document
 export const exportOrganization = async (context: Context, named: string, folder: string | null): Promise<void> => {
 	const {io, show, connection} = context;
 	const client = connection.admin();
-	const org = await findOrganization(client, named);
-	if (org?.path == null) {
-		throw notFoundError(`There is no organization '${named}'`, 'oplink orgs list shows them');
-	}
-
-	// Read again for its refusal, if the token may not.
-	org.row ??= await client.get<Row>(org.path);
+	const org = requireOrganization(await findOrganization(client, named), named);
 	const all: Row[] = [];
 	for (const kind of kindNames) {
 		await readKind(client, org, kind, true);
@@ -73,8 +76,9 @@ export const exportOrganization = async (context: Context, named: string, folder
 		await writeData(io.stdout, textOf(all));
 	}
 
-	const unnamed = [...(org.rows.get('Link') ?? [])].filter((entry) => !isNamed(entry)).length;
-	if (unnamed > 0) {
-		await show.note(`${counted(unnamed, 'link')} without an externalId left out`);
+	const {total} = await client.get<Page<Row>>(pathOf(org, 'Link'), {limit: 1});
+	const left = total - (org.rows.Link?.size ?? 0);
+	if (left > 0) {
+		await show.note(`${counted(left, 'link')} left out: without an externalId, or made by apps`);
 	}
 };

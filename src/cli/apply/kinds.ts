@@ -18,26 +18,23 @@ type Kind = {
 	schema: Joi.ObjectSchema;
 	/** The field of rows that a document's name is. */
 	identity: string;
-	/** The path of its rows below the organization. */
+	/** The path of its rows behind that of the organization. */
 	path: string;
 	/** Values in force if none is stored. */
 	defaults: Row;
 };
 
 const {path, domainId: _, templateId: __, ...linkFields} = linkFieldSchemas;
-const named = Joi.string().max(255).allow(null);
-const sharedDefaults = Object.fromEntries(
+const reference = Joi.string().max(255).allow(null);
+/** Of fields that answers show as links inherit them. */
+export const inheritedDefaults: Row = Object.fromEntries(
 	allLinkFields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default]])),
 );
-/** Fields that answers show as links inherit them. */
-export const inheritedFields = Object.keys(sharedDefaults);
 
 /** The kinds of documents, in the order in which they are applied (contract/operations 20). */
 export const kinds = {
 	Organization: {
-		schema: Joi.object<Row>({plan: planField.allow(null).custom((plan: string) => plan.toUpperCase())}).concat(
-			organizationChanges as Joi.ObjectSchema,
-		),
+		schema: organizationChanges.append<Row>({plan: planField.allow(null).custom((plan: string) => plan.toUpperCase())}),
 		identity: 'name',
 		path: '',
 		defaults: {},
@@ -45,32 +42,41 @@ export const kinds = {
 	AppConfig: {
 		schema: appConfigBody,
 		identity: '',
-		path: 'app-config',
+		path: '/app-config',
 		defaults: {clipboardFormat: 'token', probabilisticMatching: true, minimumConfidence: 'low', android: []},
 	},
-	Channel: {schema: newChannel, identity: 'name', path: 'channels', defaults: {}},
+	Channel: {schema: newChannel, identity: 'name', path: '/channels', defaults: {}},
 	Domain: {
-		schema: Joi.object<Row>({default: Joi.valid(true)})
-			.concat(newDomain as Joi.ObjectSchema)
-			.concat(domainChanges as Joi.ObjectSchema),
+		schema: newDomain.concat(domainChanges as Joi.ObjectSchema).append<Row>({default: Joi.valid(true)}),
 		identity: 'hostname',
-		path: 'domains',
+		path: '/domains',
 		defaults: {pathPrefixes: []},
 	},
-	Template: {schema: newTemplate, identity: 'name', path: 'templates', defaults: sharedDefaults},
+	Template: {schema: newTemplate, identity: 'name', path: '/templates', defaults: inheritedDefaults},
 	Link: {
 		schema: Joi.object({
-			template: named,
+			template: reference,
 			path: path.when('template', {is: Joi.string().required(), otherwise: Joi.required()}),
 			...linkFields,
 			externalId: Joi.string().max(255).required(),
-			domain: named.custom((host: string) => normalHostname(host) ?? host.toLowerCase()),
+			domain: reference.custom((host: string) => normalHostname(host) ?? host.toLowerCase()),
 		}),
 		identity: 'externalId',
-		path: 'links',
-		defaults: {...sharedDefaults, isActive: true},
+		path: '/links',
+		defaults: {...inheritedDefaults, isActive: true},
 	},
-	Endpoint: {schema: newEndpoint, identity: 'url', path: 'webhook-endpoints', defaults: {enabled: true}},
+	Endpoint: {
+		schema: newEndpoint.append<Row>({
+			url: newEndpoint
+				.extract('url')
+				.custom((url: string, helpers) =>
+					URL.canParse(url) ? url : helpers.message({custom: '{{#label}} must be a URL'}),
+				),
+		}),
+		identity: 'url',
+		path: '/webhook-endpoints',
+		defaults: {enabled: true},
+	},
 } satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof kinds;
@@ -80,6 +86,11 @@ export const kindNames = Object.keys(kinds) as KindName[];
 export const fieldsOf = (kind: KindName): string[] =>
 	Object.keys((kinds[kind].schema.describe() as {keys: object}).keys).filter((field) => field !== kinds[kind].identity);
 
-/** A name as rows are found by it. */
-export const identityOf = (kind: KindName, name: unknown): string =>
-	kind === 'Endpoint' && URL.canParse(String(name)) ? new URL(String(name)).href : String(name ?? '');
+/** What rows of a kind are found by; one of an organization needs no name. */
+export const identityOf = (kind: KindName, name: unknown): string => {
+	if (kind === 'Organization' || kind === 'AppConfig') {
+		return '';
+	}
+
+	return kind === 'Endpoint' && URL.canParse(String(name)) ? new URL(String(name)).href : String(name);
+};

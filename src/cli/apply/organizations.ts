@@ -5,21 +5,17 @@ import {exitCodes} from '../exit-codes.ts';
 import {isOrganization} from '../leading-organization.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {chosenOrganization, organizationPath, orOfBound} from '../server/link-surface.ts';
-import {listAt, listPages} from '../server/list-pages.ts';
+import {allAt} from '../server/list-pages.ts';
 import {type Doc, faultOf} from './documents.ts';
 import type {KindName, Row} from './kinds.ts';
 
-type OfKind<T> = Map<KindName, Map<string, T>>;
+type OfKind<T> = Partial<Record<KindName, Map<string, T>>>;
 
 /**
  * An organization, its documents, and the rows that have been read, by kind and identity. `path` is null until the run has
- * created it; `row` also if the token may not read it.
+ * created it.
  */
-export type Org = {label: string; path: string | null; row: Row | null; docs: OfKind<Doc>; rows: OfKind<Row>};
-
-const orgAt = (label: string, path: string | null, row: Row | null = null): Org => {
-	return {label, path, row, docs: new Map(), rows: new Map()};
-};
+export type Org = {label: string; path: string | null; docs: OfKind<Doc>; rows: OfKind<Row>};
 
 /** The answer, or null for one of these statuses. */
 export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T | null> =>
@@ -31,36 +27,37 @@ export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T 
 		throw error;
 	});
 
-export const orgOfRow = (row: Row): Org => orgAt(`${row['orgKey']}`, organizationPath(`${row['id']}`), row);
+/** How an organization is called and found, by its row. */
+export const placeOf = ({id, orgKey}: Row) => ({label: String(orgKey), path: organizationPath(String(id))});
 
 /**
  * The organization of an orgKey, an id or a name in any case; null for none. A bound token has only one.
  * @throws OperatorError (conflict) if several have the name.
  */
 export const findOrganization = async (client: ApiClient, named: string): Promise<Org | null> => {
-	const at = async (key: string): Promise<Org> => {
-		const row = await unless(client.get<Row>(organizationPath(key)), 403);
-		return row === null ? orgAt(key, organizationPath(key)) : orgOfRow(row);
-	};
+	// A token that may not read the organization may still use its key.
+	const at = async (key: string): Promise<Row> =>
+		(await unless(client.get<Row>(organizationPath(key)), 403)) ?? {id: key, orgKey: key, name: named};
 	const keyed = isOrganization(named) ? await unless(at(named), 404) : null;
-	if (keyed !== null) {
-		return keyed;
-	}
-
-	const list = listAt<Row>(client, '/admin/organizations');
-	const all = await orOfBound(
-		client,
-		async () => (await listPages(list, {all: true}, {q: named})).data.map(orgOfRow),
-		async (bound) => [await at(bound)],
-	);
-	const isNamed = ({row}: Org) => row === null || `${row['name']}`.toLowerCase() === named.toLowerCase();
-	const [found = null, other] = all.filter(isNamed);
+	const all = () => allAt<Row>(client, '/admin/organizations', {q: named});
+	const rows = keyed === null ? await orOfBound(client, all, async (bound) => [await at(bound)]) : [keyed];
+	const isNamed = ({name}: Row) => String(name).toLowerCase() === named.toLowerCase();
+	const [found, other] = keyed === null ? rows.filter(isNamed) : rows;
 	if (other !== undefined) {
 		const words = `Several organizations are named '${named}'`;
 		throw new OperatorError(words, exitCodes.conflict, 'Write the orgKey of one: oplink orgs list shows them');
 	}
 
-	return found;
+	return found === undefined ? null : {...placeOf(found), docs: {}, rows: {}};
+};
+
+/** The named organization. @throws OperatorError (not found). */
+export const requireOrganization = (org: Org | null, named: string): Org => {
+	if (org === null) {
+		throw notFoundError(`There is no organization '${named}'`, 'oplink orgs list shows them');
+	}
+
+	return org;
 };
 
 /**
@@ -76,49 +73,45 @@ export const organizationsOf = async (
 	const byText = new Map<string, Org | null>();
 	const find = async (named: string): Promise<Org | null> => {
 		if (!byText.has(named)) {
-			const org = await findOrganization(connection.admin(), named);
-			const known = [...byText.values()].find((other) => other !== null && other.path === org?.path);
-			byText.set(named, known ?? org);
+			const found = await findOrganization(connection.admin(), named);
+			const isNew = (org: Org | null) => org?.path === null && org.label.toLowerCase() === named.toLowerCase();
+			const isSame = (org: Org | null) => (found === null ? isNew(org) : org?.path === found.path);
+			byText.set(named, [...byText.values()].find(isSame) ?? found);
 		}
 
-		return byText.get(named) ?? byText.get(named.toLowerCase()) ?? null;
+		return byText.get(named) ?? null;
 	};
-	const given = options.org ? await find(options.org) : null;
-	if (options.org && given === null) {
-		throw notFoundError(`There is no organization '${options.org}'`, 'oplink orgs list shows them');
-	}
-
-	const own = docs.filter(({kind}) => kind === 'Organization');
-	for (const doc of own) {
+	for (const doc of docs.filter(({kind}) => kind === 'Organization')) {
 		const {name, spec} = doc;
-		const org = (await find(name)) ?? orgAt(name, null);
-		if (org.path === null && isOrganization(name) && spec['name'] !== name) {
+		const found = await find(name);
+		if (found === null && isOrganization(name) && spec['name'] !== name) {
 			faults.push(faultOf(doc, 'no organization has this orgKey, and the server makes orgKeys; spec.name creates one'));
-		} else if (org.path !== null && org.row === null) {
-			// Says which scope is missing.
-			await connection.admin().get(org.path);
 		}
 
-		byText.set(name, org).set(name.toLowerCase(), org);
+		const org = found ?? {label: name, path: null, docs: {}, rows: {}};
+		byText.set(name, org);
 		orgs.set(doc, org);
 	}
 
-	let fallback = given ?? (own.length === 1 ? ([...orgs.values()][0] ?? null) : null);
+	const given = options.org ? requireOrganization(await find(options.org), options.org) : null;
+	let fallback = given ?? (orgs.size === 1 ? ([...orgs.values()][0] ?? null) : null);
 	for (const doc of docs) {
 		if (doc.org === null && !orgs.has(doc)) {
 			fallback ??= await find(await chosenOrganization({connection, options}));
 		}
 
 		const org = orgs.get(doc) ?? (doc.org === null ? fallback : await find(doc.org));
-		const words =
-			org === null
-				? `there is no organization '${doc.org ?? connection.organization()}'`
-				: `it is not of --org ${options.org}`;
-		faults.push(...(org === null || org !== (given ?? org) ? [faultOf(doc, words)] : []));
-		if (org !== null) {
-			orgs.set(doc, org);
-			org.docs.set(doc.kind, (org.docs.get(doc.kind) ?? new Map()).set(doc.identity, doc));
+		if (org === null) {
+			faults.push(faultOf(doc, `there is no organization '${doc.org ?? connection.organization()}'`));
+			continue;
 		}
+
+		if (given !== null && org !== given) {
+			faults.push(faultOf(doc, `it is not of --org ${options.org}`));
+		}
+
+		orgs.set(doc, org);
+		org.docs[doc.kind] = (org.docs[doc.kind] ?? new Map()).set(doc.identity, doc);
 	}
 
 	return {orgs, faults};

@@ -4,57 +4,102 @@ import type {Context} from '../command.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {reportError} from '../report-error.ts';
 import {requireAnswerer, requireConsent} from '../require-consent.ts';
+import type {ApiClient} from '../server/admin-client.ts';
 import {isBrokenPipe, print} from '../terminal/io.ts';
-import type {Change} from './changes.ts';
+import {type Change, planOf, takenCodes} from './changes.ts';
 import {faultOf, readDocuments} from './documents.ts';
 import type {KindName} from './kinds.ts';
 import type {Org} from './organizations.ts';
-import {planOf, takenCodes} from './plan.ts';
-import {changeText, labelOf, resultOf} from './report.ts';
+import {send} from './send.ts';
 import {PARALLEL} from './state.ts';
 
 export type ApplyOptions = {check?: boolean; prune?: KindName[]};
 
+const MARKS = {create: '+', update: '~', delete: '-'} as const;
+
+/** A change by its name: `Template Sale (Ab12)`. */
+const labelOf = ({kind, name, org: {label}}: Change): string =>
+	[kind, name, label === name ? '' : `(${label})`].filter((word) => word !== '').join(' ');
+
+/** A change as people read it: its label, and below it a line for each field. */
+const changeText = (change: Change): string => {
+	const text = (value: unknown) => (value === '(set)' ? value : JSON.stringify(value));
+	const fields = change.fields.map(({field, from, to}) => {
+		const [mark, values] =
+			from === null ? ['+', text(to)] : to === null ? ['-', text(from)] : ['~', `${text(from)} → ${text(to)}`];
+		return `  ${mark} ${field}: ${values}`;
+	});
+	return [`${MARKS[change.action]} ${labelOf(change)}`, ...fields].join('\n');
+};
+
+/** The result of a run as `--json` shows it, and its last line for people. @param check whether all is only planned. */
+const resultOf = (changes: readonly Change[], documents: number, check: boolean) => {
+	const count = (wanted: Change['action']) =>
+		changes.filter(({action, status}) => action === wanted && (check || status === 'done')).length;
+	const [created, updated, deleted] = [count('create'), count('update'), count('delete')];
+	const unchanged = documents - changes.filter(({doc}) => doc !== null).length;
+	const listed = changes.map(({action, kind, name, org: {label: org}, doc, fields, status}) => ({
+		...{action, kind, name: name === '' ? null : name, org, file: doc?.file ?? null, line: doc?.line ?? null, fields},
+		status: status === 'planned' && !check ? 'pending' : status,
+	}));
+	const applied = !check && changes.every(({status}) => status === 'done');
+	const [one, two, three] = check ? ['to create', 'to change', 'to delete'] : ['created', 'changed', 'deleted'];
+	return {
+		json: {applied, changes: listed, summary: {created, updated, deleted, unchanged}},
+		text: `${created} ${one}, ${updated} ${two}, ${deleted} ${three}, ${unchanged} unchanged`,
+	};
+};
+
 /** A domain of a document that waits for its DNS record. */
 const unverified = ({docs, rows}: Org): string[] =>
-	[...(docs.get('Domain')?.values() ?? [])].flatMap(({name, identity, spec}) => {
-		const {status = 'VERIFIED', verification} = rows.get('Domain')?.get(identity) ?? {};
+	[...(docs.Domain?.values() ?? [])].flatMap(({name, identity, spec}) => {
+		const {status = 'VERIFIED', verification} = rows.Domain?.get(identity) ?? {};
 		const {name: record, type, value} = (verification ?? {}) as Record<string, string>;
 		const then = spec['default'] === true ? ', then oplink apply again' : '';
 		const next = `Next: set this DNS record and run oplink domains verify ${name}${then}`;
 		return status === 'VERIFIED' ? [] : [`Domain ${name} is ${status}. ${next}\n  ${record} ${type} ${value}`];
 	});
 
-/** What may be done at once: writes of links, and their deletions, unless one moves to another short code. */
+/** Of so few changes the first refusal is the last request. */
+const FEW = 50;
+
+/** What may be done at once: changes of one kind, unless a link moves to another short code, which one before it may free. */
 const turnsOf = (changes: readonly Change[]): Change[][] => {
+	const most = changes.length > FEW ? PARALLEL : 1;
 	const turns: Change[][] = [];
-	let last = '';
+	const isMove = ({row, fields}: Change) => row !== undefined && fields.some(({field}) => field === 'shortCode');
 	for (const change of changes) {
-		const {kind, action, fields} = change;
-		const isMove = action === 'update' && fields.some(({field}) => field === 'shortCode');
-		const turn = kind !== 'Link' || isMove ? '' : action === 'delete' ? action : 'write';
-		const isNext = turn === '' || turn !== last || turns.at(-1)?.length === PARALLEL;
-		turns.push(...(isNext ? [[]] : []));
-		turns.at(-1)?.push(change);
-		last = turn;
+		const turn = turns.at(-1) ?? [];
+		const [first = change] = turn;
+		const isSame = first.kind === change.kind && (first.doc === null) === (change.doc === null);
+		if (turn.length === 0 || turn.length === most || !isSame || isMove(first) || isMove(change)) {
+			turns.push([change]);
+		} else {
+			turn.push(change);
+		}
 	}
 
 	return turns;
 };
 
 /** Makes changes up to the first refusal. @param say gets each in order. @returns the refused one with its error. */
-const make = async (changes: readonly Change[], say: (change: Change) => Promise<void>) => {
+const make = async (client: ApiClient, changes: readonly Change[], say: (change: Change) => Promise<void>) => {
 	for (const turn of turnsOf(changes)) {
-		const sent = await Promise.allSettled(turn.map(({send}) => send()));
+		const sent = await Promise.allSettled(turn.map((change) => send(client, change)));
+		let refused: {change: Change; error: unknown} | null = null;
 		for (const [index, change] of turn.entries()) {
-			change.status = sent[index]?.status === 'fulfilled' ? 'done' : 'failed';
-			await (change.status === 'done' ? say(change) : null);
+			const result = sent[index];
+			if (result?.status === 'fulfilled') {
+				change.status = result.value ? 'done' : 'unneeded';
+				await (result.value ? say(change) : null);
+			} else {
+				change.status = 'failed';
+				refused ??= {change, error: result?.reason};
+			}
 		}
 
-		for (const [index, result] of sent.entries()) {
-			if (result.status === 'rejected') {
-				return {change: turn[index] as Change, error: result.reason as unknown};
-			}
+		if (refused !== null) {
+			return refused;
 		}
 	}
 
@@ -81,30 +126,32 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 		requireAnswerer(context);
 	}
 
-	const {changes, orgs, faults} =
-		ofFiles.length > 0 ? {changes: [], orgs: [], faults: ofFiles} : await planOf(context, docs, prune);
+	const nothing = {changes: [], orgs: [], faults: ofFiles};
+	const {changes: planned, orgs, faults} = ofFiles.length > 0 ? nothing : await planOf(context, docs, prune);
 	if (faults.length > 0) {
 		await show.note(faults.join('\n'));
 		return exitCodes.usage;
 	}
 
-	const deletions = changes.filter(({action}) => action === 'delete');
+	const deletions = planned.filter(({doc}) => doc === null);
 	if (deletions.length > 0 && !check) {
 		await requireConsent(context, question(deletions));
 	}
 
-	const taken = check ? await takenCodes(connection.admin(), changes) : [];
+	const client = connection.admin();
+	const taken = check ? await takenCodes(client, planned) : [];
 	const say = async (change: Change) => (show.json ? undefined : unlessUnread(print(io, changeText(change))));
-	const refused = check ? null : await make(changes, say);
-	for (const change of check ? changes : []) {
+	const refused = check ? null : await make(client, planned, say);
+	for (const change of check ? planned : []) {
 		await say(change);
 	}
 
+	const changes = planned.filter(({status}) => status !== 'unneeded');
 	const advice = refused && (await adviceFor(refused.error, connection));
 	const report = refused && reportError(refused.error, undefined, {advice});
 	const [first = '', ...rest] = report?.lines ?? [];
 	const failure = report && {message: first.replace(/^Error: /, ''), exitCode: report.exitCode};
-	const {json, text} = resultOf(changes, docs.length - changes.length + deletions.length, check);
+	const {json, text} = resultOf(changes, docs.length, check);
 	await unlessUnread(show.answer({...json, ...(failure && {failure})}, () => text));
 	const notes = [...taken, ...[...orgs].flatMap(unverified)];
 	await (notes.length > 0 ? show.note(notes.join('\n')) : null);
@@ -119,8 +166,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	}
 
 	const {doc} = refused.change;
-	const {message} = failure;
-	const refusal = doc === null ? `${labelOf(refused.change)}: ${message}` : faultOf(doc, message);
+	const refusal = doc === null ? `${labelOf(refused.change)}: ${failure.message}` : faultOf(doc, failure.message);
 	await show.note([refusal, ...rest, soFar].join('\n'));
 	return failure.exitCode;
 };

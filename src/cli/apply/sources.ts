@@ -2,7 +2,7 @@ import {parse} from '@humanwhocodes/momoa';
 import {Composer, type CST, type Document, isNode, isScalar, Lexer, LineCounter, type Node, Parser, visit} from 'yaml';
 
 /** Both count from 1. */
-export type Position = {line: number; column: number};
+export type Position = ReturnType<LineCounter['linePos']>;
 
 /** A document as it is written: its value, and the position of a part, else of the part around it. */
 export type Source = {value: unknown; at: (path: readonly string[]) => Position};
@@ -54,6 +54,17 @@ const refusedIn = (document: Document): Array<[offset: number, words: string]> =
 	return refused;
 };
 
+/** The parts of a text that are documents. @throws an error with line and column for what is not JSON. */
+const rangesOf = (text: string, isJson: boolean): Array<[from: number, to: number]> => {
+	if (!isJson) {
+		return [[0, text.length]];
+	}
+
+	const {body} = parse(text, {mode: 'json'});
+	const roots = body.type === 'Array' ? body.elements.map(({value}) => value) : [body];
+	return roots.map(({loc: {start, end}}) => [start.offset, end.offset]);
+};
+
 /**
  * The documents of YAML 1.2 (core schema) or JSON, which may be an array of them, without empty ones. Each is read when it
  * is asked for. @param complain takes a fault.
@@ -68,28 +79,21 @@ export function* sourcesOf(
 		lines.addNewLine(index);
 	}
 
-	const position = (offset: number): Position => ({
-		line: lines.linePos(offset).line,
-		column: lines.linePos(offset).col,
-	});
-	let last = position(0);
+	let last = lines.linePos(0);
 	try {
-		const json = isJson ? parse(text, {mode: 'json'}).body : null;
-		const roots = json?.type === 'Array' ? json.elements.map(({value}) => value) : json === null ? [] : [json];
-		const ranges = roots.map(({loc: {start, end}}): [number, number] => [start.offset, end.offset]);
-		for (const [from, to] of isJson ? ranges : [[0, text.length] as const]) {
+		for (const [from, to] of rangesOf(text, isJson)) {
 			const composer = new Composer({schema: 'core', merge: false, prettyErrors: false, logLevel: 'silent'});
 			for (const document of composer.compose(tokensOf(text.slice(from, to)), true, to - from)) {
 				const root = document.contents;
 				const at: Source['at'] = (path) => {
 					const parts = [...path.keys()].map((end) => document.getIn(path.slice(0, end + 1), true)).reverse();
 					const found = parts.find((part): part is Node => isNode(part) && part.range != null) ?? root;
-					return position(from + (found?.range?.[0] ?? 0));
+					return lines.linePos(from + (found?.range?.[0] ?? 0));
 				};
 				last = at([]);
 				const refused = refusedIn(document);
 				for (const [offset, words] of refused) {
-					complain(position(from + offset), words);
+					complain(lines.linePos(from + offset), words);
 				}
 
 				if (refused.length === 0 && root !== null && !(isScalar(root) && root.value === null)) {
@@ -98,15 +102,13 @@ export function* sourcesOf(
 			}
 		}
 	} catch (error) {
-		const {line, column = 1, message} = error as Error & Partial<Position>;
-		if (line === undefined && !(error instanceof RangeError || error instanceof ReferenceError)) {
+		const {line, column: col = 1, message} = error as Error & {line?: number; column?: number};
+		if (line !== undefined) {
+			complain({line, col}, `not JSON: ${message.split(' (', 1)[0]}`);
+		} else if (error instanceof RangeError || error instanceof ReferenceError) {
+			complain(last, error instanceof RangeError ? 'nested too deeply' : 'aliases for too many values');
+		} else {
 			throw error;
 		}
-
-		const words = error instanceof RangeError ? 'nested too deeply' : 'aliases for too many values';
-		complain(
-			line === undefined ? last : {line, column},
-			line === undefined ? words : `not JSON: ${message.split(' (', 1)[0]}`,
-		);
 	}
 }

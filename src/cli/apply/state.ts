@@ -1,3 +1,4 @@
+import {seededChannels} from '../../accounts/organizations/seed-channels.ts';
 import {type AppConfigInput, appConfigOf} from '../../links/app-config/app-config.ts';
 import {isObject} from '../../links/links/import/canonical-json.ts';
 import {inParallel} from '../import/in-parallel.ts';
@@ -6,49 +7,55 @@ import type {ApiClient} from '../server/admin-client.ts';
 import {allAt, type Page} from '../server/list-pages.ts';
 import {differences, type FieldChange} from './differences.ts';
 import type {Doc} from './documents.ts';
-import {fieldsOf, identityOf, inheritedFields, type KindName, kindNames, kinds, type Row} from './kinds.ts';
+import {fieldsOf, identityOf, inheritedDefaults, type KindName, kindNames, kinds, type Row} from './kinds.ts';
 import {type Org, unless} from './organizations.ts';
 
-export const pathOf = (org: Org, kind: KindName): string => `${org.path}/${kinds[kind].path}`;
+export const pathOf = (org: Org, kind: KindName): string => `${org.path}${kinds[kind].path}`;
 
 /** Requests at once. */
 export const PARALLEL = 16;
 /** Reading this many rows of an export takes as long as finding one link by its name. */
 const ROWS_PER_NAME = 50;
 
-/** The links of documents. @param all every link. */
+/** The links of documents. @param all every link that can have one. */
 async function* linksOf(client: ApiClient, org: Org, all: boolean): AsyncGenerator<Row> {
 	const at = pathOf(org, 'Link');
-	const names: ReadonlyMap<unknown, Doc> = org.docs.get('Link') ?? new Map();
+	const names = org.docs.Link ?? new Map<string, Doc>();
 	const {total} = all ? {total: 0} : await client.get<Page<Row>>(at, {limit: 1});
-	if (total <= names.size * ROWS_PER_NAME) {
-		for await (const line of linesOf(client.stream(`${at}/export`))) {
-			const row = JSON.parse(line) as Row;
-			if (all || names.has(row['externalId'])) {
-				yield row;
-			}
-		}
-	} else {
-		const find = (externalId: unknown) => client.get<Page<Row>>(at, {externalId: String(externalId)});
+	if (total > names.size * ROWS_PER_NAME) {
+		const find = (externalId: string) => client.get<Page<Row>>(at, {externalId});
 		for await (const {data} of inParallel(names.keys(), PARALLEL, find)) {
 			yield* data;
+		}
+
+		return;
+	}
+
+	for await (const line of linesOf(client.stream(`${at}/export`, all ? {appLinks: false} : {}))) {
+		const row = JSON.parse(line) as Row;
+		const name = row['externalId'] as string | null;
+		if (name !== null && (all || names.has(name))) {
+			yield row;
 		}
 	}
 }
 
 /** Reads the rows of a kind, again if they have been read. @param all also links without a document. */
 export const readKind = async (client: ApiClient, org: Org, kind: KindName, all = false): Promise<Map<string, Row>> => {
+	const at = pathOf(org, kind);
 	const found = new Map<string, Row>();
 	const isOne = kind === 'Organization' || kind === 'AppConfig';
-	const one = isOne ? (kind === 'AppConfig' ? await unless(client.get<Row>(pathOf(org, kind)), 404) : org.row) : null;
-	const rows = isOne ? [] : kind === 'Link' ? linksOf(client, org, all) : await allAt<Row>(client, pathOf(org, kind));
+	const rows = isOne
+		? [(await unless(client.get<Row>(at), 404)) ?? []].flat()
+		: kind === 'Link'
+			? linksOf(client, org, all)
+			: await allAt<Row>(client, at);
 	// Lists are newest first: of two endpoints with one URL the older one counts.
 	for await (const row of rows) {
-		const name = row[kinds[kind].identity];
-		found.set(name === null ? `\0${row['id']}` : identityOf(kind, name), row);
+		found.set(identityOf(kind, row[kinds[kind].identity]), row);
 	}
 
-	org.rows.set(kind, one === null ? found : found.set('', one));
+	org.rows[kind] = found;
 	return found;
 };
 
@@ -56,43 +63,46 @@ export const readKind = async (client: ApiClient, org: Org, kind: KindName, all 
 export const readState = async (client: ApiClient, org: Org, prune: readonly KindName[]): Promise<void> => {
 	const {docs, rows} = org;
 	if (org.path === null) {
-		rows.set('Template', new Map());
+		rows.Template = new Map();
+		rows.Channel = new Map(seededChannels().map((name) => [name, {name}]));
 		return;
 	}
 
-	const needed = kindNames.filter((kind) => docs.has(kind) || prune.includes(kind));
+	const needed = kindNames.filter((kind) => docs[kind] !== undefined || prune.includes(kind));
 	await Promise.all(needed.map((kind) => readKind(client, org, kind, prune.includes(kind))));
-	const links = [...(docs.get('Link')?.values() ?? [])];
-	const domainOf = ({identity}: Doc) => (rows.get('Link')?.get(identity)?.['domain'] as Row | undefined)?.['hostname'];
+	const links = [...(docs.Link?.values() ?? [])];
+	const isElsewhere = ({identity, spec: {domain}}: Doc) =>
+		domain && domain !== (rows.Link?.get(identity)?.['domain'] as Row | undefined)?.['hostname'];
+	const inherits = ({spec}: Doc) => Object.keys(inheritedDefaults).some((field) => spec[field] === null);
 	const missing: Array<[KindName, boolean]> = [
-		['Template', links.some(({spec}) => spec['template'] || inheritedFields.some((field) => spec[field] === null))],
-		['Domain', links.some((doc) => doc.spec['domain'] && doc.spec['domain'] !== domainOf(doc))],
+		['Template', links.some((doc) => doc.spec['template'] || inherits(doc))],
+		['Domain', links.some(isElsewhere)],
 	];
-	const read = missing.filter(([kind, isNeeded]) => isNeeded && !rows.has(kind));
+	const read = missing.filter(([kind, isNeeded]) => isNeeded && rows[kind] === undefined);
 	await Promise.all(read.map(([kind]) => readKind(client, org, kind)));
 };
 
-/** Whether a row can have a document: a link has an external id, and the shared domain no verification. */
-export const isNamed = ([name, row]: readonly [string, Row]): boolean =>
-	!name.startsWith('\0') && row['verification'] !== null;
+/** Whether a row can have a document: the shared domain, which has no verification, has none. */
+export const isOwn = (row: Row): boolean => row['verification'] !== null;
 
 /** What is in force where a row states nothing. @param template of a link. */
 const defaultsOf = (kind: KindName, template: Row = {}): Row => {
-	const inherited = kind === 'Link' ? inheritedFields.filter((field) => template[field] != null) : [];
+	const inherited = kind === 'Link' ? Object.keys(inheritedDefaults).filter((field) => template[field] != null) : [];
 	return {...kinds[kind].defaults, ...Object.fromEntries(inherited.map((field) => [field, template[field]]))};
 };
 
 /** What a row says, as the `spec` of a document, and what is in force besides. */
 export const specOf = ({rows}: Org, kind: KindName, row: Row): [spec: Row, defaults: Row] => {
 	if (kind !== 'Link') {
-		const spec =
-			kind === 'AppConfig' ? appConfigOf(row as AppConfigInput) : {...row, default: row['isDefault'] || null};
-		return [{...spec}, defaultsOf(kind)];
+		return [
+			kind === 'AppConfig' ? {...appConfigOf(row as AppConfigInput)} : {...row, default: row['isDefault'] || null},
+			defaultsOf(kind),
+		];
 	}
 
 	const {templateId} = row;
 	const {hostname: domain, isDefault} = row['domain'] as Row;
-	const template = [...(rows.get('Template')?.values() ?? [])].find(({id}) => templateId !== null && id === templateId);
+	const template = [...(rows.Template?.values() ?? [])].find(({id}) => id === templateId);
 	const spec = {...row, template: template?.['name'] ?? templateId, domain};
 	return [spec, {...defaultsOf(kind, template), ...(isDefault === true && {domain})}];
 };
@@ -101,19 +111,27 @@ export const specOf = ({rows}: Org, kind: KindName, row: Row): [spec: Row, defau
 const MERGED = new Set(['og', 'destinations', 'minimumVersion']);
 
 /** The fields of a document that a row has otherwise; all of them without a row. */
-export const compare = (org: Org, {kind, spec}: Doc, row: Row | undefined): FieldChange[] => {
-	const [current, before]: [Row, Row] = row === undefined ? [{}, {}] : specOf(org, kind, row);
-	// Only a verified domain can be the default.
-	const isCompared = (field: string) => field !== 'default' || row?.['status'] === 'VERIFIED';
-	const named = (kind === 'AppConfig' ? fieldsOf(kind) : Object.keys(spec)).filter(isCompared);
-	const pick = (value: (field: string) => unknown) => Object.fromEntries(named.map((field) => [field, value(field)]));
-	const isPart = (field: string) => MERGED.has(field) && kind !== 'AppConfig' && isObject(spec[field]);
-	const wanted = pick((field) =>
-		isPart(field) ? {...(current[field] as Row | undefined), ...(spec[field] as Row)} : spec[field],
-	);
+export const compare = (org: Org, {kind, spec: written}: Doc, row: Row | undefined): FieldChange[] => {
+	if (row === undefined) {
+		return Object.entries(written).flatMap(([field, to]) => (field === 'default' ? [] : differences(field, null, to)));
+	}
+
+	const isWhole = kind === 'AppConfig';
+	const spec: Row = isWhole ? {...appConfigOf(written as AppConfigInput)} : written;
+	const [current, before] = specOf(org, kind, row);
 	const name = String('template' in spec ? spec['template'] : current['template']);
-	const template = {...org.rows.get('Template')?.get(name), ...org.docs.get('Template')?.get(name)?.spec};
-	const after = {...defaultsOf(kind, template), ...('domain' in before && {domain: before['domain']})};
-	const isNew = row === undefined && kind !== 'AppConfig';
-	return differences([pick((field) => current[field]), before], [wanted, isNew ? {} : after]);
+	const template = {...org.rows.Template?.get(name), ...org.docs.Template?.get(name)?.spec};
+	const after: Row = {...defaultsOf(kind, template), ...('domain' in before && {domain: before['domain']})};
+	return (isWhole ? fieldsOf(kind) : Object.keys(spec)).flatMap((field) => {
+		// Only a verified domain can be the default.
+		if (field === 'default' && row['status'] !== 'VERIFIED') {
+			return [];
+		}
+
+		const [stored, to] = [current[field] ?? before[field], spec[field]];
+		// What a template or the default gives is what they give after the changes before this one.
+		const from = stored === before[field] ? after[field] : stored;
+		const wanted = MERGED.has(field) && !isWhole && isObject(to) ? {...(from as Row | undefined), ...to} : to;
+		return differences(field, from, wanted ?? after[field]);
+	});
 };

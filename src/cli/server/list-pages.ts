@@ -64,8 +64,8 @@ export const listPages = async <T>(
 };
 
 /** All rows of the list at a path. */
-export const allAt = async <T>(client: ApiClient, path: string): Promise<T[]> =>
-	(await listPages(listAt<T>(client, path), {all: true})).data;
+export const allAt = async <T>(client: ApiClient, path: string, query: Query = {}): Promise<T[]> =>
+	(await listPages(listAt<T>(client, path), {all: true}, query)).data;
 
 /** The note below a list with more pages, else null. */
 export const remainder = ({data, total, page, limit}: Page<unknown>): string | null =>

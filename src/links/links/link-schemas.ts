@@ -46,6 +46,11 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 		.meta({schema: {description: 'Adds `clicks` to each link: those of people in the last 30 days (UTC).'}}),
 });
 
+export type ExportQuery = {appLinks: boolean};
+export const exportQuery = Joi.object<ExportQuery>({
+	appLinks: booleanQuery.default(true).meta({schema: {description: 'False leaves out the links that apps made.'}}),
+});
+
 /** A link by its id, code or URL, without its organization. */
 export type LinkName = {id: string} | {shortCode: string} | {url: string};
 

@@ -4,7 +4,7 @@ import {type Page, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, identifier, joined, run, sql} from '../../platform/db/sql.ts';
 import type {LinkRow} from './link.ts';
 import {linkColumns} from './link-fields.ts';
-import type {LinkListQuery} from './link-schemas.ts';
+import type {ExportQuery, LinkListQuery} from './link-schemas.ts';
 
 const own = (organizationId: string) => ({organization_id: organizationId});
 
@@ -61,11 +61,13 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 	},
 
 	/** The next links after a position, oldest first. */
-	after: (position: Position, limit: number): Promise<LinkRow[]> => {
+	after: (position: Position, limit: number, {appLinks}: ExportQuery): Promise<LinkRow[]> => {
 		const rest = position === null ? sql`` : sql`AND (created_at, id) > (${position.created_at}, ${position.id})`;
+		const byHand = appLinks ? sql`` : sql`AND NOT EXISTS (SELECT FROM app_links WHERE link_id = links.id)`;
 		return run(
 			db,
-			sql`SELECT * FROM links WHERE organization_id = ${organizationId} ${rest} ORDER BY created_at, id LIMIT ${limit}`,
+			sql`SELECT * FROM links WHERE organization_id = ${organizationId} ${byHand} ${rest}
+			ORDER BY created_at, id LIMIT ${limit}`,
 		);
 	},
 

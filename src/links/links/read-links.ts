@@ -7,14 +7,16 @@ import type {Services} from '../../services.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {ndjsonHeaders} from './link-answer.ts';
 import {type ReferenceDeps, readReferences} from './link-references.ts';
-import type {LinkListQuery} from './link-schemas.ts';
+import type {ExportQuery, LinkListQuery} from './link-schemas.ts';
 import {createLinkStore} from './link-store.ts';
 
 const BATCH = 500;
 
 type Deps = ReferenceDeps & Pick<Services, 'addresses' | 'db'>;
 
-async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
+type Export = {organization: LinkOwner; query: ExportQuery; request: RequestFacts};
+
+async function* lines(services: Deps, {organization, query, request}: Export, first: LinkRow[]) {
 	const {db, addresses} = services;
 	const store = createLinkStore(db, organization.id);
 	let batch = first;
@@ -29,7 +31,7 @@ async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[],
 				return;
 			}
 
-			batch = await store.after(last, BATCH);
+			batch = await store.after(last, BATCH, query);
 		}
 	} catch (error) {
 		request.log().error({err: error}, 'an export ended early');
@@ -41,13 +43,10 @@ async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[],
  * All links of the organization as NDJSON, each with its domain, oldest first. They are read in batches as the caller
  * consumes them. A server fault breaks the connection instead of ending the answer.
  */
-export const exportLinks = async (
-	services: Deps,
-	{organization, request}: {organization: LinkOwner; request: RequestFacts},
-): Promise<Reply> => {
+export const exportLinks = async (services: Deps, target: Export): Promise<Reply> => {
 	// Read before the answer begins: an unreachable database is a 503.
-	const first = await createLinkStore(services.db, organization.id).after(null, BATCH);
-	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, organization, first, request))});
+	const first = await createLinkStore(services.db, target.organization.id).after(null, BATCH, target.query);
+	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, target, first))});
 };
 
 /** A link as list and get answer it. */

@@ -24,7 +24,7 @@ import {
 	listedLinkAnswer,
 	qrAnswers,
 } from './link-answer.ts';
-import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
+import {exportQuery, importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {exportLinks, getLink, listLinks} from './read-links.ts';
 import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
@@ -59,7 +59,8 @@ export const linkRoutes = [
 		path: '/links/export',
 		summary: 'Export all links as NDJSON, oldest first',
 		answer: {media: ['application/x-ndjson'], about: 'A line per link, as a list answers it.'},
-		handler: ({services, organization, request}) => exportLinks(services, {organization, request}),
+		query: exportQuery,
+		handler: ({services, organization, query, request}) => exportLinks(services, {organization, query, request}),
 	}),
 
 	adminRoute({
