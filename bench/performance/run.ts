@@ -9,6 +9,7 @@ import {latency} from './latency.ts';
 import {lostClicks} from './lost-clicks.ts';
 import {match} from './match.ts';
 import {memory} from './memory.ts';
+import {policy} from './policy.ts';
 import {canPin} from './processes.ts';
 import {redirect} from './redirect.ts';
 import {sharedLimits} from './shared-limits.ts';
@@ -23,6 +24,7 @@ import {createLink, events} from './writes.ts';
 const measures: Measure[] = [
 	redirect,
 	taps,
+	policy,
 	latency,
 	cold,
 	ingest,
