@@ -26,7 +26,7 @@ class OplinkError(val status: Int, message: String, val requestId: String?) : Ru
 /** linkHosts: hosts of your links, such as "go.acme.example". */
 class Oplink(private val context: Context, private val api: String, private val clientKey: String,
              private val linkHosts: List<String>) {
-    private enum class Rule { RESOLUTION, REPORT, SESSION }
+    private enum class Rule { RESOLUTION, REPORT, HURRIED, SESSION }
     private val deviceFile = File(context.noBackupFilesDir, "oplink-device")
     private val matchedFile = File(context.noBackupFilesDir, "oplink-matched")
     val needsMatch get() = !matchedFile.exists()
@@ -62,20 +62,24 @@ class Oplink(private val context: Context, private val api: String, private val 
     /** For an App Link that opened the app: intent.data. null, without a request, for an address that is none of your links. */
     fun resolveUrl(link: Uri): LinkData? {
         val path = link.encodedPath.orEmpty().trimEnd('/')
+        val host = link.encodedAuthority.orEmpty().removeSuffix(":443").removeSuffix(":80").removeSuffix(".")
         val isWeb = listOf("http", "https").any { it.equals(link.scheme, ignoreCase = true) }
-        val isOwn = linkHosts.any { it.equals(link.encodedAuthority, ignoreCase = true) }
-        if (!isWeb || !isOwn || path.isEmpty()) return null
+        val isOwn = linkHosts.any { it.equals(host, ignoreCase = true) }
+        val isPath = Regex("(?:/[^/\\\\\\s]+)+").matches(path) && !Regex("/(?:\\.|%2[eE]){1,2}(?=/|$)").containsMatchIn(path)
+        if (!isWeb || !isOwn || !isPath) return null
         // The first value of a repeated name counts, so the link cannot replace the device.
         val query = listOfNotNull("deviceId=$deviceId", link.encodedQuery).joinToString("&")
-        val data = link.buildUpon().scheme("https").encodedPath("$path/data").encodedQuery(query).fragment(null).build()
+        val data = link.buildUpon().scheme("https").encodedAuthority(host).encodedPath("$path/data").encodedQuery(query).fragment(null).build()
         return linkOf(send("GET", data.toString(), null, Rule.RESOLUTION, emptyMap()))
     }
 
-    fun identify(user: String) = post("/sdk/identity", ids().put("externalUserId", user), Rule.REPORT, bearer)
+    fun identify(user: String, traits: JSONObject? = null) =
+        post("/sdk/identity", ids().put("externalUserId", user).put("traits", traits), Rule.REPORT, bearer)
     fun clearIdentity() = post("/sdk/identity/clear", ids(), Rule.REPORT, bearer)
-    fun track(name: String, properties: JSONObject = JSONObject(), eventId: String = UUID.randomUUID().toString()) =
+    fun track(name: String, properties: JSONObject = JSONObject(), eventId: String = UUID.randomUUID().toString(),
+              linkId: String? = null) =
         post("/sdk/events", ids().put("eventName", name).put("properties", properties).put("eventId", eventId)
-            .put("occurredAt", Instant.now().toString()), Rule.REPORT, bearer)
+            .put("occurredAt", Instant.now().toString()).put("linkId", linkId), Rule.REPORT, bearer)
 
     /** A short link of a template that the organization opened to apps. If the request fails: `link`, an existing link such
      * as https://go.example.com/AbCd/invite, with the params as its query, and stored is false. */
@@ -83,7 +87,7 @@ class Oplink(private val context: Context, private val api: String, private val 
                    link: Uri): AppLink {
         val body = ids().put("template", template).put("title", title).put("path", path)
         if (params.isNotEmpty()) body.put("params", JSONObject(params))
-        runCatching { post("/sdk/links", body, Rule.SESSION, bearer).getString("url") }
+        runCatching { post("/sdk/links", body, Rule.HURRIED, bearer).getString("url") }
             .onSuccess { return AppLink(Uri.parse(it), true) }
         val query = link.buildUpon().clearQuery().fragment(null)
         for (name in link.queryParameterNames - params.keys) {
@@ -117,6 +121,7 @@ class Oplink(private val context: Context, private val api: String, private val 
                 connection.requestMethod = method
                 connection.connectTimeout = 10_000
                 connection.readTimeout = 10_000
+                connection.setRequestProperty("Accept", "application/json")
                 for ((name, value) in headers) connection.setRequestProperty(name, value)
                 if (body != null) {
                     connection.setRequestProperty("Content-Type", "application/json")
@@ -126,14 +131,17 @@ class Oplink(private val context: Context, private val api: String, private val 
                 val status = connection.responseCode
                 val stream = if (status in 200..299) connection.inputStream else connection.errorStream
                 val text = stream?.bufferedReader()?.use { it.readText() }.orEmpty()
-                if (status in 200..299) return JSONObject(text)
-                val error = runCatching { JSONObject(text) }.getOrDefault(JSONObject())
-                val message = error.optString("message", "request failed with status $status")
-                if (isLast || !(status == 429 || (status >= 500 && rule == Rule.RESOLUTION))) {
-                    val details = error.optJSONArray("details")
-                    val fields = (0 until (details?.length() ?: 0)).mapNotNull { details?.optJSONObject(it)?.optString("message") }
-                    val named = if (fields.isEmpty()) message else "$message: ${fields.joinToString("; ")}"
-                    throw OplinkError(status, named, error.optString("requestId").ifEmpty { null })
+                val json = runCatching { JSONObject(text) }.getOrNull()
+                if (json != null && status in 200..299) return json
+                val message = json?.opt("message") as? String ?: "request failed with status $status"
+                val again = if (status == 429) rule != Rule.HURRIED else status >= 500 && rule != Rule.REPORT
+                if (isLast || !again) {
+                    val details = if (status == 400) json?.optJSONArray("details") else null
+                    val fields = (0 until (details?.length() ?: 0)).mapNotNull { details?.optJSONObject(it)?.opt("message") as? String }
+                        .filter { it != message }
+                    val more = if (fields.size > 5) "; and ${fields.size - 5} more" else ""
+                    val named = if (fields.isEmpty()) message else "$message: ${fields.take(5).joinToString("; ")}$more"
+                    throw OplinkError(status, named, json?.opt("requestId") as? String ?: connection.getHeaderField("X-Request-Id"))
                 }
                 if (status == 429) Regex("Retry after (\\d+)").find(message)?.let { wait = it.groupValues[1].toDouble() }
             } catch (failure: IOException) {

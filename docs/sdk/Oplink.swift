@@ -12,7 +12,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
 
 @MainActor final class Oplink {
     static let sdkVersion = "oplink-swift/1.0.0"
-    enum Rule { case resolution, report, session }
+    enum Rule { case resolution, report, hurried, session }
     private let api: URL, key: String, linkHosts: [String], defaults = UserDefaults.standard
     /// linkHosts: hosts of your links, such as "go.acme.example".
     init(api: URL, clientKey: String, linkHosts: [String]) { self.api = api; key = clientKey; self.linkHosts = linkHosts }
@@ -57,12 +57,16 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     /// For a Universal Link that opened the app. nil, without a request, for an address that is none of your links.
     func resolveUrl(_ link: URL) async throws -> LinkData? {
         guard var parts = URLComponents(url: link, resolvingAgainstBaseURL: false),
-              ["http", "https"].contains(parts.scheme?.lowercased() ?? ""), parts.user == nil, parts.port == nil,
-              linkHosts.contains(parts.host?.lowercased() ?? "") else { return nil }
+              ["http", "https"].contains(parts.scheme?.lowercased() ?? ""), parts.user == nil, [nil, 80, 443].contains(parts.port),
+              var host = parts.host?.lowercased() else { return nil }
+        if host.hasSuffix(".") { host.removeLast() }
         var path = parts.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
-        if path.isEmpty { return nil }
+        let has = { (pattern: String) in path.range(of: pattern, options: [.regularExpression, .caseInsensitive]) != nil }
+        guard linkHosts.contains(host), has("^(/[^/\\\\\\s]+)+$"), !has("/(\\.|%2e){1,2}(?=/|$)") else { return nil }
         parts.scheme = "https"
+        parts.host = host
+        parts.port = nil
         parts.percentEncodedPath = path + "/data"
         // The first value of a repeated name counts, so the link cannot replace the device.
         parts.percentEncodedQuery = (["deviceId=\(deviceId)"] + [parts.percentEncodedQuery].compactMap { $0 }).joined(separator: "&")
@@ -73,7 +77,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     private func decoded(_ answer: Data) throws -> LinkData {
         let link = try JSONDecoder().decode(LinkData.self, from: answer)
         let own = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
-        if let own = own, let least = link.minimumVersion?.ios, isBelow(own, least) { onUpdateRequired?(least) }
+        if let own = own, own.first?.isNumber == true, let least = link.minimumVersion?.ios, isBelow(own, least) { onUpdateRequired?(least) }
         return link
     }
     /// Part by part: 2.9 is below 2.10, and 2 is 2.0.
@@ -83,15 +87,21 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         while wanted.count < own.count { wanted.append(0) }
         return own.lexicographicallyPrecedes(wanted)
     }
-    private func numbers(_ version: String) -> [Int] { version.split(separator: ".").map { Int($0) ?? 0 } }
+    private func numbers(_ version: String) -> [Int] {
+        version.prefix { $0.isNumber || $0 == "." }.split(separator: ".").map { Int($0) ?? 0 }
+    }
 
-    func identify(_ user: String) async throws {
-        _ = try await post("sdk/identity", ["deviceId": deviceId, "externalUserId": user], .report)
+    func identify(_ user: String, traits: [String: Any]? = nil) async throws {
+        var body: [String: Any] = ["deviceId": deviceId, "externalUserId": user]
+        body["traits"] = traits
+        _ = try await post("sdk/identity", body, .report)
     }
     func clearIdentity() async throws { _ = try await post("sdk/identity/clear", ["deviceId": deviceId], .report) }
-    func track(_ name: String, _ properties: [String: Any] = [:], eventId: String = UUID().uuidString) async throws {
-        let body: [String: Any] = ["deviceId": deviceId, "eventName": name, "properties": properties, "eventId": eventId,
+    func track(_ name: String, _ properties: [String: Any] = [:], eventId: String = UUID().uuidString,
+               linkId: String? = nil) async throws {
+        var body: [String: Any] = ["deviceId": deviceId, "eventName": name, "properties": properties, "eventId": eventId,
                                    "occurredAt": ISO8601DateFormatter().string(from: Date())]
+        body["linkId"] = linkId
         _ = try await post("sdk/events", body, .report)
     }
 
@@ -103,9 +113,11 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         body["title"] = title
         body["path"] = path
         if params.isEmpty { body["params"] = nil }
-        if let answer = try? await post("sdk/links", body, .session),
+        if let answer = try? await post("sdk/links", body, .hurried),
            let made = try? JSONDecoder().decode(AppLink.self, from: answer), let url = URL(string: made.url) { return (url, true) }
         var parts = URLComponents(url: link, resolvingAgainstBaseURL: false)!
+        parts.fragment = nil
+        parts.percentEncodedQuery = parts.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%20")
         let items = (parts.queryItems ?? []).filter { params[$0.name] == nil } + params.map { URLQueryItem(name: $0, value: $1) }
         parts.queryItems = items.isEmpty ? nil : items
         parts.percentEncodedQuery = parts.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
@@ -124,20 +136,25 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     private func send(_ original: URLRequest, _ rule: Rule) async throws -> Data {
         var request = original
         request.timeoutInterval = 10
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
         var attempt = 0
         while true {
             var wait = min(0.5 * pow(2, Double(attempt)), 5)
             let isLast = rule == .session || attempt == 2
             do {
                 let (data, response) = try await URLSession.shared.data(for: request)
-                let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-                if (200..<300).contains(status) { return data }
+                let answer = response as? HTTPURLResponse, status = answer?.statusCode ?? 0
                 let body = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+                if (200..<300).contains(status), body != nil { return data }
                 let message = body?["message"] as? String ?? "request failed with status \(status)"
-                if isLast || !(status == 429 || (status >= 500 && rule == .resolution)) {
-                    let fields = (body?["details"] as? [[String: Any]] ?? []).compactMap { $0["message"] as? String }
-                    let named = fields.isEmpty ? message : "\(message): \(fields.joined(separator: "; "))"
-                    throw OplinkError(status: status, message: named, requestId: body?["requestId"] as? String)
+                let again = status == 429 ? rule != .hurried : status >= 500 && rule != .report
+                if isLast || !again {
+                    let details = status == 400 ? body?["details"] as? [[String: Any]] ?? [] : []
+                    let fields = details.compactMap { $0["message"] as? String }.filter { $0 != message }
+                    let more = fields.count > 5 ? "; and \(fields.count - 5) more" : ""
+                    let named = fields.isEmpty ? message : "\(message): \(fields.prefix(5).joined(separator: "; "))\(more)"
+                    let requestId = body?["requestId"] as? String ?? answer?.value(forHTTPHeaderField: "X-Request-Id")
+                    throw OplinkError(status: status, message: named, requestId: requestId)
                 }
                 if status == 429, let found = message.range(of: "(?<=Retry after )[0-9]+", options: .regularExpression) {
                     wait = Double(message[found]) ?? wait

@@ -169,7 +169,7 @@ class Oplink {
   }
 
   /// For a link by its orgKey and short code. Counts as a click.
-  Future<OplinkLink> resolve(String orgKey, String shortCode, {String? deviceId}) =>
+  Future<OplinkLink> resolve(String orgKey, String shortCode, {String? deviceId}) async =>
       _data(linkBaseUrl, '/${_segment(orgKey)}/${_segment(shortCode)}', {}, deviceId);
 
   /// For the address that opened the app. null, without a request: none of your links. Counts as a click.
@@ -345,10 +345,11 @@ class Oplink {
       ? ''
       : '?${query.entries.map((pair) => '${Uri.encodeComponent(pair.key)}=${Uri.encodeComponent(pair.value)}').join('&')}';
 
-  /// A malformed escape leaves the text as it is.
+  /// A malformed escape leaves the text as it is. Dart decodes ASCII alone, so other letters are encoded before.
   static String _decode(String text) {
     try {
-      return Uri.decodeComponent(text.replaceAll('+', ' '));
+      final plain = text.replaceAll('+', ' ').replaceAllMapped(RegExp(r'[^\x00-\x7F]+'), (found) => Uri.encodeComponent(found.group(0)!));
+      return Uri.decodeComponent(plain);
     } on ArgumentError {
       return text;
     } on FormatException {

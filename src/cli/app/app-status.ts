@@ -9,7 +9,6 @@ import {findingsText, summaryText} from '../doctor/report.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {timeText} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
-import {createConnection} from '../server/connection.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {isLively, print} from '../terminal/io.ts';
 import {cellText, keyValues} from '../terminal/output.ts';
@@ -17,7 +16,6 @@ import {cellText, keyValues} from '../terminal/output.ts';
 export type AppStatusOptions = {watch?: boolean; since?: string};
 
 type Status = Json<AppStatus>;
-type Seen = {count: number; lastAt: string | null};
 
 const platformNames: Readonly<Record<string, string>> = {ios: 'iOS', android: 'Android'};
 const unknownNames: Readonly<Record<string, string>> = {
@@ -29,15 +27,14 @@ const unknownNames: Readonly<Record<string, string>> = {
 const at = (time: string | null): string => (time === null ? 'never' : `${timeText(time).slice(0, 16)} UTC`);
 
 /** `12, last 2026-11-28 09:12 UTC; 1 not found` */
-const seenText = ({count, lastAt}: Seen, ...parts: Array<string | false>): string =>
-	[count === 0 ? 'none' : `${count}, last ${at(lastAt)}`, ...parts.filter((part) => part !== false)].join('; ');
+const seenText = ({count, lastAt}: {count: number; lastAt: string | null}, others = 0, name = ''): string =>
+	`${count === 0 ? 'none' : `${count}, last ${at(lastAt)}`}${others === 0 ? '' : `; ${others} ${name}`}`;
 
 /** `4.2.0 (12), 4.1.0 (3)`; undefined without one, for which no line is printed. */
 const listText = <Row extends {count: number}>(
 	rows: readonly Row[],
 	nameOf: (row: Row) => string,
-): string | undefined =>
-	rows.length === 0 ? undefined : rows.map((row) => `${nameOf(row)} (${row.count})`).join(', ');
+): string | undefined => rows.map((row) => `${nameOf(row)} (${row.count})`).join(', ') || undefined;
 
 const platformText = (
 	{platform, lastSeenAt, sessions, data, firstOpens, events, refusals}: Json<PlatformStatus>,
@@ -50,7 +47,7 @@ const platformText = (
 			['  sessions', seenText(sessions)],
 			['  app versions', listText(sessions.appVersions, ({version}) => version)],
 			['  SDK versions', listText(sessions.sdkVersions, ({version}) => version)],
-			['  /data', seenText(data, data.notFound > 0 && `${data.notFound} not found`)],
+			['  /data', seenText(data, data.notFound, 'not found')],
 			['  first opens', seenText(firstOpens)],
 			[
 				'  of them',
@@ -59,7 +56,7 @@ const platformText = (
 					: `${firstOpens.withToken} with a token, ${firstOpens.guesses} guessed, ${firstOpens.misses} missed`,
 			],
 			['  misses', listText(firstOpens.byReason, ({reason}) => missWord(reason))],
-			['  events', seenText(events, events.unknownDevice > 0 && `${events.unknownDevice} without a session`)],
+			['  events', seenText(events, events.unknownDevice, 'without a session')],
 			['  refused by limit', listText(refusals, ({limit}) => limit)],
 			['  association file', `last fetched ${at(association[platform].lastFetchedAt)}`],
 		],
@@ -68,78 +65,45 @@ const platformText = (
 
 /** What apps sent, by platform, and then what is missing. */
 const statusText = (status: Status, {width, isColoured}: {width: number; isColoured: boolean}): string => {
-	const {platforms, unknown, findings, since} = status;
+	const {platforms, unknown, since} = status;
+	const findings = status.findings.map((finding) => ({...finding, area: 'Findings'}));
 	const others = Object.entries(unknown).flatMap(([name, count]) => (count > 0 ? [{name, count}] : []));
+	const othersText = listText(others, ({name}) => unknownNames[name] ?? name);
 	return [
 		`Requests of the apps since ${at(since)}`,
 		...platforms.map((platform) => platformText(platform, status, width)),
-		...(others.length === 0
-			? []
-			: [keyValues([['Unknown platform', listText(others, ({name}) => unknownNames[name] ?? name)]], width)]),
-		findingsText(
-			findings.map((finding) => ({...finding, area: 'Findings'})),
-			{width, isColoured},
-		),
+		...(othersText === undefined ? [] : [keyValues([['Unknown platform', othersText]], width)]),
+		findingsText(findings, {width, isColoured}),
 		summaryText(findings),
 	].join('\n\n');
 };
 
 /** One request as a line. */
-const requestLine = ({
-	at: time,
-	platform,
-	type,
-	text,
-	deviceId,
-	appVersion,
-	sdkVersion,
-}: Json<AppRequestShown>): string => {
-	const about = [deviceId, appVersion, sdkVersion].filter((part) => part !== null && part !== '').map(cellText);
-	return [
-		timeText(time).slice(11),
-		(platformNames[platform] ?? '-').padEnd(7),
-		type.padEnd(7),
-		`${cellText(text)}${about.length === 0 ? '' : ` (${about.join(', ')})`}`,
-	].join('  ');
+const requestLine = ({deviceId, appVersion, sdkVersion, ...request}: Json<AppRequestShown>): string => {
+	const {at: time, platform, type, text} = request;
+	const about = [deviceId, appVersion, sdkVersion].filter(Boolean).map(cellText).join(', ');
+	const columns = [timeText(time).slice(11), (platformNames[platform] ?? '-').padEnd(7), type.padEnd(7)];
+	return [...columns, `${cellText(text)}${about && ` (${about})`}`].join('  ');
 };
 
 const TYPES: ReadonlySet<string> = new Set(['session', 'data', 'match', 'event', 'refusal']);
 
 /** Prints each request of the organization's apps until Ctrl-C. */
-const watch = async ({io, options, show}: Context, org: string): Promise<never> => {
+const watch = async (context: Context, org: string): Promise<never> => {
+	const {io, show} = context;
 	await show.note(`Requests of the apps of ${org}, in UTC; Ctrl-C ends`);
 	let isAway = false;
-	// Ends as well if the reader of our output does.
-	const ended = new AbortController();
-	const signal = AbortSignal.any([io.interruption, ended.signal]);
-	let printed: Promise<unknown> = Promise.resolve();
-	let failure: unknown = null;
-	const say = (work: () => Promise<void>) => {
-		printed = printed.then(work).catch((error: unknown) => {
-			failure ??= error;
-			ended.abort();
-		});
-	};
-	await follow({
-		connect: (ends) => createConnection(options, {...io, interruption: ends}).admin(),
-		query: {orgId: org, of: 'apps'},
-		signal,
-		sleep: (seconds) => io.sleep(seconds).catch(() => {}),
-		onEvent: ({type, data}) => {
-			if (TYPES.has(type)) {
-				say(() => print(io, show.json ? data : requestLine(JSON.parse(data) as Json<AppRequestShown>)));
-			}
-		},
-		onLink: (link) => {
-			if (link.state === 'waiting' && !isAway) {
-				say(() => show.note(`The stream is interrupted (${link.reason}); reconnecting`));
-			}
+	for await (const {link, event} of follow(context, {orgId: org, of: 'apps'})) {
+		if (event !== undefined && TYPES.has(event.type)) {
+			await print(io, show.json ? event.data : requestLine(JSON.parse(event.data) as Json<AppRequestShown>));
+		} else if (link.state === 'waiting' && !isAway) {
+			await show.note(`The stream is interrupted (${link.reason}); reconnecting`);
+		}
 
-			isAway = link.state === 'waiting' || (isAway && link.state === 'connecting');
-		},
-	});
-	await printed;
-	throw failure ?? new InterruptedError();
+		isAway = link.state === 'waiting' || (isAway && link.state === 'connecting');
+	}
+
+	throw new InterruptedError();
 };
 
 /** `oplink app status`. @returns the exit code. */

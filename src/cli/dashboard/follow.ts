@@ -1,6 +1,7 @@
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
+import type {Context} from '../command.ts';
 import {linesOf, type Source} from '../lines.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import {createConnection} from '../server/connection.ts';
 
 /** An event of the stream; `id` is the position to resume from after it. */
 export type ServerSentEvent = {type: string; data: string; id: string | null};
@@ -32,18 +33,11 @@ export async function* readEvents(source: Source): AsyncGenerator<ServerSentEven
 	}
 }
 
-/** State of the stream; `seconds` until the next attempt. */
+/** `seconds` until the next attempt. */
 export type Link = {state: 'live'} | {state: 'connecting'} | {state: 'waiting'; seconds: number; reason: string};
 
-type Following = {
-	/** A client whose requests `signal` aborts. */
-	connect: (signal: AbortSignal) => ApiClient;
-	query: {orgId?: string; of?: 'apps'};
-	signal: AbortSignal;
-	sleep: (seconds: number) => Promise<void>;
-	onEvent: (event: ServerSentEvent) => void;
-	onLink: (link: Link) => void;
-};
+/** The state of the stream, with the event that arrived. */
+type Step = {link: Link; event?: ServerSentEvent};
 
 /** The server sends a heartbeat every 15 seconds. */
 const SILENCE_SECONDS = 40;
@@ -57,48 +51,46 @@ const reasonOf = (error: unknown): string =>
 	error instanceof OplinkConnectionError ? error.reason : error instanceof Error ? error.message : String(error);
 
 /**
- * Follows the click stream until `signal`. If the connection is lost it retries with growing pauses and resumes from
- * its position.
+ * Follows the click stream until `signal`, by default Ctrl-C. If the connection is lost it retries with growing pauses and
+ * resumes from its position.
  * @throws OplinkApiError for a permanent refusal.
  */
-export const follow = async ({connect, query, signal, sleep, onEvent, onLink}: Following): Promise<void> => {
+export async function* follow(
+	{io, options}: Pick<Context, 'io' | 'options'>,
+	query: {orgId?: string; of?: 'apps'},
+	signal: AbortSignal = io.interruption,
+): AsyncGenerator<Step> {
 	let cursor: string | null = null;
-	let failures = 0;
-	const attempt = async (): Promise<string> => {
+	for (let failures = 0; !signal.aborted; failures += 1) {
+		yield {link: {state: 'connecting'}};
+		let reason = 'the server ended the stream';
 		const silence = new AbortController();
-		const ends = AbortSignal.any([signal, silence.signal]);
 		const watch = setTimeout(() => silence.abort(), SILENCE_SECONDS * 1000);
 		try {
 			const headers: Record<string, string> = cursor === null ? {} : {'Last-Event-ID': cursor};
-			for await (const event of readEvents(connect(ends).stream('/admin/clicks/stream', query, {headers}))) {
-				watch.refresh();
+			const interruption = AbortSignal.any([signal, silence.signal]);
+			const client = createConnection(options, {...io, interruption}).admin();
+			for await (const event of readEvents(client.stream('/admin/clicks/stream', query, {headers}))) {
 				failures = 0;
 				cursor = event.id ?? cursor;
-				onLink({state: 'live'});
-				onEvent(event);
+				yield {link: {state: 'live'}, event};
+				watch.refresh();
 			}
-
-			return 'the server ended the stream';
 		} catch (error) {
 			if (isFinal(error)) {
 				throw error;
 			}
 
-			return silence.signal.aborted ? 'the server is silent' : reasonOf(error);
+			reason = silence.signal.aborted ? 'the server is silent' : reasonOf(error);
 		} finally {
 			clearTimeout(watch);
 		}
-	};
 
-	while (!signal.aborted) {
-		onLink({state: 'connecting'});
-		const reason = await attempt();
-		failures += 1;
-		for (let seconds = Math.min(MAX_WAIT, 2 ** (failures - 1)); seconds > 0 && !signal.aborted; seconds -= 1) {
-			onLink({state: 'waiting', seconds, reason});
+		for (let seconds = Math.min(MAX_WAIT, 2 ** failures); seconds > 0 && !signal.aborted; seconds -= 1) {
+			yield {link: {state: 'waiting', seconds, reason}};
 			for (let quarter = 0; quarter < 4 && !signal.aborted; quarter += 1) {
-				await sleep(0.25);
+				await io.sleep(0.25).catch(() => {});
 			}
 		}
 	}
-};
+}

@@ -69,30 +69,28 @@ const printOnce = async ({connection, show}: Context, {query, status, ...target}
 
 const watch = async ({io, options}: Context, {query, ...target}: Target, ink: Ink): Promise<number> => {
 	const left = new AbortController();
-	const connect = (signal: AbortSignal) =>
-		createConnection(options, {...io, interruption: AbortSignal.any([io.interruption, signal])}).admin();
+	const signal = AbortSignal.any([left.signal, io.interruption]);
 	const figures = createFigures(() => performance.now());
 	const isStyled = !io.env['NO_COLOR'];
 	let link: Link = {state: 'connecting'};
 	let status: Status | null = target.status;
 	let failure: unknown = null;
 	const check = async () => {
-		status = await connect(left.signal)
+		status = await createConnection(options, {...io, interruption: signal})
+			.admin()
 			.get<Status>('/admin/status')
 			.catch(() => null);
 	};
 	const stopChecks = io.every(SECONDS_BETWEEN_CHECKS, () => void check());
-	const following = follow({
-		connect,
-		query,
-		signal: AbortSignal.any([left.signal, io.interruption]),
-		// An interruption matters only to a live screen.
-		sleep: (seconds) => io.sleep(seconds).catch(() => {}),
-		onEvent: createIntake(figures),
-		onLink: (now) => {
-			link = now;
-		},
-	}).catch((error: unknown) => {
+	const take = createIntake(figures);
+	const following = (async () => {
+		for await (const step of follow({io, options}, query, signal)) {
+			link = step.link;
+			if (step.event !== undefined) {
+				take(step.event);
+			}
+		}
+	})().catch((error: unknown) => {
 		failure = error;
 		left.abort();
 	});

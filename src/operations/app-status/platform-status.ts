@@ -1,110 +1,96 @@
 import type {MissReason} from '../../visits/matches/guess.ts';
-import type {Configured, Counted, FirstOpens, Platform} from './app-status-store.ts';
-
-type Seen = {count: number; lastAt: Date | null};
-type Version = {version: string; count: number; lastAt: Date | null};
-
-/** What was seen of an app's platform. */
-export type PlatformStatus = {
-	platform: 'ios' | 'android';
-	lastSeenAt: Date | null;
-	sessions: Seen & {appVersions: Version[]; sdkVersions: Version[]};
-	data: Seen & {notFound: number};
-	firstOpens: Seen & {
-		withToken: number;
-		guesses: number;
-		misses: number;
-		byReason: Array<{reason: MissReason; count: number}>;
-		/** `unknown`: of devices without a session. */
-		byAppVersion: Array<{version: string; count: number; withToken: number}>;
-	};
-	events: Seen & {unknownDevice: number};
-	refusals: Array<Seen & {limit: string}>;
-};
+import type {Configured, Counted, Platform} from './app-status-store.ts';
 
 /** Everything that was read. */
-export type Observed = {configured: Configured; counts: Counted[]; opens: FirstOpens[]};
+export type Observed = {configured: Configured; counts: Counted[]};
+
+type Seen = {count: number; lastAt: Date | null};
 
 const sum = (rows: ReadonlyArray<{count: number}>): number => rows.reduce((total, {count}) => total + count, 0);
 
-const latest = (rows: ReadonlyArray<{lastAt: Date | null}>): Date | null =>
-	rows.reduce<Date | null>((max, {lastAt}) => (max === null || (lastAt !== null && lastAt > max) ? lastAt : max), null);
-
-const seen = (rows: ReadonlyArray<Seen>): Seen => ({count: sum(rows), lastAt: latest(rows)});
-
-/** Rows of one key together, most first. */
-const grouped = <Row extends Seen, Key extends string>(rows: readonly Row[], keyOf: (row: Row) => Key | null) => {
-	const groups = new Map<Key, Row[]>();
-	for (const row of rows) {
-		const key = keyOf(row);
-		if (key !== null) {
-			groups.set(key, [...(groups.get(key) ?? []), row]);
-		}
-	}
-
-	return [...groups].map(([key, members]) => ({key, members, ...seen(members)})).toSorted((a, b) => b.count - a.count);
-};
-
-const versionsOf = (rows: readonly Counted[]): Version[] =>
-	grouped(rows, ({detail}) => detail || null).map(({key, count, lastAt}) => ({version: key, count, lastAt}));
-
-const MATCHED: ReadonlySet<string> = new Set(['token', 'guess']);
-
-const firstOpensOf = (opens: readonly FirstOpens[]): PlatformStatus['firstOpens'] => ({
-	...seen(opens),
-	withToken: sum(opens.filter(({hasToken}) => hasToken)),
-	guesses: sum(opens.filter(({outcome}) => outcome === 'guess')),
-	misses: sum(opens.filter(({outcome}) => !MATCHED.has(outcome))),
-	byReason: grouped(opens, ({outcome}) => (outcome === 'token' || outcome === 'guess' ? null : outcome)).map(
-		({key, count}) => ({reason: key, count}),
+const seen = (rows: readonly Seen[]): Seen => ({
+	count: sum(rows),
+	lastAt: rows.reduce<Date | null>(
+		(max, {lastAt}) => (max === null || (lastAt !== null && lastAt > max) ? lastAt : max),
+		null,
 	),
-	byAppVersion: grouped(opens, ({version}) => version ?? 'unknown').map(({key, count, members}) => ({
-		version: key,
-		count,
-		withToken: sum(members.filter(({hasToken}) => hasToken)),
-	})),
 });
 
-/** What was seen of a platform. */
-export const platformStatus = (platform: 'ios' | 'android', {counts, opens}: Observed): PlatformStatus => {
+/** Rows of one key together, most first. */
+const grouped = <Row extends Seen, Key extends string>(rows: readonly Row[], keyOf: (row: Row) => Key) =>
+	[...new Set(rows.map(keyOf))]
+		.map((key) => {
+			const members = rows.filter((row) => keyOf(row) === key);
+			return {key, members, ...seen(members)};
+		})
+		.toSorted((a, b) => b.count - a.count);
+
+/** A version that a session does not send is in no list. */
+const versionsOf = (rows: readonly Counted[]) =>
+	grouped(
+		rows.filter(({detail}) => detail !== ''),
+		({detail}) => detail,
+	).map(({key, count, lastAt}) => ({version: key, count, lastAt}));
+
+type FirstOpen = [hasToken: boolean, outcome: 'token' | 'guess' | MissReason, version: string | null];
+
+export const firstOpensOf = (counts: readonly Counted[]) => {
+	const opens = counts
+		.filter(({kind}) => kind === 'first_open')
+		.map(({detail, count, lastAt}) => {
+			const [hasToken, outcome, version] = JSON.parse(detail) as FirstOpen;
+			return {hasToken, outcome, version: version ?? 'unknown', count, lastAt};
+		});
+	const misses = opens.flatMap(({outcome, ...open}) =>
+		outcome === 'token' || outcome === 'guess' ? [] : [{...open, reason: outcome}],
+	);
+	return {
+		...seen(opens),
+		withToken: sum(opens.filter(({hasToken}) => hasToken)),
+		guesses: sum(opens.filter(({outcome}) => outcome === 'guess')),
+		misses: sum(misses),
+		byReason: grouped(misses, ({reason}) => reason).map(({key, count}) => ({reason: key, count})),
+		byAppVersion: grouped(opens, ({version}) => version).map(({key, count, members}) => ({
+			version: key,
+			count,
+			withToken: sum(members.filter(({hasToken}) => hasToken)),
+		})),
+	};
+};
+
+/** The requests of a platform. */
+export const platformStatus = <P extends Platform>(platform: P, counts: readonly Counted[]) => {
 	const own = counts.filter((row) => row.platform === platform);
 	const of = (kind: Counted['kind']) => own.filter((row) => row.kind === kind);
-	const firstOpens = opens.filter((row) => row.platform === platform);
 	return {
 		platform,
-		lastSeenAt: latest([...own, ...firstOpens]),
+		lastSeenAt: seen(own).lastAt,
 		sessions: {...seen(of('session')), appVersions: versionsOf(of('session')), sdkVersions: versionsOf(of('sdk'))},
 		data: {...seen(of('data')), notFound: sum(of('data_not_found'))},
-		firstOpens: firstOpensOf(firstOpens),
+		firstOpens: firstOpensOf(own),
 		events: {...seen(of('event')), unknownDevice: sum(of('unknown_device'))},
 		refusals: grouped(of('limit'), ({detail}) => detail).map(({key, count, lastAt}) => ({limit: key, count, lastAt})),
 	};
 };
+export type PlatformStatus = ReturnType<typeof platformStatus<'ios' | 'android'>>;
 
 /** Requests whose platform is unknown. */
-export type UnknownRequests = Record<
-	'sessions' | 'data' | 'firstOpens' | 'events' | 'unknownDevice' | 'refusals',
-	number
->;
-
-export const unknownOf = ({counts, opens}: Observed): UnknownRequests => {
-	const isUnknown = ({platform}: {platform: Platform}) => platform === 'unknown';
-	const of = (kind: Counted['kind']) => sum(counts.filter((row) => isUnknown(row) && row.kind === kind));
+export const unknownOf = (counts: readonly Counted[]) => {
+	const {sessions, data, firstOpens, events, refusals} = platformStatus('unknown', counts);
 	return {
-		sessions: of('session'),
-		data: of('data'),
-		firstOpens: sum(opens.filter(isUnknown)),
-		events: of('event'),
-		unknownDevice: of('unknown_device'),
-		refusals: of('limit'),
+		sessions: sessions.count,
+		data: data.count,
+		firstOpens: firstOpens.count,
+		events: events.count,
+		unknownDevice: events.unknownDevice,
+		refusals: sum(refusals),
 	};
 };
 
 /** The configured platforms, and those that send without being configured. */
-export const platformsOf = ({configured, counts, opens}: Observed): Array<'ios' | 'android'> =>
+export const platformsOf = ({configured, counts}: Observed) =>
 	(['ios', 'android'] as const).filter(
 		(platform) =>
 			configured.platforms.includes(platform) ||
-			opens.some((row) => row.platform === platform) ||
-			counts.some((row) => row.platform === platform && row.kind === 'session'),
+			counts.some((row) => row.platform === platform && (row.kind === 'session' || row.kind === 'first_open')),
 	);

@@ -1,32 +1,21 @@
 import type {Db} from '../db/db.ts';
 import {execute, run, type Sql, script, sql} from '../db/sql.ts';
+import type {AppRequest} from './app-request.ts';
 
-/** Requests of an hour that count together. `deviceId`: only if the platform is unknown. */
-export type CountedRequests = {
+/** The organization and the device of a request. */
+export type Sender = {
 	organizationId: string | null;
 	orgKey: string | null;
-	kind: string;
-	detail: string;
 	platform: string | null;
 	agentPlatform: string | null;
 	deviceId: string | null;
-	hour: Date;
-	count: number;
-	lastAt: Date;
 };
 
+/** Requests of an hour that count together. `deviceId`: only if the platform is unknown. */
+export type CountedRequests = Sender & {kind: string; detail: string; hour: Date; count: number; lastAt: Date};
+
 /** A request to show. */
-export type ShownRequest = Pick<
-	CountedRequests,
-	'organizationId' | 'orgKey' | 'platform' | 'agentPlatform' | 'deviceId'
-> & {
-	id: string;
-	at: Date;
-	type: string;
-	appVersion: string | null;
-	sdkVersion: string | null;
-	text: string;
-};
+export type ShownRequest = Sender & NonNullable<AppRequest['live']> & {id: string; at: Date};
 
 /** Maximum versions that an hour keeps of a kind: anybody with the public CLIENT key can invent one. */
 const MAX_DETAILS = 100;

@@ -1,22 +1,23 @@
-/** The requests of apps that are counted: `sdk` is the version of the SDK of a session, `fetched` an association file. */
-export type AppCount =
-	| 'session'
-	| 'sdk'
-	| 'data'
-	| 'data_not_found'
-	| 'event'
-	| 'unknown_device'
-	| 'wrong_key'
-	| 'foreign_key'
-	| 'limit'
-	| 'fetched';
+/** The requests of apps that are counted: `sdk` is the version of the SDK of a session. */
+export const appCounts = [
+	'session',
+	'sdk',
+	'data',
+	'data_not_found',
+	'event',
+	'unknown_device',
+	'wrong_key',
+	'foreign_key',
+	'limit',
+] as const;
+export type AppCount = (typeof appCounts)[number];
 
 /** A request of an app, or for one. */
 export type AppRequest = {
 	/** By id or orgKey; null: the association file of all organizations. */
 	organization: {id: string} | {orgKey: string} | null;
-	/** What it counts as, with the version or the limit if there is one. */
-	counts: ReadonlyArray<readonly [kind: AppCount, detail?: string | null | undefined]>;
+	/** What it counts as, with the version or the limit if there is one; `fetched` is an association file. */
+	counts: ReadonlyArray<readonly [kind: AppCount | 'fetched', detail?: string | null | undefined]>;
 	/** As the request says; else that of the device, else of the User-Agent. */
 	platform?: string | null | undefined;
 	deviceId?: string | null | undefined;

@@ -4,7 +4,7 @@ import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {Loop} from '../loop.ts';
 import {type AppRequest, platformOfAgent} from './app-request.ts';
-import type {CountedRequests, ShownRequest} from './app-request-store.ts';
+import type {CountedRequests, Sender, ShownRequest} from './app-request-store.ts';
 
 /** A watcher sees a request within a second. */
 const WRITE_MS = 300;
@@ -24,16 +24,7 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 	let isAway = false;
 
 	const add = (one: CountedRequests): void => {
-		const key = JSON.stringify([
-			one.organizationId,
-			one.orgKey,
-			one.kind,
-			one.detail,
-			one.platform,
-			one.agentPlatform,
-			one.deviceId,
-			one.hour,
-		]);
+		const key = JSON.stringify({...one, count: 0, lastAt: 0});
 		const known = counts.get(key);
 		if (known !== undefined) {
 			known.count += one.count;
@@ -94,43 +85,18 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 			if (organization === null) {
 				fetched.set(platform ?? '', at);
 			} else {
-				const agentPlatform = platformOfAgent(userAgent);
-				const owner = {
-					organizationId: null,
-					orgKey: null,
-					...('id' in organization ? {organizationId: organization.id} : organization),
-				};
+				const owner = {organizationId: null, orgKey: null};
+				const named = 'id' in organization ? {organizationId: organization.id} : organization;
+				const sender: Sender = {...owner, ...named, platform, agentPlatform: platformOfAgent(userAgent), deviceId};
 				const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 				for (const [kind, detail] of kinds) {
 					// A device that registers before the write was unknown all the same.
 					const device = (platform ?? '') === '' && kind !== 'unknown_device' ? deviceId : null;
-					add({
-						...owner,
-						kind,
-						detail: detail ?? '',
-						platform,
-						agentPlatform,
-						deviceId: device,
-						hour,
-						count: 1,
-						lastAt: at,
-					});
+					add({...sender, deviceId: device, kind, detail: detail ?? '', hour, count: 1, lastAt: at});
 				}
 
 				if (live !== undefined && shown.length < MAX_SHOWN) {
-					const {appVersion = null, sdkVersion = null, type, text} = live;
-					shown.push({
-						id: randomUUID(),
-						at,
-						...owner,
-						platform,
-						agentPlatform,
-						deviceId,
-						appVersion,
-						sdkVersion,
-						type,
-						text,
-					});
+					shown.push({...sender, ...live, id: randomUUID(), at});
 				}
 			}
 

@@ -18,65 +18,42 @@ export type AppRequestShown = {
 
 type Row = AppRequestShown & {
 	organizationId: string;
-	/** Of a match. */
-	matched: boolean | null;
-	method: string;
-	reason: string | null;
+	match: {matched: boolean; method: string; reason: string | null} | null;
 };
 
 const MAX_ROWS = 1000;
 
-const platformOf = (...platforms: string[]): Sql => script(`coalesce(${platforms.join(', ')}, 'unknown') AS platform`);
+const platformOf = (...platforms: string[]): Sql => script(`coalesce(${platforms.join(', ')}, 'unknown')`);
 
-const textOf = ({type, matched, method, reason, text}: Row): string => {
-	if (type !== 'match') {
-		return text;
-	}
-
-	const word = outcomeWord({matched: matched ?? false, method, reason});
-	return matched ? `matched by ${word}: ${text}` : `no match: ${word}`;
+/** A request as an event of the stream. */
+const frameOf = ({organizationId, match, ...request}: Row) => {
+	const word = match && outcomeWord(match);
+	const text =
+		match === null ? request.text : match.matched ? `matched by ${word}: ${request.text}` : `no match: ${word}`;
+	return {organizationId, frame: eventFrame(request.type, {...request, text})};
 };
 
 /** The requests of apps of these organizations between two snapshots, oldest first: those watched, matches and events. */
-export const readAppRequests = async (
-	db: Db,
-	organizationIds: readonly string[],
-	range: SnapshotRange,
-): Promise<Array<AppRequestShown & {organizationId: string}>> => {
+export const readAppRequests = async (db: Db, organizationIds: readonly string[], range: SnapshotRange) => {
 	const isWanted = sql`${writtenBetween(range)} AND organization_id = ANY(${organizationIds}::uuid[])`;
-	const ofDevice = (row: string) =>
-		script(
-			`LEFT JOIN devices ON devices.organization_id = ${row}.organization_id AND devices.device_id = ${row}.device_id`,
-		);
-	const device = script(
-		'device_id AS "deviceId", devices.app_version AS "appVersion", devices.sdk_version AS "sdkVersion"',
+	const ofDevice = script(
+		'LEFT JOIN devices ON devices.organization_id = found.organization_id AND devices.device_id = found.device_id',
 	);
+	const device = script('found.device_id, devices.app_version, devices.sdk_version');
 	const rows = await run<Row>(
 		db,
-		sql`SELECT organization_id AS "organizationId", at, type, platform, device_id AS "deviceId", app_version AS "appVersion",
-			sdk_version AS "sdkVersion", text, NULL::boolean AS matched, '' AS method, NULL AS reason
+		sql`SELECT type, at, platform, device_id AS "deviceId", app_version AS "appVersion", sdk_version AS "sdkVersion", text,
+			organization_id AS "organizationId", NULL::json AS match
 		FROM app_requests WHERE ${isWanted}
-		UNION ALL SELECT found.organization_id, at, 'match', ${platformOf(platformSql("found.signals ->> 'platform'"), platformSql('devices.platform'), 'found.agent_platform')},
-			found.${device}, coalesce(links.short_code, 'a deleted link'), matched, method, reason
-		FROM (SELECT * FROM match_attempts WHERE ${isWanted}) AS found ${ofDevice('found')}
+		UNION ALL SELECT 'match', at, ${platformOf(platformSql("found.signals ->> 'platform'"), platformSql('devices.platform'), 'found.agent_platform')},
+			${device}, coalesce(links.short_code, 'a deleted link'), found.organization_id,
+			json_build_object('matched', matched, 'method', method, 'reason', reason)
+		FROM (SELECT * FROM match_attempts WHERE ${isWanted}) AS found ${ofDevice}
 		LEFT JOIN links ON links.id = found.link_id AND links.organization_id = found.organization_id
-		UNION ALL SELECT found.organization_id, received_at, 'event', ${platformOf(platformSql('devices.platform'))},
-			found.${device}, event_name, NULL, '', NULL
-		FROM (SELECT * FROM events WHERE ${isWanted}) AS found ${ofDevice('found')}
+		UNION ALL SELECT 'event', received_at, ${platformOf(platformSql('devices.platform'))}, ${device}, event_name,
+			found.organization_id, NULL
+		FROM (SELECT * FROM events WHERE ${isWanted}) AS found ${ofDevice}
 		ORDER BY at LIMIT ${MAX_ROWS}`,
 	);
-	return rows.map((row) => ({
-		organizationId: row.organizationId,
-		type: row.type,
-		at: row.at,
-		platform: row.platform,
-		deviceId: row.deviceId,
-		appVersion: row.appVersion,
-		sdkVersion: row.sdkVersion,
-		text: textOf(row),
-	}));
+	return rows.map(frameOf);
 };
-
-/** A request as an event of the stream. */
-export const appFrame = ({organizationId: _, ...request}: AppRequestShown & {organizationId: string}): string =>
-	eventFrame(request.type, request);

@@ -9,7 +9,7 @@ import {stopping} from '../../../platform/errors.ts';
 import {Loop} from '../../../platform/loop.ts';
 import {Outage} from '../../../platform/outage.ts';
 import type {ClickStore} from '../click-store.ts';
-import {appFrame, readAppRequests} from './app-stream-store.ts';
+import {readAppRequests} from './app-stream-store.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
 
 const POLL_MS = 250;
@@ -147,36 +147,34 @@ export class ClickStream {
 	}
 
 	async #deliverRequests(range: SnapshotRange, members: Listener[]): Promise<void> {
-		const watched = idsOf(members);
-		for (const request of watched.length === 0 ? [] : await readAppRequests(this.#services.db, watched, range)) {
-			for (const member of members.filter(({organizationId}) => organizationId === request.organizationId)) {
-				member.send(appFrame(request));
+		for (const {organizationId, frame} of await readAppRequests(this.#services.db, idsOf(members), range)) {
+			for (const member of members.filter((one) => one.organizationId === organizationId)) {
+				member.send(frame);
+			}
+		}
+	}
+
+	async #deliverEvents(range: SnapshotRange, members: Listener[]): Promise<void> {
+		const {db, clicks} = this.#services;
+		for await (const events of clicks.stream.between(db, range)) {
+			for (const {type, data} of events) {
+				const frame = eventFrame(type, data);
+				const owner = data.organization?.id ?? null;
+				for (const member of members.filter((one) => one.organizationId === null || one.organizationId === owner)) {
+					member.send(frame);
+				}
 			}
 		}
 	}
 
 	async #deliver(range: SnapshotRange, all: Listener[]): Promise<void> {
-		const {db, clicks} = this.#services;
-		const listeners = all.filter(({isOfApps}) => !isOfApps);
-		if (range.from !== range.upTo) {
-			await this.#deliverRequests(
-				range,
-				all.filter(({isOfApps}) => isOfApps),
-			);
+		const [ofApps, others] = [all.filter(({isOfApps}) => isOfApps), all.filter(({isOfApps}) => !isOfApps)];
+		if (range.from !== range.upTo && ofApps.length > 0) {
+			await this.#deliverRequests(range, ofApps);
 		}
 
-		if (range.from !== range.upTo && listeners.length > 0) {
-			for await (const events of clicks.stream.between(db, range)) {
-				for (const event of events) {
-					const frame = eventFrame(event.type, event.data);
-					const owner = event.data.organization?.id ?? null;
-					for (const listener of listeners) {
-						if (listener.organizationId === null || listener.organizationId === owner) {
-							listener.send(frame);
-						}
-					}
-				}
-			}
+		if (range.from !== range.upTo && others.length > 0) {
+			await this.#deliverEvents(range, others);
 		}
 
 		for (const listener of all) {
