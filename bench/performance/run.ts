@@ -1,5 +1,6 @@
 import os from 'node:os';
 import {parseArgs} from 'node:util';
+import {appStatus} from './app-status.ts';
 import {cold} from './cold.ts';
 import {describe, type Figure} from './figure.ts';
 import {firstPage} from './first-page.ts';
@@ -40,6 +41,7 @@ const measures: Measure[] = [
 	firstPage,
 	stale,
 	visible,
+	appStatus,
 ];
 
 const {values} = parseArgs({

@@ -36,8 +36,8 @@ public sealed class OplinkOptions
     /// <summary>Storage that survives a restart and not a restored backup: whether this installation was matched.</summary>
     public Func<string, string> Read;
     public Action<string, string> Write;
-    /// <summary>Receives what is not thrown.</summary>
-    public Action<string, Exception> Log = (message, error) => { };
+    /// <summary>Receives errors that are not thrown, such as a refused key. Unity: Debug.LogWarning.</summary>
+    public Action<string, Exception> Log = (message, error) => Console.Error.WriteLine(message + ": " + error.Message);
 }
 
 /// <summary>The app's device. Platform: iOS or Android. AppVersionCode (Android) is compared and not sent.</summary>

@@ -2,6 +2,7 @@
 import android.content.Context
 import android.net.Uri
 import android.os.Build
+import android.util.Log
 import com.android.installreferrer.api.InstallReferrerClient
 import com.android.installreferrer.api.InstallReferrerStateListener
 import java.io.File
@@ -32,6 +33,8 @@ class Oplink(private val context: Context, private val api: String, private val 
     val needsMatch get() = !matchedFile.exists()
     /** Called with the minimum version code of a link if the app is older, on the thread of the request. */
     var onUpdateRequired: ((Int) -> Unit)? = null
+    /** Receives errors that are not thrown, such as a refused key. */
+    var log: (String, Throwable) -> Unit = { message, error -> Log.w("Oplink", message, error) }
     private val bearer get() = mapOf("Authorization" to "Bearer $clientKey")
 
     val deviceId: String by lazy {
@@ -46,7 +49,7 @@ class Oplink(private val context: Context, private val api: String, private val 
     fun session() {
         val name = context.packageManager.getPackageInfo(context.packageName, 0).versionName
         val body = device().put("appVersion", name).put("sdkVersion", SDK_VERSION)
-        runCatching { post("/sdk/session", body, Rule.SESSION, bearer) }
+        runCatching { post("/sdk/session", body, Rule.SESSION, bearer) }.onFailure { log("oplink: no session", it) }
     }
 
     /** Once per installation. null: no link, or called before. */
@@ -88,7 +91,7 @@ class Oplink(private val context: Context, private val api: String, private val 
         val body = ids().put("template", template).put("title", title).put("path", path)
         if (params.isNotEmpty()) body.put("params", JSONObject(params))
         runCatching { post("/sdk/links", body, Rule.HURRIED, bearer).getString("url") }
-            .onSuccess { return AppLink(Uri.parse(it), true) }
+            .onFailure { log("oplink: the link is not stored", it) }.onSuccess { return AppLink(Uri.parse(it), true) }
         val query = link.buildUpon().clearQuery().fragment(null)
         for (name in link.queryParameterNames - params.keys) {
             for (value in link.getQueryParameters(name)) query.appendQueryParameter(name, value)

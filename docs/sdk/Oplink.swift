@@ -18,6 +18,8 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
     init(api: URL, clientKey: String, linkHosts: [String]) { self.api = api; key = clientKey; self.linkHosts = linkHosts }
     /// Called with the minimum version of a link if the app is older. The link is still returned.
     var onUpdateRequired: ((String) -> Void)?
+    /// Receives errors that are not thrown, such as a refused key.
+    var log: (String, Error) -> Void = { print("\($0): \($1)") }
 
     var needsMatch: Bool { !defaults.bool(forKey: "oplink.matched") }
     var deviceId: String {
@@ -38,7 +40,7 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         var body = device
         body["appVersion"] = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
         body["sdkVersion"] = Oplink.sdkVersion
-        _ = try? await post("sdk/session", body, .session)
+        do { _ = try await post("sdk/session", body, .session) } catch { log("oplink: no session", error) }
     }
 
     /// Once per installation, with the text of the clipboard if the user allowed it. nil: no link, or called before.
@@ -113,8 +115,10 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         body["title"] = title
         body["path"] = path
         if params.isEmpty { body["params"] = nil }
-        if let answer = try? await post("sdk/links", body, .hurried),
-           let made = try? JSONDecoder().decode(AppLink.self, from: answer), let url = URL(string: made.url) { return (url, true) }
+        do {
+            let made = try JSONDecoder().decode(AppLink.self, from: try await post("sdk/links", body, .hurried))
+            if let url = URL(string: made.url) { return (url, true) }
+        } catch { log("oplink: the link is not stored", error) }
         var parts = URLComponents(url: link, resolvingAgainstBaseURL: false)!
         parts.fragment = nil
         parts.percentEncodedQuery = parts.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%20")

@@ -115,7 +115,8 @@ class Oplink {
   /// Storage that survives a restart and not a restored backup.
   final FutureOr<String?> Function(String key)? read;
   final FutureOr<void> Function(String key, String value)? write;
-  final void Function(String message, Object error)? log;
+  /// Receives errors that are not thrown, such as a refused key.
+  final void Function(String message, Object error) log;
 
   /// Called with the link that [start] finds, and with the minimum version of a link if the app is older.
   void Function(OplinkLink link)? onLink;
@@ -127,10 +128,11 @@ class Oplink {
   Future<void>? _starting;
 
   Oplink({required String baseUrl, required this.send, String? linkBaseUrl, this.linkDomains = const [], this.clientKey,
-      this.timeoutSeconds = 10, this.maxRetries = 2, this.sleep = _sleep, this.read, this.write, this.log})
+      this.timeoutSeconds = 10, this.maxRetries = 2, this.sleep = _sleep, this.read, this.write, this.log = _print})
       : baseUrl = _withoutSlash(baseUrl),
         linkBaseUrl = _withoutSlash(linkBaseUrl ?? baseUrl);
 
+  static void _print(String message, Object error) => print('$message: $error');
   static Future<void> _sleep(double seconds) => Future.delayed(Duration(milliseconds: (seconds * 1000).round()));
   static String _withoutSlash(String url) => url.replaceFirst(RegExp(r'/+$'), '');
 
@@ -140,7 +142,7 @@ class Oplink {
     try {
       await (_starting ??= _firstMatch(device));
     } catch (error) {
-      log?.call('oplink: no match', error);
+      log('oplink: no match', error);
     } finally {
       _starting = null;
     }
@@ -155,7 +157,7 @@ class Oplink {
       await _report('/sdk/session', {..._facts(device), 'appVersion': device.appVersion, 'sdkVersion': device.sdk}, _Rule.session);
       return true;
     } catch (error) {
-      log?.call('oplink: no session', error);
+      log('oplink: no session', error);
       return false;
     }
   }
@@ -214,7 +216,7 @@ class Oplink {
       return (url: answer['url'] as String, stored: true);
     } catch (error) {
       if (link == null) rethrow;
-      log?.call('oplink: the link is not stored', error);
+      log('oplink: the link is not stored', error);
       final parts = link.split('#').first.split('?');
       final kept = _queryOf(parts.skip(1).join('?'))..removeWhere((name, _) => (params ?? const {}).containsKey(name));
       return (url: parts.first + _queryText({...kept, ...?params}), stored: false);

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
 import {SDK_VERSION} from '../../src/client/version.ts';
-import {countFirstOpens} from '../../src/operations/app-status/app-status-store.ts';
+import {countFirstOpens, readCountedUntil, readCounts} from '../../src/operations/app-status/app-status-store.ts';
 import {DAY_MS} from '../../src/platform/clock.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
@@ -319,10 +319,36 @@ test.serial('sessions and first opens before since do not count', async (t) => {
 	const oldest = new Date(clock.now().getTime() - 90 * DAY_MS);
 	const count = () => countFirstOpens(db, {oldest, now: clock.now(), isStopping: () => false});
 	await Promise.all([count(), count()]);
+	// Between two transactions of the job, a count and its rows are not added up.
+	const scope = {organizationId: acme.id, since: oldest};
+	for (const countedUntil of [null, await readCountedUntil(db, acme.id)]) {
+		const opens = (await readCounts(db, {...scope, countedUntil})).filter(({kind}) => kind === 'first_open');
+		t.deepEqual(
+			opens.map((open) => open.count),
+			[1],
+		);
+	}
+
 	await db('match_attempts')
 		.where({organization_id: acme.id})
 		.update({at: new Date(0)});
 	t.deepEqual((await statusOf(acme)).platforms[0].firstOpens, week.firstOpens);
+});
+
+test('what names no platform is unknown, and a first open without a session has no version', async (t) => {
+	const acme = await organization(service, {appConfig: iosOnly});
+	const deviceId = await session(acme, {});
+	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy'});
+	await firstOpen(acme, {deviceId: newDevice()});
+	await firstOpen(acme, iPhoneApp);
+	await firstOpen(acme, {}, {'User-Agent': 'Acme/4.2 CFNetwork/1410 Darwin/22.6.0'});
+	await anonymous(service).get(`/${acme.orgKey}/sprng/data`);
+	const {platforms, unknown} = await statusOf(acme);
+	t.deepEqual(unknown, {sessions: 1, data: 0, firstOpens: 1, events: 1, unknownDevice: 0, refusals: 0});
+	t.deepEqual(platforms[0].firstOpens.byAppVersion, [{version: 'unknown', count: 2, withToken: 0}]);
+	t.like(await named(t, acme, 'app.data_not_found'), {platform: null, count: 1});
+	const {stdout} = await cli(`app status ${acme.orgKey}`);
+	t.regex(stdout, /^Unknown platform +sessions \(1\), first opens \(1\), events \(1\)$/m);
 });
 
 test('nobody sees the status of another organization', async (t) => {

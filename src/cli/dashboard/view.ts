@@ -1,4 +1,4 @@
-import {methodWord, missWord} from '../../visits/matches/outcome-words.ts';
+import {outcomeWord} from '../../visits/matches/outcome-words.ts';
 import {durationText} from '../terminal/duration.ts';
 import {cellText} from '../terminal/output.ts';
 import {type Figures, type LiveEvent, linkName} from './figures.ts';
@@ -85,9 +85,11 @@ export const latestLine = ({type, data}: LiveEvent): {kind: string; subject: str
 				details: cellText(data.botClass ?? joined([data.platform, data.browser, data.country])),
 			};
 		case 'match':
-			return data.matched
-				? {kind: 'match', subject, details: cellText(joined([methodWord(data.method), data.confidence]))}
-				: {kind: 'miss', subject, details: cellText(missWord(data.reason))};
+			return {
+				kind: data.matched ? 'match' : 'miss',
+				subject,
+				details: cellText(joined([outcomeWord(data), data.confidence])),
+			};
 		default:
 			return {kind: 'event', subject, details: cellText(data.eventName)};
 	}

@@ -1,8 +1,8 @@
 import {type AppCount, appCounts} from '../../platform/app-requests/app-request.ts';
-import {platformSql, sharedFetch} from '../../platform/app-requests/app-request-store.ts';
+import {platformOf, sharedFetch} from '../../platform/app-requests/app-request-store.ts';
 import {DAY_MS, HOUR_MS} from '../../platform/clock.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
-import {execute, run, type Sql, script, sql} from '../../platform/db/sql.ts';
+import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
 
 export type Platform = 'ios' | 'android' | 'unknown';
 
@@ -25,13 +25,9 @@ export type Configured = {
 	android: Date | null;
 };
 
-const platformOfAttempt = script(
-	`coalesce(${platformSql("signals ->> 'platform'")}, ${platformSql('devices.platform')}, agent_platform, 'unknown')`,
-);
-
 /** First opens as counts of one, with the version of the device's session, which a later update of the app would change. */
 const firstOpens = (organizationId: string, range: Sql): Sql => sql`
-	SELECT ${platformOfAttempt} AS platform, json_build_array(has_token, CASE
+	SELECT ${platformOf("signals ->> 'platform'", 'devices.platform', 'agent_platform')} AS platform, json_build_array(has_token, CASE
 			WHEN matched THEN CASE WHEN method IN ('CLIPBOARD', 'INSTALL_REFERRER') THEN 'token' ELSE 'guess' END
 			ELSE reason END, app_version)::text AS detail, 1 AS count, at
 	FROM match_attempts LEFT JOIN devices

@@ -20,13 +20,13 @@ export type ShownRequest = Sender & NonNullable<AppRequest['live']> & {id: strin
 /** Maximum versions that an hour keeps of a kind: anybody with the public CLIENT key can invent one. */
 const MAX_DETAILS = 100;
 
-/** SQL: `ios`, `android` or null, for a platform as an app spells it. */
-export const platformSql = (platform: string): string =>
-	`CASE lower(${platform}) WHEN 'ios' THEN 'ios' WHEN 'android' THEN 'android' END`;
+/** The first `ios` or `android` in these expressions, however an app spells it, else `unknown`. */
+export const platformOf = (...platforms: string[]): Sql => {
+	const known = platforms.map((one) => `CASE lower(${one}) WHEN 'ios' THEN 'ios' WHEN 'android' THEN 'android' END`);
+	return script(`coalesce(${known.join(', ')}, 'unknown')`);
+};
 
-const knownPlatform: Sql = script(
-	`coalesce(${platformSql('sent.platform')}, ${platformSql('devices.platform')}, sent."agentPlatform", 'unknown')`,
-);
+const knownPlatform = platformOf('sent.platform', 'devices.platform', 'sent."agentPlatform"');
 const ownerAndDevice = sql`
 	JOIN organizations ON organizations.id = coalesce(sent."organizationId",
 		(SELECT id FROM organizations AS named WHERE named.org_key = sent."orgKey"))

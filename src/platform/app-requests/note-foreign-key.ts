@@ -11,9 +11,9 @@ export const noteForeignKey = (
 		ofKey,
 		ofLink,
 		...request
-	}: {ofKey: string; ofLink: string} & Pick<AppRequest, 'platform' | 'deviceId' | 'userAgent'>,
+	}: {ofKey: string | undefined; ofLink: string | undefined} & Pick<AppRequest, 'platform' | 'deviceId' | 'userAgent'>,
 ): void => {
-	if (ofKey !== ofLink) {
+	if (ofKey !== undefined && ofLink !== undefined && ofKey !== ofLink) {
 		appRequests.note({...request, organization: {id: ofKey}, counts: [['foreign_key', 'key']]});
 		appRequests.note({...request, organization: {id: ofLink}, counts: [['foreign_key', 'link']]});
 	}

@@ -162,11 +162,7 @@ const noteForeign = (
 	services: Pick<Services, 'appRequests'>,
 	{fields: {platform, deviceId}, organization, userAgent}: MatchRequest,
 	ofLink: string | undefined,
-): void => {
-	if (organization !== null && ofLink !== undefined) {
-		noteForeignKey(services, {ofKey: organization.id, ofLink, platform, deviceId, userAgent});
-	}
-};
+): void => noteForeignKey(services, {ofKey: organization?.id, ofLink, platform, deviceId, userAgent});
 
 /** The texts that a matching click would contain if it is still in a journal: ids of tokens, hashes of addresses. */
 const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => [

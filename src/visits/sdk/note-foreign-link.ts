@@ -10,14 +10,11 @@ export const noteForeignLink = async (
 ): Promise<never> => {
 	const {linkId, organizationId, deviceId} = event;
 	if (error instanceof HttpError && error.code === 'link_not_found' && linkId !== null) {
-		const owner: {organization_id: string} | undefined = await services
+		const link: {owner: string} | undefined = await services
 			.db('links')
 			.where({id: linkId})
-			.whereNot({organization_id: organizationId})
-			.first('organization_id');
-		if (owner !== undefined) {
-			noteForeignKey(services, {ofKey: organizationId, ofLink: owner.organization_id, deviceId, userAgent});
-		}
+			.first({owner: 'organization_id'});
+		noteForeignKey(services, {ofKey: organizationId, ofLink: link?.owner, deviceId, userAgent});
 	}
 
 	throw error;

@@ -1,7 +1,7 @@
-import {platformSql} from '../../../platform/app-requests/app-request-store.ts';
+import {platformOf} from '../../../platform/app-requests/app-request-store.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {type SnapshotRange, writtenBetween} from '../../../platform/db/new-rows.ts';
-import {run, type Sql, script, sql} from '../../../platform/db/sql.ts';
+import {run, script, sql} from '../../../platform/db/sql.ts';
 import {outcomeWord} from '../../matches/outcome-words.ts';
 import {eventFrame} from './click-stream-listener.ts';
 
@@ -23,8 +23,6 @@ type Row = AppRequestShown & {
 
 const MAX_ROWS = 1000;
 
-const platformOf = (...platforms: string[]): Sql => script(`coalesce(${platforms.join(', ')}, 'unknown')`);
-
 /** A request as an event of the stream. */
 const frameOf = ({organizationId, match, ...request}: Row) => {
 	const word = match && outcomeWord(match);
@@ -45,12 +43,12 @@ export const readAppRequests = async (db: Db, organizationIds: readonly string[]
 		sql`SELECT type, at, platform, device_id AS "deviceId", app_version AS "appVersion", sdk_version AS "sdkVersion", text,
 			organization_id AS "organizationId", NULL::json AS match
 		FROM app_requests WHERE ${isWanted}
-		UNION ALL SELECT 'match', at, ${platformOf(platformSql("found.signals ->> 'platform'"), platformSql('devices.platform'), 'found.agent_platform')},
+		UNION ALL SELECT 'match', at, ${platformOf("found.signals ->> 'platform'", 'devices.platform', 'found.agent_platform')},
 			${device}, coalesce(links.short_code, 'a deleted link'), found.organization_id,
 			json_build_object('matched', matched, 'method', method, 'reason', reason)
 		FROM (SELECT * FROM match_attempts WHERE ${isWanted}) AS found ${ofDevice}
 		LEFT JOIN links ON links.id = found.link_id AND links.organization_id = found.organization_id
-		UNION ALL SELECT 'event', received_at, ${platformOf(platformSql('devices.platform'))}, ${device}, event_name,
+		UNION ALL SELECT 'event', received_at, ${platformOf('devices.platform')}, ${device}, event_name,
 			found.organization_id, NULL
 		FROM (SELECT * FROM events WHERE ${isWanted}) AS found ${ofDevice}
 		ORDER BY at LIMIT ${MAX_ROWS}`,
