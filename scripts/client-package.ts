@@ -3,6 +3,7 @@ import {copyFile, mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {build} from 'esbuild';
+import {settleModes} from './file-tree.ts';
 
 const run = promisify(execFile);
 
@@ -14,7 +15,7 @@ const entries = {
 	expo: 'expo',
 };
 
-const writeJson = (file: string, content: object): Promise<void> =>
+export const writeJson = (file: string, content: object): Promise<void> =>
 	writeFile(file, `${JSON.stringify(content, null, '\t')}\n`);
 
 /**
@@ -121,7 +122,8 @@ export const buildClientPackage = async (root: string, folder: string): Promise<
 };
 
 /** Packs what stands in `folder`. @returns the path of the archive in `destination`. */
-export const packClient = async (folder: string, destination: string): Promise<string> => {
+export const packFolder = async (folder: string, destination: string): Promise<string> => {
+	await settleModes(folder);
 	const {stdout} = await run('npm', ['pack', '--json', '--pack-destination', destination], {cwd: folder});
 	const [{filename}] = JSON.parse(stdout) as [{filename: string}];
 	return path.join(destination, filename);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {getLibFiles, ts} from '@ts-morph/common';
 import test from 'ava';
-import {buildClientPackage, clientExports, packClient} from '../../scripts/client-package.ts';
+import {buildClientPackage, clientExports, packFolder} from '../../scripts/client-package.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ test.serial.before(async () => {
 	app = realpathSync(await mkdtemp(path.join(tmpdir(), 'app-')));
 	const folder = path.join(app, 'package');
 	await buildClientPackage(packageRoot, folder);
-	archive = await packClient(folder, app);
+	archive = await packFolder(folder, app);
 	await rm(folder, {recursive: true});
 	await writeFile(path.join(app, 'package.json'), '{"name": "app", "private": true}');
 	await run('npm', ['install', archive, '--offline', '--no-audit', '--no-fund'], {cwd: app});

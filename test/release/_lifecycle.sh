@@ -33,7 +33,7 @@ stop() {
 	wait $server || true
 	pid=
 }
-cli() { inside oplink --url "http://127.0.0.1:$port" "$@"; }
+cli() { inside oplink "$@"; }
 
 inside dpkg -i "$old" > "$work/dpkg" 2>&1 || { cat "$work/dpkg" >&2; exit 1; }
 state installed
@@ -49,7 +49,7 @@ fact units "$(inside ls /etc/systemd/system/multi-user.target.wants /etc/systemd
 fact verify "$(inside dpkg --verify oplink)"
 token=$(inside cat /etc/oplink/credentials/ADMIN_TOKEN)
 printf '%s\n' "$database" > "$work/root/etc/oplink/credentials/DATABASE_URL"
-printf 'PORT=%s\nLOG_LEVEL=warn\n' "$port" >> "$work/root/etc/oplink/oplink.env"
+sed -i "s/^PORT=.*/PORT=$port\nLOG_LEVEL=warn/" "$work/root/etc/oplink/oplink.env"
 serve first
 cli orgs create --name Acme --plan GROWTH > /dev/null
 cli app-config example | cli app-config set --file - > /dev/null
@@ -59,7 +59,11 @@ fact version "$(curl -s "http://127.0.0.1:$port/openapi.json" | grep -o '"versio
 inside oplink backup /var/lib/oplink/backups/one.backup > /dev/null
 modes backup var/lib/oplink/backups/one.backup
 
+# A link of the service's user must not lead root to another folder.
+inside runuser -u oplink -- sh -c 'cd /var/lib/oplink && mv backups kept && ln -s /srv backups'
 inside dpkg -i --force-confold "$new" > "$work/dpkg" 2>&1 || { cat "$work/dpkg" >&2; exit 1; }
+modes linked srv
+inside runuser -u oplink -- sh -c 'cd /var/lib/oplink && rm backups && mv kept backups'
 stop
 state upgraded
 serve second

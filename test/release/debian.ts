@@ -6,6 +6,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
 import {buildDebianPackage} from '../../scripts/debian-package.ts';
+import {packServer} from '../../scripts/server-package.ts';
 import {packageRoot, packageVersion} from '../../src/platform/package-root.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {freePort} from '../setup/free-port.ts';
@@ -41,10 +42,7 @@ maybe(
 		t.timeout(1_800_000);
 		const folder = await mkdtemp(path.join(tmpdir(), 'oplink-deb-'));
 		t.teardown(() => rm(folder, {recursive: true, force: true}));
-		const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-			cwd: packageRoot,
-		});
-		const server = path.join(folder, JSON.parse(packed.stdout)[0].filename);
+		const server = await packServer(packageRoot, folder);
 		const build = async (version: string, name: string): Promise<string> => {
 			const file = path.join(folder, name);
 			await buildDebianPackage({root: packageRoot, server, version, seconds: 1_800_000_000, file});
@@ -56,6 +54,12 @@ maybe(
 			await build(`${packageVersion()}+next`, 'next.deb'),
 		];
 		t.deepEqual(await readFile(old), await readFile(same));
+		await run('lintian', ['--allow-root', '--fail-on', 'error', old]).catch(
+			(error: {code?: unknown; stdout?: string}) => {
+				t.is(error.code, 'ENOENT', error.stdout);
+				t.log('omitted: lintian, which is not installed');
+			},
+		);
 
 		// The user of the service cannot enter the folder of the tests' PostgreSQL.
 		const database = await createTestDatabase();
@@ -87,7 +91,7 @@ maybe(
 			credentials: '750:root:oplink',
 			token: '640:root:oplink',
 			url: '640:root:oplink',
-			data: '711:oplink:oplink',
+			data: '700:oplink:oplink',
 			backups: '700:oplink:oplink',
 			shell: '/usr/sbin/nologin',
 			'token.length': '48',
@@ -97,6 +101,7 @@ maybe(
 			'first.secrets': '0',
 			link: '200',
 			backup: '600:oplink:oplink',
+			linked: '755:root:root',
 			upgraded: `installed ${packageVersion()}+next`,
 			'second.user': 'oplink',
 			'second.secrets': '0',
