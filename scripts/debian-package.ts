@@ -48,7 +48,7 @@ const foldersOutside = (packages: Packages): ReadonlySet<string> => {
 	return folders;
 };
 
-/** What no program loads: tests, documents and examples of a package, types, source maps, settings of its authors. */
+/** Parts of a package that no program loads: tests, documents, examples, types, source maps, settings of its authors. */
 const SPARE_FOLDERS = /^(?:node_modules|tests?|benchmarks|docs|examples?)$/;
 const SPARE_FILES = /^\.|\.(?:map|[cm]?ts|html)$/;
 

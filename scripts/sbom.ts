@@ -11,7 +11,7 @@ type Bom = {
 	dependencies: Array<{ref: string; dependsOn: string[]}>;
 };
 
-/** Of a package for development, Swagger UI is in the page of the API. */
+/** A development dependency whose code is in the page of the API. */
 const BUILT_IN = 'swagger-ui-dist';
 
 /**
