@@ -1,7 +1,7 @@
-import {LRUCache} from 'lru-cache';
 import {linkFields} from '../../links/links/link-fields.ts';
 import {cutText} from '../../platform/cut-text.ts';
 import {isStorable} from '../../platform/http/storable.ts';
+import {memoize} from '../../platform/memoize.ts';
 import {firstValue, type Query} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {type Attribution, attributionOf} from '../devices/attribution.ts';
@@ -67,28 +67,27 @@ const ownCampaigns = new WeakMap<CampaignRow, {campaign: ClickCampaign}>();
 const MAX_CAMPAIGNS = 2000;
 
 const words = Object.entries(campaigns.words);
-/** The same values are one object, whose row and id are made once (`click-context.ts`). */
-const knownCampaigns = new LRUCache<string, NonNullable<ClickCampaign>>({max: MAX_CAMPAIGNS});
+const columns = words.map(([, column]) => column);
 
-const campaignOf = (read: (column: CampaignColumn) => string | null): ClickCampaign => {
-	const values = words.map(([, column]) => read(column));
-	if (values.every((value) => value === null)) {
-		return null;
-	}
+/**
+ * The campaign of values in the order of `columns`, between null characters, which no stored text has. The same values
+ * are one object, whose row and id are made once (`click-context.ts`).
+ */
+const campaignOfKey = memoize((key): ClickCampaign => {
+	const values = key.split('\0');
+	return values.every((value) => value === '')
+		? null
+		: (Object.fromEntries(words.map(([name], index) => [name, values[index] || null])) as ClickCampaign);
+}, MAX_CAMPAIGNS);
 
-	// No stored text has a null character, and none is empty.
-	const key = values.join('\0');
-	const known =
-		knownCampaigns.get(key) ??
-		(Object.fromEntries(words.map(([name], index) => [name, values[index]])) as NonNullable<ClickCampaign>);
-	knownCampaigns.set(key, known);
-	return known;
-};
+/** @param read an empty text or null for none. */
+const campaignOf = (read: (column: CampaignColumn) => string | null): ClickCampaign =>
+	campaignOfKey(columns.map(read).join('\0'));
 
 const ownCampaignOf = (row: CampaignRow): ClickCampaign => {
 	let known = ownCampaigns.get(row);
 	if (known === undefined) {
-		known = {campaign: campaignOf((column) => row[column] || null)};
+		known = {campaign: campaignOf((column) => row[column])};
 		ownCampaigns.set(row, known);
 	}
 
@@ -103,7 +102,7 @@ const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign =
 
 	return campaignOf((column) => {
 		const value = column === 'channel' ? '' : firstValue(query[column]);
-		return (isStorable(value) && cutText(value, UTM_LIMIT)) || row[column] || null;
+		return (isStorable(value) && cutText(value, UTM_LIMIT)) || row[column];
 	});
 };
 
