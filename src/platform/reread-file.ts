@@ -2,8 +2,8 @@ import type {Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import type {Logger} from 'pino';
 
-/** A text that differs between two contents of a file. */
-export const stampOf = ({ino, mtimeMs, size}: Stats): string => `${ino} ${mtimeMs} ${size}`;
+/** A text that differs between two contents of a file, and once it may be read. */
+export const stampOf = ({ino, mtimeMs, ctimeMs, size}: Stats): string => `${ino} ${mtimeMs} ${ctimeMs} ${size}`;
 
 type Options<T extends object> = {
 	/** The variable that names the file. */

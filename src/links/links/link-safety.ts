@@ -40,7 +40,7 @@ export const effectiveAddresses = (levels: ReadonlyArray<Addresses | null>): Add
  * @param changedAt when its addresses were last written.
  */
 export const safetyOf = (
-	policy: Pick<LinkPolicy, 'isEmpty' | 'ofAll' | 'since'>,
+	policy: LinkPolicy,
 	{decision, changedAt}: {decision: Decision | null; changedAt: Date},
 	addresses: Addresses,
 ): Safety | null => {
@@ -49,16 +49,11 @@ export const safetyOf = (
 		return state === 'block' ? {state, by: 'operator', reason, since} : null;
 	}
 
-	const verdict = policy.isEmpty ? null : policy.ofAll(addressesOf(addresses));
+	const verdict = policy.ofAll(addressesOf(addresses));
 	if (verdict === null) {
 		return null;
 	}
 
-	const listed = policy.since(verdict.list) ?? changedAt;
-	return {
-		state: verdict.state,
-		by: 'list',
-		reason: `On the list ${verdict.list}`,
-		since: listed > changedAt ? listed : changedAt,
-	};
+	const {state, list, since} = verdict;
+	return {state, by: 'list', reason: `On the list ${list}`, since: since > changedAt ? since : changedAt};
 };

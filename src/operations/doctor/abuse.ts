@@ -1,7 +1,7 @@
 import {DAY_MS} from '../../platform/clock.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
-import {countReports} from '../../visits/abuse/abuse-report-store.ts';
+import {countOpenReports} from '../../visits/abuse/abuse-report-store.ts';
 import {type Finding, findingsOf} from '../finding.ts';
 
 const reports = findingsOf('Reports of links');
@@ -16,13 +16,13 @@ type Deps = Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'linkPolicy
 
 /** Warns of reports that nobody has closed for two days. Nothing without ABUSE_CONTACT, unless some are open. */
 export const checkReports = async ({clock, config, db}: Deps): Promise<Finding[]> => {
-	const {open, oldestOpenAt} = await countReports(db);
-	if (oldestOpenAt === null) {
+	const {open, oldestAt} = await countOpenReports(db);
+	if (oldestAt === null) {
 		return config.abuseContact === null ? [] : [reports.ok('abuse.reports', 'none is open')];
 	}
 
-	const isOld = clock.now().getTime() - oldestOpenAt.getTime() > MAX_OPEN_DAYS * DAY_MS;
-	const message = `${open} open, the oldest since ${oldestOpenAt.toISOString().slice(0, 10)}`;
+	const isOld = clock.now().getTime() - oldestAt.getTime() > MAX_OPEN_DAYS * DAY_MS;
+	const message = `${open} open, the oldest since ${oldestAt.toISOString().slice(0, 10)}`;
 	return isOld
 		? [reports.warn('abuse.reports', message, 'Decide on them: oplink reports list')]
 		: [reports.ok('abuse.reports', message)];
@@ -40,10 +40,9 @@ export const checkLists = ({linkPolicy, clock}: Pick<Deps, 'linkPolicy' | 'clock
 				'Fetch the file again, and replace it with mv',
 			),
 		);
-	const ages = linkPolicy.lists().map(({name, entries, fault}) => {
-		const day = linkPolicy.since(name)?.toISOString().slice(0, 10);
-		const message = `the list ${name} has ${entries.toLocaleString('en')} entries, of ${day}`;
-		const isOld = now - (linkPolicy.since(name)?.getTime() ?? now) > MAX_LIST_DAYS * DAY_MS;
+	const ages = linkPolicy.lists().map(({name, entries, since, fault}) => {
+		const message = `the list ${name} has ${entries.toLocaleString('en')} entries, of ${since.toISOString().slice(0, 10)}`;
+		const isOld = now - since.getTime() > MAX_LIST_DAYS * DAY_MS;
 		return isOld && fault === null
 			? policy.warn('abuse.list-age', message, 'Fetch the list again, for example daily by a timer')
 			: policy.ok('abuse.list-age', message);
@@ -63,7 +62,7 @@ export const checkListedHosts = async ({addresses, db, linkPolicy}: Deps): Promi
 	);
 	const hosts = [addresses.linkDomain, ...addresses.aliases, ...custom.map(({hostname}) => hostname)];
 	return hosts.flatMap((host) => {
-		const verdict = linkPolicy.ofHost(host);
+		const verdict = linkPolicy.of(`https://${host}/`);
 		return verdict === null
 			? []
 			: [

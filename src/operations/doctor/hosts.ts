@@ -8,6 +8,7 @@ import {
 } from '../../links/app-config/configured-apps.ts';
 import {isVerifiedHostname} from '../../links/domains/domain-store.ts';
 import {unknownCodesHost} from '../../links/domains/unknown-code.ts';
+import {linkBases} from '../../platform/config/config.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
@@ -55,11 +56,10 @@ const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Prom
 	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId), {customDomain: true})),
 });
 
-const sharedHost = async (
+const sharedHosts = async (
 	{db, addresses, associationCache, config}: Pick<Services, 'db' | 'addresses' | 'associationCache' | 'config'>,
 	organizationIds: readonly string[] | null,
-): Promise<LinkHost> => {
-	const url = `${addresses.linkScheme}://${addresses.linkDomain}`;
+): Promise<LinkHost[]> => {
 	const {apple, android} = await associationCache.shared();
 	const [appleFile, androidFile] =
 		organizationIds === null
@@ -68,13 +68,13 @@ const sharedHost = async (
 					appleAppSiteAssociation(await sharedIosAppsOf(db, organizationIds)),
 					assetLinks(await listSharedAndroidApps(db, Object.keys(config.plans), organizationIds)),
 				];
-	return {
+	return linkBases(addresses).map((url) => ({
 		url,
 		orgKey: null,
 		isPart: organizationIds !== null,
 		apple: appleEntries(appleFile),
 		android: androidEntries(androidFile),
-	};
+	}));
 };
 
 /** Warns if a report has reached its limit of custom domains. */
@@ -129,11 +129,7 @@ export const listLinkHosts = async (
 	services: Pick<Services, 'addresses' | 'associationCache' | 'clock' | 'config' | 'db' | 'hostRoles' | 'log'>,
 	organizationIds: readonly string[] | null,
 ): Promise<LinkHosts> => {
-	const shared = await sharedHost(services, organizationIds);
-	const {addresses} = services;
-	const [port = ''] = /:\d+$/.exec(addresses.linkDomain) ?? [];
-	const aliases = addresses.aliases.map((alias) => ({...shared, url: `${addresses.linkScheme}://${alias}${port}`}));
-	const hosts = [shared, ...aliases];
+	const hosts = await sharedHosts(services, organizationIds);
 	const rows = await verifiedDomains(services.db, organizationIds);
 	const findings = checkNumber(rows);
 	// One at a time, because other requests share the pool.

@@ -2,7 +2,6 @@ import {readFileSync} from 'node:fs';
 import {isIP} from 'node:net';
 import path from 'node:path';
 import {geoipFault} from '../countries.ts';
-import {linkPolicyFault} from '../policy/policy-file.ts';
 import {relayRangesFault} from '../relay-ranges.ts';
 import {isWebhookSecret} from '../sign-webhook.ts';
 import {aliasesOf, aliasFault} from './aliases.ts';
@@ -67,6 +66,12 @@ export const addressesOf = (
 		aliases: aliasesOf(config.linkDomainAliases),
 		linkScheme: config.linkScheme ?? (isLoopbackHost(linkDomain) ? 'http' : 'https'),
 	};
+};
+
+/** The URLs of LINK_DOMAIN and of its aliases, which have its port. */
+export const linkBases = ({linkScheme, linkDomain, aliases}: Addresses): string[] => {
+	const [port = ''] = /:\d+$/.exec(linkDomain) ?? [];
+	return [linkDomain, ...aliases.map((alias) => alias + port)].map((host) => `${linkScheme}://${host}`);
 };
 
 /** The key is derived from the secret, so a short secret works, but can be guessed. */
@@ -177,7 +182,6 @@ export const loadConfig = (
 	const files: Array<[name: string, file: string | null, faultOf: (file: string) => string | null]> = [
 		['RELAY_RANGES_FILE', values.relayRangesFile, relayRangesFault],
 		['GEOIP_FILE', values.geoipFile, geoipFault],
-		['LINK_POLICY_FILE', values.linkPolicyFile, linkPolicyFault],
 	];
 	for (const [name, file, faultOf] of files) {
 		const fault = file === null ? null : faultOf(file);

@@ -1,114 +1,95 @@
 import {isUtf8} from 'node:buffer';
-import {readFileSync, type Stats, statSync} from 'node:fs';
+import {hash} from 'node:crypto';
 import {readFile, stat} from 'node:fs/promises';
 import {setImmediate as turn} from 'node:timers/promises';
-import {digestOf, Hashes} from './hashes.ts';
-import {addressOf, isAddress, type ListFormat, linesOf, readers} from './list-lines.ts';
+import {addressOf, isAddress, type ListFormat, linesOf, normalHost, readers} from './list-lines.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 2_000_000;
+/** The shortest entry in bytes, with the end of its line. */
+const MIN_ENTRY = 3;
+/** Slots for each entry: a look-up ends at the first free one. */
+const SLOTS_PER_ENTRY = 1.5;
 /** Lines that are read before other work has its turn: a few milliseconds. */
 const LINES_PER_TURN = 2000;
 
-/** The entries of a list of hosts or URLs. 2,000,000 of them take 16 MB. */
+/** The first 64 bits of SHA-256: a stranger's host collides with an entry of 2,000,000 with a chance of 1e-13. */
+type Digest = readonly [low: number, high: number];
+
+const digestOf = (text: string): Digest => {
+	const bytes = hash('sha256', text, 'buffer');
+	// 0 marks a free slot.
+	return [bytes.readUInt32LE(0) || 1, bytes.readUInt32LE(4)];
+};
+
+/** An address as lists are asked for it: its host, the domains above that, and all of it. */
+type Asked = {host: Digest; above: Digest[]; address: Digest};
+
+export const askedFor = (url: URL): Asked => {
+	const host = normalHost(url.hostname);
+	const labels = isAddress(host) ? [] : host.split('.');
+	return {
+		host: digestOf(host),
+		above: labels.slice(1, -1).map((_, index) => digestOf(labels.slice(index + 1).join('.'))),
+		address: digestOf(addressOf(url)),
+	};
+};
+
+/** The entries of a list of hosts or URLs: 2,000,000 of them take 24 MB. */
 export class HostList {
 	readonly #format: ListFormat;
-	/** The lower and the upper half of each number, in order. */
-	readonly #halves: Uint32Array;
+	/** Both halves of each digest, at the first free slot from its own. */
+	readonly #slots: Uint32Array;
+	/** The time of its file. */
+	readonly since: Date;
+	entries = 0;
 	/** Lines of another form. */
-	readonly skipped: number;
+	skipped = 0;
 
-	constructor(format: ListFormat, numbers: BigUint64Array, skipped: number) {
+	/** @param most entries that will be added. */
+	constructor(format: ListFormat, most = 0, since = new Date(0)) {
 		this.#format = format;
-		this.#halves = new Uint32Array(numbers.buffer);
-		this.skipped = skipped;
+		this.since = since;
+		this.#slots = new Uint32Array(2 * Math.ceil(most * SLOTS_PER_ENTRY + 1));
 	}
 
-	get entries(): number {
-		return this.#halves.length / 2;
-	}
-
-	/** Whether an address is on the list. @param host as `normalHost` gives it. */
-	includes(host: string, url: URL | null): boolean {
-		if (this.#has(host)) {
-			return true;
-		}
-
-		if (this.#format === 'urls') {
-			return url !== null && this.#has(addressOf(url));
-		}
-
-		if (this.#format === 'hosts' || isAddress(host)) {
-			return false;
-		}
-
-		for (let dot = host.indexOf('.'); dot !== -1; dot = host.indexOf('.', dot + 1)) {
-			if (this.#has(host.slice(dot + 1))) {
-				return true;
-			}
-		}
-
-		return false;
-	}
-
-	/** Halves as numbers: comparing bigints takes five times as long. */
-	#has(text: string): boolean {
+	add(text: string): void {
 		const digest = digestOf(text);
-		const [low, high] = [digest.readUInt32LE(0), digest.readUInt32LE(4)];
-		const halves = this.#halves;
-		let [from, to] = [0, halves.length / 2];
-		while (from < to) {
-			const middle = (from + to) >>> 1;
-			const difference = (halves[middle * 2 + 1] ?? 0) - high || (halves[middle * 2] ?? 0) - low;
-			if (difference === 0) {
-				return true;
-			}
+		this.#slots.set(digest, this.#slotOf(digest));
+		this.entries += 1;
+	}
 
-			[from, to] = difference < 0 ? [middle + 1, to] : [from, middle];
+	includes({host, above, address}: Asked): boolean {
+		const wider = {hosts: [], domains: above, urls: [address]}[this.#format];
+		return [host, ...wider].some((digest) => this.#slots[this.#slotOf(digest)] !== 0);
+	}
+
+	/** The slot of a digest; the one to put it into if it is not there. */
+	#slotOf([low, high]: Digest): number {
+		const slots = this.#slots;
+		let at = 2 * (high % (slots.length / 2));
+		while (slots[at] !== 0 && (slots[at] !== low || slots[at + 1] !== high)) {
+			at = (at + 2) % slots.length;
 		}
 
-		return false;
+		return at;
 	}
 }
 
-/** The fault of a file by its facts; null if it can be read. */
-const sizeFault = (stats: Stats): string | null => {
-	if (!stats.isFile()) {
-		return 'is not a file';
+/** The bytes of a list, and their time. @throws the rest of a sentence for a file that cannot be a list. */
+const readBytes = async (file: string): Promise<{bytes: Buffer; since: Date}> => {
+	const stats = await stat(file);
+	const fault = stats.isFile() ? stats.size === 0 && 'is empty' : 'is not a file';
+	if (fault || stats.size > MAX_BYTES) {
+		throw new Error(fault || 'is larger than 64 MB');
 	}
 
-	return stats.size === 0 ? 'is empty' : stats.size > MAX_BYTES ? 'is larger than 64 MB' : null;
-};
-
-const NOT_UTF8 = 'is not UTF-8';
-const noEntries = (format: ListFormat): string => `has no line that is an entry of the format ${format}`;
-
-/** Why a list cannot be used, as the rest of a sentence, or null. Reads up to the first entry. */
-export const hostListFault = (file: string, format: ListFormat): string | null => {
-	try {
-		const fault = sizeFault(statSync(file));
-		if (fault !== null) {
-			return fault;
-		}
-
-		const bytes = readFileSync(file);
-		if (!isUtf8(bytes)) {
-			return NOT_UTF8;
-		}
-
-		let isBare = true;
-		for (const line of linesOf(bytes)) {
-			if (line !== '' && readers[format](line) !== null) {
-				return null;
-			}
-
-			isBare &&= line === '';
-		}
-
-		return isBare ? null : noEntries(format);
-	} catch (error) {
-		return `could not be read: ${(error as Error).message}`;
+	const bytes = await readFile(file);
+	if (!isUtf8(bytes)) {
+		throw new Error('is not UTF-8');
 	}
+
+	return {bytes, since: stats.mtime};
 };
 
 /**
@@ -116,24 +97,18 @@ export const hostListFault = (file: string, format: ListFormat): string | null =
  * @throws the rest of a sentence for a file that is missing, too large, not UTF-8, or has lines of other forms alone.
  */
 export const readHostList = async (file: string, format: ListFormat): Promise<HostList> => {
-	const fault = sizeFault(await stat(file));
-	const bytes = fault === null ? await readFile(file) : Buffer.alloc(0);
-	if (fault !== null || !isUtf8(bytes)) {
-		throw new Error(fault ?? NOT_UTF8);
-	}
-
-	const hashes = new Hashes();
-	let skipped = 0;
+	const {bytes, since} = await readBytes(file);
+	const list = new HostList(format, Math.min(MAX_ENTRIES, bytes.length / MIN_ENTRY), since);
 	let lines = 0;
 	for (const line of linesOf(bytes)) {
 		const entries = line === '' ? [] : readers[format](line);
-		skipped += entries === null ? 1 : 0;
+		list.skipped += entries === null ? 1 : 0;
 		for (const entry of entries ?? []) {
-			hashes.add(entry);
-		}
+			if (list.entries === MAX_ENTRIES) {
+				throw new Error('has more than 2,000,000 entries');
+			}
 
-		if (hashes.count > MAX_ENTRIES) {
-			throw new Error('has more than 2,000,000 entries');
+			list.add(entry);
 		}
 
 		lines += 1;
@@ -142,9 +117,9 @@ export const readHostList = async (file: string, format: ListFormat): Promise<Ho
 		}
 	}
 
-	if (hashes.count === 0 && skipped > 0) {
-		throw new Error(noEntries(format));
+	if (list.entries === 0 && list.skipped > 0) {
+		throw new Error(`has no line that is an entry of the format ${format}`);
 	}
 
-	return new HostList(format, await hashes.sorted(), skipped);
+	return list;
 };

@@ -37,7 +37,12 @@ const hostOf = (text: string): string | null => {
 	return ascii.includes('.') ? ascii : null;
 };
 
+/** The URL of a line, unless it has another form: the parser would take `/rule/`, `@@host` and `host##.ad` for hosts. */
 const urlOf = (text: string): URL | null => {
+	if (/^[/@]|\s|##/.test(text)) {
+		return null;
+	}
+
 	const href = /^https?:\/\//i.test(text) ? text : `http://${text}`;
 	return URL.canParse(href) ? new URL(href) : null;
 };
@@ -56,7 +61,7 @@ export const readers: Record<ListFormat, (line: string) => string[] | null> = {
 		return host === null ? null : [host];
 	},
 	urls: (line) => {
-		const url = /\s/.test(line) ? null : urlOf(line);
+		const url = urlOf(line);
 		const host = url === null ? null : hostOf(url.hostname);
 		if (url === null || host === null) {
 			return null;

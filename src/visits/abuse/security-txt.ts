@@ -1,9 +1,11 @@
 import {route} from '../../accounts/auth/route.ts';
-import {findOwnDomain} from '../../links/domains/locate.ts';
+import {findOwnDomain, type HostDeps} from '../../links/domains/locate.ts';
 import {DAY_MS} from '../../platform/clock.ts';
+import {linkBases} from '../../platform/config/config.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {unknownPath} from '../../platform/errors.ts';
-import {reply} from '../../platform/http/route.ts';
+import {type RequestFacts, reply} from '../../platform/http/route.ts';
+import type {Services} from '../../services.ts';
 import {pageStrings} from '../page/page-strings.ts';
 
 /** RFC 9116 recommends less than a year. */
@@ -12,14 +14,32 @@ const VALID_DAYS = 180;
 const HEADERS = {'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
 /** `/.well-known/security.txt` of a host (RFC 9116). */
-const securityText = ({contact, url, now}: {contact: string; url: string; now: Date}): string => {
+const securityText = ({contact, bases, now}: {contact: string; bases: string[]; now: Date}): string => {
 	const midnight = now.getTime() - (now.getTime() % DAY_MS);
 	return `${[
 		`Contact: ${contact}`,
 		`Expires: ${new Date(midnight + VALID_DAYS * DAY_MS).toISOString()}`,
 		`Preferred-Languages: ${Object.keys(pageStrings).join(', ')}`,
-		`Canonical: ${url}`,
+		...bases.map((base) => `Canonical: ${base}/.well-known/security.txt`),
 	].join('\n')}\n`;
+};
+
+/** The URLs of a host, without path; none for a foreign one. An alias answers as LINK_DOMAIN. */
+const basesOf = async (
+	services: HostDeps & Pick<Services, 'addresses'>,
+	{hostname, headers}: RequestFacts,
+): Promise<string[]> => {
+	const {addresses, hostRoles} = services;
+	const role = hostRoles.roleOf(hostname);
+	if (role === 'other') {
+		return (await findOwnDomain(services, hostname)) === null ? [] : [`https://${hostname}`];
+	}
+
+	return {
+		api: [addresses.publicUrl],
+		link: linkBases(addresses),
+		both: [`${addresses.linkScheme}://${headers.host ?? hostname}`],
+	}[role];
 };
 
 export const securityTextRoutes = [
@@ -31,17 +51,14 @@ export const securityTextRoutes = [
 		refusals: [404],
 		credential: 'none',
 		limit: limits.resolution,
-		handler: async ({services, request: {hostname, path, headers}}) => {
-			const {config, hostRoles, addresses, clock} = services;
-			const isOurs = hostRoles.roleOf(hostname) !== 'other' || (await findOwnDomain(services, hostname)) !== null;
-			if (config.abuseContact === null || hostname === null || !isOurs) {
+		handler: async ({services, request}) => {
+			const {config, clock} = services;
+			const bases = await basesOf(services, request);
+			if (config.abuseContact === null || bases.length === 0) {
 				throw unknownPath();
 			}
 
-			const isApi = hostRoles.roleOf(hostname) === 'api';
-			const base = isApi ? addresses.publicUrl : `${addresses.linkScheme}://${headers.host ?? hostname}`;
-			const body = securityText({contact: config.abuseContact, url: `${base}${path}`, now: clock.now()});
-			return reply({headers: HEADERS, body});
+			return reply({headers: HEADERS, body: securityText({contact: config.abuseContact, bases, now: clock.now()})});
 		},
 	}),
 ];

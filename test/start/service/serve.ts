@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {readFile, stat} from 'node:fs/promises';
+import {readFile, stat, writeFile} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
 import {createServer} from 'node:net';
 import path from 'node:path';
@@ -98,6 +98,21 @@ test('an invalid configuration ends the start with 78 and a line for each fault'
 	t.true(lines.some((line) => line.includes('PORT')));
 	t.true(lines.some((line) => line.includes('LOG_LEVEL')));
 });
+
+for (const WORKERS of ['1', '2']) {
+	test(`an unusable list of LINK_POLICY_FILE ends the start with 78 and its name, with WORKERS=${WORKERS}`, async (t) => {
+		const database = await createTestDatabase();
+		t.teardown(database.drop);
+		const DATA_DIR = await dataDirectory(t);
+		const LINK_POLICY_FILE = path.join(DATA_DIR, 'policy.json');
+		const list = {name: 'Phishing', file: 'missing.txt', format: 'hosts', action: 'block'};
+		await writeFile(LINK_POLICY_FILE, JSON.stringify([list]));
+		const env = {PORT: '0', WORKERS, DATA_DIR, DATABASE_URL: database.url, LINK_POLICY_FILE};
+		const {ended, stderr} = oplink(t, ['serve'], env);
+		t.is(await ended, 78, stderr());
+		t.regex(stderr(), /^LINK_POLICY_FILE could not be used: the list Phishing \(.*missing\.txt\) ENOENT/m);
+	});
+}
 
 test('in production no demo organization is made, and no key is printed', async (t) => {
 	const adminToken = 'a-token-of-32-characters-or-more';
