@@ -38,16 +38,14 @@ export class AliasVisits {
 		// `background` logs a failure.
 		await this.#storing?.catch(() => {});
 		const since = new Date(now.getTime() - SHOWN_DAYS * DAY_MS).toISOString().slice(0, 10);
-		const rows = await run<Alias>(
+		const data = await run<Alias>(
 			this.#db,
-			sql`SELECT hostname, CAST(coalesce(sum(visits) FILTER (WHERE day > ${since}::date), 0) AS float8) AS visits,
-				max(last_at) AS "lastVisitAt" FROM alias_visits WHERE hostname = ANY(${aliases}) GROUP BY hostname`,
+			sql`SELECT alias AS hostname, CAST(coalesce(sum(visits) FILTER (WHERE day > ${since}::date), 0) AS float8) AS visits,
+				max(last_at) AS "lastVisitAt"
+				FROM unnest(${aliases}::text[]) WITH ORDINALITY AS wanted (alias, place)
+				LEFT JOIN alias_visits ON hostname = alias GROUP BY alias, place ORDER BY place`,
 		);
-		return {
-			data: aliases.map(
-				(hostname) => rows.find((row) => row.hostname === hostname) ?? {hostname, visits: 0, lastVisitAt: null},
-			),
-		};
+		return {data};
 	}
 
 	async #storeAll(): Promise<void> {

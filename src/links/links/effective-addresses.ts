@@ -1,6 +1,9 @@
 import type {Db} from '../../platform/db/db.ts';
 import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {effectiveColumns} from './link-columns.ts';
 import type {Addresses} from './link-safety.ts';
+
+const addressColumns = effectiveColumns(({name}) => ['fallbackUrl', 'destinations', 'og'].includes(name));
 
 /**
  * The effective addresses of the links of a condition that no operator decided on, by id: each link's own, else its
@@ -15,12 +18,7 @@ export const readEffectiveAddresses = (
 		db,
 		prepared(
 			name,
-			sql`SELECT links.id,
-				coalesce(links.fallback_url, templates.fallback_url, app_configs.fallback_url) AS fallback_url,
-				coalesce(app_configs.destinations, '{}') || coalesce(templates.destinations, '{}') ||
-					coalesce(links.destinations, '{}') AS destinations,
-				coalesce(links.og_image_url, templates.og_image_url, app_configs.og_image_url) AS og_image_url,
-				app_configs.logo_url
+			sql`SELECT links.id, ${addressColumns}, app_configs.logo_url
 				FROM links LEFT JOIN templates ON templates.id = links.template_id
 				LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
 				WHERE links.decision IS NULL AND ${condition}`,

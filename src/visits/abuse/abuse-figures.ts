@@ -1,52 +1,46 @@
 import type {Logger} from 'pino';
 import {readEffectiveAddresses} from '../../links/links/effective-addresses.ts';
-import {type Addresses, addressesOf} from '../../links/links/link-safety.ts';
+import {addressesOf} from '../../links/links/link-safety.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
-import type {Db} from '../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {withLeaseIfFree} from '../../platform/db/lease.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
-import {countReports} from './abuse-report-store.ts';
+import {countOpenReports} from './abuse-report-store.ts';
 
-/** Links that are read together: a few milliseconds. */
-const BATCH = 2000;
-
-/** The effective addresses of the next links without an operator's decision, by id. */
-const nextLinks = (db: Db, after: string): Promise<Array<Addresses & {id: string}>> =>
-	readEffectiveAddresses(db, 'addresses of links', sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${BATCH}`);
+/** Links that are read and judged together: a few milliseconds. */
+const BATCH = 500;
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
-/** How many stored links the lists block and warn of. */
+/** How many stored links without an operator's decision the lists block and warn of. */
 const checkLinks = async (db: Db, policy: LinkPolicy): Promise<Record<'block' | 'warn', number>> => {
 	const counts = {block: 0, warn: 0};
-	let after = FIRST;
-	for (;;) {
-		const links = await nextLinks(db, after);
+	let after = policy.isEmpty ? undefined : FIRST;
+	while (after !== undefined) {
+		const next = sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${BATCH}`;
+		const links = await readEffectiveAddresses(db, 'addresses of links', next);
 		for (const link of links) {
-			const state = policy.ofAll(addressesOf(link))?.state;
-			if (state !== undefined) {
-				counts[state] += 1;
+			const verdict = policy.ofAll(addressesOf(link));
+			if (verdict !== null) {
+				counts[verdict.state] += 1;
 			}
 		}
 
-		const last = links.at(-1);
-		if (last === undefined || links.length < BATCH) {
-			return counts;
-		}
-
-		after = last.id;
+		after = links.at(-1)?.id;
 	}
+
+	return counts;
 };
 
-const countByOperators = async (db: Db): Promise<number> => {
-	const [row] = await run<{count: number}>(
-		db,
-		sql`SELECT count(*)::integer AS count FROM links WHERE decision ->> 'state' = 'block'`,
-	);
-	return row?.count ?? 0;
-};
+const countByOperators = async (db: Db): Promise<number> =>
+	onlyRow(
+		await run<{count: number}>(
+			db,
+			sql`SELECT count(*)::integer AS count FROM links WHERE decision ->> 'state' = 'block'`,
+		),
+	).count;
 
 type Deps = {
 	clock: Clock;
@@ -74,7 +68,7 @@ export class AbuseFigures {
 		await linkPolicy.refresh();
 		this.blocked.operator = await countByOperators(db);
 		if (config.abuseContact !== null) {
-			this.openReports = (await countReports(db)).open;
+			this.openReports = (await countOpenReports(db)).open;
 		}
 
 		const {version} = linkPolicy;
@@ -82,8 +76,10 @@ export class AbuseFigures {
 			return;
 		}
 
+		// One process checks; the figure of the others would be that of former lists.
+		this.blocked.list = 0;
 		await withLeaseIfFree({db, clock}, 'check links', async () => {
-			const counts = linkPolicy.isEmpty ? {block: 0, warn: 0} : await checkLinks(db, linkPolicy);
+			const counts = await checkLinks(db, linkPolicy);
 			this.blocked.list = counts.block;
 			log.info({blocked: counts.block, warned: counts.warn}, 'checked the stored links after a change of the lists');
 		});

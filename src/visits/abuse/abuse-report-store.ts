@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
-import {type Db, inTransaction} from '../../platform/db/db.ts';
+import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {prepared, run, sql} from '../../platform/db/sql.ts';
 import type {ReportReason} from '../page/abuse-strings.ts';
@@ -115,23 +115,14 @@ export const closeReport = async (
 	return closed ?? null;
 };
 
-/** Open reports, all reports by reason, and when the oldest open one came. */
-export const countReports = async (
-	db: Db,
-): Promise<{open: number; oldestOpenAt: Date | null; byReason: Array<{reason: ReportReason; count: number}>}> => {
-	const rows = await run<{reason: ReportReason; count: number; open: number; oldest: Date | null}>(
-		db,
-		prepared(
-			'count abuse reports',
-			sql`SELECT reason, sum(count)::integer AS count, (count(*) FILTER (WHERE closed_at IS NULL))::integer AS open,
-				min(created_at) FILTER (WHERE closed_at IS NULL) AS oldest
-				FROM abuse_reports GROUP BY reason ORDER BY reason`,
+/** How many reports are open, and since when the oldest one is. */
+export const countOpenReports = async (db: Db): Promise<{open: number; oldestAt: Date | null}> =>
+	onlyRow(
+		await run(
+			db,
+			prepared(
+				'count open abuse reports',
+				sql`SELECT count(*)::integer AS open, min(created_at) AS "oldestAt" FROM abuse_reports WHERE closed_at IS NULL`,
+			),
 		),
 	);
-	const oldest = rows.flatMap((row) => row.oldest ?? []).toSorted((one, other) => one.getTime() - other.getTime());
-	return {
-		open: rows.reduce((sum, {open}) => sum + open, 0),
-		oldestOpenAt: oldest[0] ?? null,
-		byReason: rows.map(({reason, count}) => ({reason, count})),
-	};
-};

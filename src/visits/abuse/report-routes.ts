@@ -9,7 +9,6 @@ import {errorHeaders} from '../../platform/http/envelope.ts';
 import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import {checkBody} from '../../platform/http/validate.ts';
 import {enforceLimit} from '../../platform/limits/enforce-limit.ts';
-import {readQuery} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {reportNetworkOf} from '../matches/network-keys.ts';
 import {type ReportReason, reportReasons} from '../page/abuse-strings.ts';
@@ -50,13 +49,8 @@ const pageReply = (
 	return reply({status, headers: {...named, ...more}, body: Buffer.from(body, 'latin1')});
 };
 
-/** The fields of a form; of a repeated one the first. */
-const readForm = async ({stream}: RequestFacts): Promise<Record<string, string>> => {
-	const text = (await readRawBody(stream, MAX_FORM_BYTES)).toString('utf8');
-	return Object.fromEntries(
-		Object.entries(readQuery(`?${text}`)).map(([name, value]) => [name, [value].flat()[0] ?? '']),
-	);
-};
+const readForm = async ({stream}: RequestFacts): Promise<Record<string, string>> =>
+	Object.fromEntries(new URLSearchParams((await readRawBody(stream, MAX_FORM_BYTES)).toString('utf8')));
 
 /** @throws 404 unless reports are taken and the host is the API's. */
 const requireReports = (

@@ -5,53 +5,35 @@ export const reportReasons = ['phishing', 'malware', 'spam', 'impersonation', 'o
 export type ReportReason = (typeof reportReasons)[number];
 
 /** The texts of the warning page, of the page of a blocked link, and of the report form. `{host}` is where a link leads. */
-export type AbuseStrings = Record<
-	| 'report'
-	| 'warned'
-	| 'warnedAdvice'
-	| 'continueTo'
-	| 'blocked'
-	| 'blockedAdvice'
-	| 'heading'
-	| 'intro'
-	| 'link'
-	| 'reason'
-	| 'details'
-	| 'email'
-	| 'send'
-	| 'thanks'
-	| 'thanksAdvice'
-	| 'invalid'
-	| 'tooMany',
-	string
-> &
-	Record<ReportReason, string>;
+const en = {
+	report: 'Report this link',
+	warned: 'This link may be unsafe',
+	warnedAdvice: 'Its destination is on a list of suspicious websites. Continue only if you trust this address.',
+	continueTo: 'Continue to {host}',
+	blocked: 'This link was blocked',
+	blockedAdvice: 'It led to a website that is considered harmful.',
+	heading: 'Report a link',
+	intro: 'Tell us why this link is harmful. A person reads every report.',
+	link: 'Link',
+	reason: 'Reason',
+	phishing: 'Phishing: it asks for passwords or card numbers',
+	malware: 'Malware or unwanted software',
+	spam: 'Spam',
+	impersonation: 'It impersonates a person or a company',
+	other: 'Something else',
+	details: 'Details (optional)',
+	email: 'Your email address, for questions (optional)',
+	send: 'Send report',
+	thanks: 'Thank you for your report',
+	thanksAdvice: 'We check every report.',
+	invalid: 'Check the fields and send the report again.',
+	tooMany: 'Too many reports from your network. Try again later.',
+};
+
+export type AbuseStrings = Readonly<Record<keyof typeof en, string>>;
 
 export const abuseStrings: Readonly<Record<PageLanguage, AbuseStrings>> = {
-	en: {
-		report: 'Report this link',
-		warned: 'This link may be unsafe',
-		warnedAdvice: 'Its destination is on a list of suspicious websites. Continue only if you trust this address.',
-		continueTo: 'Continue to {host}',
-		blocked: 'This link was blocked',
-		blockedAdvice: 'It led to a website that is considered harmful.',
-		heading: 'Report a link',
-		intro: 'Tell us why this link is harmful. A person reads every report.',
-		link: 'Link',
-		reason: 'Reason',
-		phishing: 'Phishing: it asks for passwords or card numbers',
-		malware: 'Malware or unwanted software',
-		spam: 'Spam',
-		impersonation: 'It impersonates a person or a company',
-		other: 'Something else',
-		details: 'Details (optional)',
-		email: 'Your email address, for questions (optional)',
-		send: 'Send report',
-		thanks: 'Thank you for your report',
-		thanksAdvice: 'We check every report.',
-		invalid: 'Check the fields and send the report again.',
-		tooMany: 'Too many reports from your network. Try again later.',
-	},
+	en,
 	ar: {
 		report: 'الإبلاغ عن هذا الرابط',
 		warned: 'قد يكون هذا الرابط غير آمن',

@@ -1,12 +1,15 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import {memoize} from '../../platform/memoize.ts';
+import {isCrawler, visitorOf} from '../visit/visitor.ts';
 import {abuseStrings} from './abuse-strings.ts';
+import {bareCrawlerPage, crawlerPageHeaders} from './crawler-page.ts';
 import {compile, html, slot, slotText, withSlot} from './html.ts';
 import {type Notice, noticeStrings} from './notice-strings.ts';
-import {pageHead, pageHeaders} from './page-head.ts';
+import {pageHead, pageHeaders, styleOf} from './page-head.ts';
 import {directionOf, pageLanguage} from './page-language.ts';
 import {type PageLanguage, pageStrings} from './page-strings.ts';
 
-/** A page without a link: the URL to which an unknown code leads, or why there is no content. */
+/** A page in place of a link's: the URL to which it leads, or why there is no content. */
 type NoticePage = {
 	notice: Notice;
 	organizationName: string;
@@ -14,25 +17,44 @@ type NoticePage = {
 	/** Where its only button leads; null: it has none. */
 	href: string | null;
 	/** Whether the page redirects by itself. */
-	movesOn: boolean;
+	movesOn?: boolean;
+	/** Where to report the link; null: nowhere. */
+	reportUrl?: string | null;
 	vary?: string;
 };
 
 /** The parts by which notices differ, besides the texts of their slots. */
-type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn: boolean};
+type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn: boolean; hasReport: boolean};
 
 /** The slots of a notice. */
-const place = {initial: 0, name: 1, href: 2, host: 3};
+const place = {initial: 0, name: 1, href: 2, host: 3, report: 4};
 
-const draw = ({language, notice, hasButton, movesOn}: Kind) => {
-	const {blocked, blockedAdvice} = abuseStrings[language];
-	const words = {...noticeStrings[language], blocked, blockedAdvice};
+/** The warning shows the whole address as text. */
+const warning = {style: styleOf(new Set(['ground', 'panel', 'quiet'])), script: null};
+
+/** The ways on from a warning. */
+const warnedOffer = ({language, hasButton, hasReport}: Kind) => {
+	const words = abuseStrings[language];
+	const target = html`<div class="panel"><p class="url"><bdi dir="ltr">${slot(place.href)}</bdi></p></div>
+<a class="button" rel="nofollow" href="${slot(place.href)}">${withSlot(words.continueTo, '{host}', place.host)}</a>\n`;
+	return html`<div class="offer">
+${hasButton ? target : html`<p>${pageStrings[language].nothing}</p>\n`}${hasReport && html`<a class="quiet" href="${slot(place.report)}">${words.report}</a>\n`}</div>\n`;
+};
+
+const draw = (kind: Kind) => {
+	const {language, notice, hasButton, movesOn} = kind;
+	const words = {...noticeStrings[language], ...abuseStrings[language]};
 	const title = withSlot(words[notice], '{host}', place.host);
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
 	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot(place.href)}">\n` : null;
+	const button =
+		hasButton &&
+		html`<div class="offer">
+<a class="button primary" href="${slot(place.href)}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
+</div>\n`;
 	return compile(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
-${pageHead(title, refresh)}
+${pageHead(title, refresh, notice === 'warned' ? warning.style : undefined)}
 <body>
 <main>
 <div class="body">
@@ -40,12 +62,7 @@ ${pageHead(title, refresh)}
 <p class="sender"><span class="mark" aria-hidden="true">${slot(place.initial)}</span><bdi>${slot(place.name)}</bdi></p>
 <h1>${title}</h1>
 ${advice !== null && html`<p class="about">${advice}</p>\n`}</div>
-${
-	hasButton &&
-	html`<div class="offer">
-<a class="button primary" href="${slot(place.href)}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
-</div>\n`
-}</div>
+${notice === 'warned' ? warnedOffer(kind) : button}</div>
 </main>
 </body>
 </html>
@@ -55,12 +72,30 @@ ${
 const templates = memoize((kind) => draw(JSON.parse(kind) as Kind));
 
 /** The page in the visitor's language. It needs no script. @returns its headers, names and values alternating, and its bytes as text. */
-export const noticePage = ({notice, organizationName, acceptLanguage, href, movesOn, ...headers}: NoticePage) => {
+export const noticePage = ({
+	notice,
+	organizationName,
+	acceptLanguage,
+	href,
+	movesOn = false,
+	reportUrl = null,
+	...headers
+}: NoticePage) => {
 	const language = pageLanguage(acceptLanguage);
 	const [initial = ''] = organizationName.trim();
-	const kind: Kind = {language, notice, hasButton: href !== null, movesOn};
+	const kind: Kind = {language, notice, hasButton: href !== null, movesOn, hasReport: reportUrl !== null};
 	const host = href === null ? '' : new URL(href).host;
-	const texts = [initial.toUpperCase(), organizationName, href ?? '', host].map(slotText);
+	const texts = [initial.toUpperCase(), organizationName, href ?? '', host, reportUrl ?? ''].map(slotText);
 	const body = templates(JSON.stringify(kind))(texts);
-	return {headers: pageHeaders(language, headers), body};
+	return {headers: pageHeaders(language, notice === 'warned' ? {...warning, ...headers} : headers), body};
 };
+
+/** The warning before an address that is no link's: of a domain's root or its unknown codes. Crawlers get the bare page. */
+export const warningBefore = (
+	href: string,
+	{organizationName}: {organizationName: string},
+	headers: IncomingHttpHeaders,
+) =>
+	isCrawler(visitorOf({headers}))
+		? {headers: crawlerPageHeaders, body: bareCrawlerPage}
+		: noticePage({notice: 'warned', organizationName, acceptLanguage: headers['accept-language'], href});

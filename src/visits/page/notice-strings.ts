@@ -1,10 +1,11 @@
 import type {PageLanguage} from './page-strings.ts';
 
-/** A page without a link: an unknown code that leads to another host, or a link that is absent. */
-export type Notice = 'leadsTo' | 'notFound' | 'gone' | 'blocked';
+/** A page in place of a link's: where an unknown code or a listed link leads, or why there is nothing. */
+export type Notice = 'leadsTo' | 'notFound' | 'gone' | 'blocked' | 'warned';
 
 /** The heading, and advice for the reader. `{host}` is the host to which an unknown code leads. */
-type NoticeStrings = Record<Exclude<Notice, 'blocked'>, string> & Record<'notFoundAdvice' | 'goneAdvice', string>;
+type NoticeStrings = Record<Exclude<Notice, 'blocked' | 'warned'>, string> &
+	Record<'notFoundAdvice' | 'goneAdvice', string>;
 
 export const noticeStrings: Readonly<Record<PageLanguage, NoticeStrings>> = {
 	en: {

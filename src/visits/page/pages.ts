@@ -5,11 +5,11 @@ import {renderCrawlerPage} from './crawler-page.ts';
 import {bytesAsText} from './html.ts';
 import {type LinkTexts, linkTextsOf} from './link-texts.ts';
 import {baseViewOf, type LinkView, sharedUrl, type ViewDeps, viewOfVisit} from './link-view.ts';
+import {noticePage} from './notice-page.ts';
 import {outwardUrl, type PageVisitor} from './page-actions.ts';
 import {pageQr} from './page-qr.ts';
 import type {PageLanguage} from './page-strings.ts';
 import {type PageParts, pageParts, withQueryOfVisit} from './redirect-page.ts';
-import {warningPage} from './warning-page.ts';
 
 /** The inputs of a page beside its link. */
 type PageVisit = {
@@ -129,7 +129,8 @@ export const createPages = (services: ViewDeps) => {
 		): Page => {
 			const view = viewOfVisit(linkOf(row).view, null, query);
 			const {organizationName, reportUrl} = view;
-			return warningPage({organizationName, acceptLanguage, href: outwardUrl(view, visitor), reportUrl});
+			const href = outwardUrl(view, visitor);
+			return noticePage({notice: 'warned', organizationName, acceptLanguage, href, reportUrl});
 		},
 		/** The page for crawlers, as `of`. */
 		forCrawlers: (row: ResolvedRow): string => bytesAsText(renderCrawlerPage(linkOf(row).view)),

@@ -7,8 +7,8 @@ import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 import {bytesAsText, html, render} from './html.ts';
+import {warningBefore} from './notice-page.ts';
 import {pageHead, pageHeaders} from './page-head.ts';
-import {warningBefore} from './warning-page.ts';
 
 /** The page at the address that a start prints. It says nothing about the installation (contract/hosts 10). */
 const startPage = (): string =>

@@ -4,8 +4,7 @@ import {unknownCodesHost, unknownCodeTarget} from '../../links/domains/unknown-c
 import {HttpError, linkNotFound} from '../../platform/errors.ts';
 import {isStorable} from '../../platform/http/storable.ts';
 import type {Services} from '../../services.ts';
-import {noticePage} from '../page/notice-page.ts';
-import {warningBefore} from '../page/warning-page.ts';
+import {noticePage, warningBefore} from '../page/notice-page.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {isCrawler, isPrefetch, visitorOf} from '../visit/visitor.ts';
 

@@ -222,7 +222,8 @@ export class Door {
 
 		const hostname = this.#services.clientIp.hostname(request);
 		const role = this.#services.hostRoles.roleOf(hostname);
-		const isReserved = reservedSegments.has(first);
+		// Custom domains may have had a link `report` before the API host had the form.
+		const isReserved = reservedSegments.has(first) && !(role === 'other' && first === 'report');
 		const asked: Asked = {
 			request,
 			path,

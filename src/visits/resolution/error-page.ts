@@ -32,7 +32,7 @@ const orgKeyOf = ({path, role, domain}: Refused): string | null => {
  * (contract/resolution 25). Null if the refusal is answered as JSON.
  */
 export const errorPageOf = async (
-	{errorPages}: Pick<Services, 'errorPages'>,
+	{errorPages, linkPolicy}: Pick<Services, 'errorPages' | 'linkPolicy'>,
 	refused: Refused,
 	{status, code}: HttpError,
 ): Promise<LinkAnswer | null> => {
@@ -45,12 +45,13 @@ export const errorPageOf = async (
 		return null;
 	}
 
+	// The organization's own site may be the listed one.
+	const isListed = found.fallbackUrl !== null && linkPolicy.of(found.fallbackUrl) !== null;
 	const page = noticePage({
 		notice: code === 'link_blocked' ? 'blocked' : status === 410 ? 'gone' : 'notFound',
 		organizationName: found.organizationName,
 		acceptLanguage: headers['accept-language'],
-		href: found.fallbackUrl,
-		movesOn: false,
+		href: isListed ? null : found.fallbackUrl,
 		vary: 'Accept, Accept-Language',
 	});
 	return {status, headers: [...page.headers, 'X-Error-Code', code], body: page.body};

@@ -10,7 +10,7 @@ import {pathOf, userAgents} from '../matches/_phones.ts';
 export const BAD = 'https://bad.example/login';
 export const ODD = 'https://www.odd.example/offer';
 
-const policyOf = async (t: ExecutionContext) => {
+export const policyOf = async (t: Pick<ExecutionContext, 'teardown'>) => {
 	const folder = await dataDirectory(t);
 	const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
 	await write('bad.txt', '||bad.example^\n');

@@ -72,8 +72,8 @@ const pixel = Buffer.from(
 	'base64',
 );
 
-export const startStage = async (): Promise<Stage> => {
-	const [service, browser] = await Promise.all([startService(), borrowBrowser()]);
+export const startStage = async (env: Record<string, string> = {}): Promise<Stage> => {
+	const [service, browser] = await Promise.all([startService(env), borrowBrowser()]);
 	return {
 		browser,
 		service,
