@@ -2,7 +2,7 @@ import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {Command} from 'commander';
-import {environmentTopic} from '../src/cli/help/topics.ts';
+import {environmentTopic} from '../src/cli/help.ts';
 import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
 import {daysOf, retentionRules} from '../src/operations/jobs/retention.ts';

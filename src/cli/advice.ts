@@ -1,7 +1,6 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import type {ApiClient} from './server/admin-client.ts';
-import type {ChosenServer} from './server/chosen-server.ts';
-import type {Connection} from './server/connection.ts';
+import type {ChosenServer, Connection} from './server/connection.ts';
 import type {Page} from './server/list-pages.ts';
 
 /** The built-in plans; a server's PLANS_FILE may define others. */

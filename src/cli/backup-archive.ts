@@ -4,8 +4,7 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import {altered, MAX_LINE, notABackup, truncated} from '../operations/backup/archive-format.ts';
-import {OperatorError} from './cli-errors.ts';
-import {exitCodes} from './exit-codes.ts';
+import {exitCodes, OperatorError} from './cli-errors.ts';
 import {linesOf} from './lines.ts';
 import type {Io} from './terminal/io.ts';
 

@@ -6,7 +6,6 @@ import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
-/** Options that several commands have. */
 type CommonOptions = ConnectionOptions & PageOptions & {org?: string | undefined; yes?: boolean};
 
 /** The context of a command: its options, the clients, and its output. */

@@ -69,7 +69,7 @@ export const argumentsOf = (
 };
 
 /** Whether a command takes ORG before its other arguments. */
-export const takesOrganization = ({registeredArguments: [first]}: Command): boolean =>
+const takesOrganization = ({registeredArguments: [first]}: Command): boolean =>
 	first?.name() === 'org' && !first.required && !first.variadic;
 
 /** A command in the list of its group. */

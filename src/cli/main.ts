@@ -1,8 +1,8 @@
 import {setMaxListeners} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createKeyWatch} from '../platform/npm-interrupt.ts';
-import {exitCodes} from './exit-codes.ts';
-import {runAndReport} from './run-and-report.ts';
+import {exitCodes} from './cli-errors.ts';
+import {runAndReport} from './report-error.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
 /** Listeners for Ctrl-C: each request, its connection and each pause, 16 at once, and a few more. */

@@ -1,8 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {type FileHandle, open, readlink, realpath, rename, rm, stat} from 'node:fs/promises';
 import path from 'node:path';
-import {OperatorError} from './cli-errors.ts';
-import {exitCodes} from './exit-codes.ts';
+import {exitCodes, OperatorError} from './cli-errors.ts';
 
 const codeOf = (error: unknown): unknown => (error as {code?: unknown}).code;
 

@@ -3,11 +3,11 @@ import {isUuid} from '../platform/uuid.ts';
 import {usageError} from './cli-errors.ts';
 import {type AnyCommand, type CommandSpec, type Context, command} from './command.ts';
 import {pageOptions, yesOption} from './common-options.ts';
-import {requireConsent} from './require-consent.ts';
+import {requireConsent} from './prompts.ts';
 import type {Query} from './server/admin-client.ts';
 import {type Chosen, chosenPath} from './server/link-surface.ts';
 import {listAt, listPages} from './server/list-pages.ts';
-import {type Kind, namedRow, pathOfNamed} from './server/named-row.ts';
+import {type Kind, namedRow, pathOfNamed} from './server/named-link.ts';
 import type {Column} from './terminal/output.ts';
 
 /** The functions of options are methods, because each command has options of its own. */

@@ -3,9 +3,6 @@ import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {type Config, ConfigError} from '../platform/config/config.ts';
 
-/** The file of a generated admin token. */
-const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
-
 /**
  * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start creates
  * (mode 0600). The flag `wx` lets one of two first starts write it; the other reads.
@@ -19,7 +16,7 @@ export const readAdminToken = async ({
 		return adminToken;
 	}
 
-	const file = adminTokenFile(dataDir);
+	const file = path.join(dataDir, 'admin-token');
 	await writeFile(file, `${randomBytes(32).toString('base64url')}\n`, {mode: 0o600, flag: 'wx'}).catch(
 		(error: unknown) => {
 			if ((error as {code?: string}).code !== 'EEXIST') {

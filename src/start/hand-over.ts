@@ -12,7 +12,6 @@ const WAIT_MS = 10_000;
  * worker stops listening, which happens at every stop.
  */
 export class HandOver {
-	/** The listening server. */
 	readonly listener: Server;
 	/** Ready workers, in the order of the rotation. */
 	readonly #members = new Set<Worker>();

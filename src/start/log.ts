@@ -1,7 +1,118 @@
 import {createRequire} from 'node:module';
-import {type DestinationStream, type Logger, pino} from 'pino';
+import {type DestinationStream, type LogFn, type Logger, pino} from 'pino';
+import {type Clock, MINUTE_MS} from '../platform/clock.ts';
 import type {Config} from '../platform/config/config.ts';
-import type {FaultSampler} from './fault-sampler.ts';
+import {Loop} from '../platform/loop.ts';
+
+/** pino's number for `warn`; `error` and `fatal` are higher. */
+const WARN = 40;
+
+/** Maximum kinds of fault that are tracked; beyond that the least recently logged one is evicted. */
+const MAX_KINDS = 500;
+const MAX_KEY = 1000;
+
+/** Fields of single requests, which do not distinguish faults. */
+const PER_REQUEST_FIELDS = new Set(['requestId', 'path', 'click']);
+
+type Fields = Readonly<Record<string, unknown>>;
+/** `write` writes the last suppressed line. */
+type Kind = {writtenAt: number; suppressed: number; write: () => void};
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/**
+ * Lines of one kind describe the same fault. An error counts by its class, code and origin, because its message may contain
+ * data of one request. An id of an organization or a payment makes another kind, because each needs attention.
+ */
+const keyOf = (level: number, fields: Fields, rest: unknown[]): string => {
+	const parts = Object.entries(fields).map(([name, value]) =>
+		value instanceof Error
+			? [name, value.name, (value as {code?: unknown}).code, /^ {4}at .*$/m.exec(value.stack ?? '')?.[0]]
+			: PER_REQUEST_FIELDS.has(name) || [name, isFields(value) ? null : String(value)],
+	);
+	return JSON.stringify([level, rest, parts]).slice(0, MAX_KEY);
+};
+
+/**
+ * Keeps a lasting fault from filling the log: writes the first warning or error of a kind at once, and those of the next
+ * minute as one line, the last of them, with `repeated` as their number if above one. Other levels pass.
+ */
+export const createFaultSampler = (clock: Clock) => {
+	/** Least recently logged first. */
+	const kinds = new Map<string, Kind>();
+
+	/** Forgets a kind, and writes its suppressed lines as one. @returns whether there were any. */
+	const end = (key: string, {suppressed, write}: Kind): boolean => {
+		kinds.delete(key);
+		if (suppressed > 0) {
+			write();
+		}
+
+		return suppressed > 0;
+	};
+
+	const endDue = (): void => {
+		const now = clock.now().getTime();
+		for (const [key, kind] of kinds) {
+			const age = now - kind.writtenAt;
+			// After a clock that was set back, all are due.
+			if (age >= 0 && age < MINUTE_MS) {
+				break;
+			}
+
+			if (end(key, kind)) {
+				kinds.set(key, {...kind, suppressed: 0, writtenAt: now});
+			}
+		}
+	};
+
+	/** Writes the last lines of faults that have ended. */
+	const writing = new Loop(async () => {
+		endDue();
+		return [...kinds.values()].some(({suppressed}) => suppressed > 0) ? MINUTE_MS : null;
+	});
+
+	return {
+		/** A hook of pino. */
+		logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+			if (level < WARN) {
+				method.apply(this, args);
+				return;
+			}
+
+			const [first]: unknown[] = args;
+			const fields = first instanceof Error ? {err: first} : isFields(first) ? first : {};
+			const rest: unknown[] = isFields(first) ? args.slice(1) : args;
+			const key = keyOf(level, fields, rest);
+			const kind = kinds.get(key);
+			if (kind !== undefined) {
+				kind.suppressed += 1;
+				const repeated = kind.suppressed > 1 ? {repeated: kind.suppressed} : {};
+				kind.write = () => (method as (...all: unknown[]) => void).call(this, {...fields, ...repeated}, ...rest);
+				writing.wake(MINUTE_MS);
+			} else {
+				const [oldest] = kinds;
+				if (oldest !== undefined && kinds.size >= MAX_KINDS) {
+					end(...oldest);
+				}
+
+				kinds.set(key, {writtenAt: clock.now().getTime(), suppressed: 0, write: () => {}});
+				method.apply(this, args);
+			}
+
+			endDue();
+		},
+		/** Writes suppressed lines. Call it at a stop. */
+		flush: () => {
+			void writing.stop();
+			for (const kind of kinds) {
+				end(...kind);
+			}
+		},
+	};
+};
+
+type FaultSampler = ReturnType<typeof createFaultSampler>;
 
 const require = createRequire(import.meta.url);
 

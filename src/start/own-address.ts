@@ -1,3 +1,4 @@
+import {once} from 'node:events';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import path from 'node:path';
@@ -36,13 +37,12 @@ const CONNECT_MS = 1000;
 /** Whether a server listens there; a killed one has left its address. */
 const isServed = async (address: string): Promise<boolean> => {
 	const {hostname, port} = new URL(address);
-	const socket = connect({host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), timeout: CONNECT_MS});
+	const socket = connect({host: hostname.replace(/^\[|\]$/g, ''), port: Number(port)});
 	try {
-		return await new Promise((resolve) => {
-			socket.once('connect', () => resolve(true));
-			socket.once('timeout', () => resolve(false));
-			socket.once('error', () => resolve(false));
-		});
+		await once(socket, 'connect', {signal: AbortSignal.timeout(CONNECT_MS)});
+		return true;
+	} catch {
+		return false;
 	} finally {
 		socket.destroy();
 	}

@@ -16,8 +16,7 @@ import {createWindows} from '../platform/limits/windows.ts';
 import {createKeyWatch} from '../platform/npm-interrupt.ts';
 import type {OtherWorkers} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
-import {createFaultSampler} from './fault-sampler.ts';
-import {createLog, logProcessWarnings} from './log.ts';
+import {createFaultSampler, createLog, logProcessWarnings} from './log.ts';
 import {
 	DATABASE_GRACE_SECONDS,
 	nextSignal,
@@ -91,7 +90,6 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 /** A migrated database, and the signal that stops its server. */
 type Opened = {signal: Promise<Stop>; database: OpenDatabase; secrets: Secrets};
 
-/** Serves in a single process. */
 const serveAlone = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
 	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
 	const {running, closeDatabase} = await start(config, log, async () => database);

@@ -67,9 +67,7 @@ type Running = ReturnType<typeof startWorker> & {
 };
 
 type Options = {
-	/** The address to listen on. */
 	address: ListenAddress;
-	/** Number of serving processes. */
 	count: number;
 	/** Maximum connections that wait for a worker. */
 	maxWaiting: number;
@@ -77,7 +75,6 @@ type Options = {
 	secrets: Secrets;
 	/** Keeps the windows of all workers, so limits hold across them, and when one is replaced. */
 	limiter: Limiter;
-	/** Called with the port when all workers answer. */
 	onReady: (port: number) => Promise<void>;
 	/** Resolves when the installation must stop, with the exit code of a stop before any worker is ready. */
 	stopped: Promise<number>;

@@ -6,7 +6,7 @@ import {readEvents, type ServerSentEvent} from '../../src/cli/dashboard/follow.t
 import {createPainter, type Size} from '../../src/cli/dashboard/live-screen.ts';
 import {pictureOf} from '../../src/cli/dashboard/run-dashboard.tsx';
 import type {View} from '../../src/cli/dashboard/view.ts';
-import type {Ink} from '../../src/cli/terminal/bar-chart.ts';
+import type {Ink} from '../../src/cli/terminal/charts.ts';
 import {clickOf, recent, status} from './_dashboard.ts';
 import {collect, inPieces} from './_pieces.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';

@@ -1,6 +1,5 @@
 import test from 'ava';
-import {examineHost, judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
-import {examinePublicUrl} from '../../src/cli/doctor/examine-public-url.ts';
+import {examineHost, examinePublicUrl, judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
 import type {LinkHost} from '../../src/operations/doctor/hosts.ts';
 import type {Finding} from '../../src/operations/finding.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';

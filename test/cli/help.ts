@@ -1,7 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import stringWidth from 'string-width';
-import {exitCodes} from '../../src/cli/exit-codes.ts';
-import {topics} from '../../src/cli/help/topics.ts';
+import {exitCodes} from '../../src/cli/cli-errors.ts';
+import {topics} from '../../src/cli/help.ts';
 import {commands, createProgram} from '../../src/cli/program.ts';
 import {processIo} from '../../src/cli/terminal/io.ts';
 import {configTable} from '../../src/platform/config/variables.ts';

@@ -1,7 +1,6 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import {bar, compact} from '../../src/cli/terminal/bar-chart.ts';
-import {columnChart, fitted} from '../../src/cli/terminal/column-chart.ts';
+import {bar, columnChart, compact, fitted} from '../../src/cli/terminal/charts.ts';
 import {startRecordingServer} from './_recording-server.ts';
 import {ends, runOnScreen} from './_run-cli.ts';
 

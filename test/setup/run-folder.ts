@@ -1,7 +1,7 @@
 import {access, chmod, constants, mkdtemp, readdir, rm, statfs} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import {isRoot} from '../../src/platform/embedded/identity.ts';
+import {isRoot} from '../../src/platform/embedded/location.ts';
 import type {Teardown} from './teardown.ts';
 
 const NAME = /^oplink-run-(\d+)-/;

@@ -2,11 +2,10 @@ import type {AppStatus} from '../../operations/app-status/app-status.ts';
 import type {PlatformStatus} from '../../operations/app-status/platform-status.ts';
 import {missWord} from '../../visits/matches/outcome-words.ts';
 import type {AppRequestShown} from '../../visits/reports/stream/app-stream-store.ts';
-import {InterruptedError} from '../cli-errors.ts';
+import {exitCodes, InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {follow} from '../dashboard/follow.ts';
 import {findingsText, summaryText} from '../doctor/report.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {timeText} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -78,7 +77,6 @@ const statusText = (status: Status, {width, isColoured}: {width: number; isColou
 	].join('\n\n');
 };
 
-/** One request as a line. */
 const requestLine = ({deviceId, appVersion, sdkVersion, ...request}: Json<AppRequestShown>): string => {
 	const {at: time, platform, type, text} = request;
 	const about = [deviceId, appVersion, sdkVersion].filter(Boolean).map(cellText).join(', ');

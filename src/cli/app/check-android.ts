@@ -1,10 +1,10 @@
+import type {AndroidConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
-import type {AndroidApp, Filter, HostRule} from './android-app.ts';
-import {packageFinding} from './check-android-ids.ts';
 import {pathFinding} from './check-paths.ts';
+import type {AndroidApp, Filter, HostRule} from './declared-app.ts';
 import {configHint, type ExpectedApp, findingsOfHost, type Host, kitHint} from './expected-app.ts';
 import {bestOf, type Fault, schemeFaults, webFaults} from './filter-faults.ts';
-import {filledInHint, type Located, mayBecome, type Place, placeText} from './source-position.ts';
+import {filledInFinding, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
 const findings = findingsOf('Android');
 const {ok, warn, fail} = findings;
@@ -51,11 +51,7 @@ const missingHost = (app: AndroidApp, expected: ExpectedApp, {name}: Host): Find
 	const rules = app.filters.flatMap(({hosts}) => hosts);
 	const filledIn = rules.find(({text}) => mayBecome(text, name));
 	if (filledIn !== undefined) {
-		return warn(
-			'android.host',
-			`${name} may be the host ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
-			filledInHint(filledIn.text),
-		);
+		return filledInFinding('Android', 'android.host', `${name} may be the host`, filledIn);
 	}
 
 	const [meant] = rules.flatMap((rule) => {
@@ -119,11 +115,7 @@ const schemeFinding = ({filters, place, kit}: AndroidApp, scheme: string, orgKey
 	if (best === undefined) {
 		const filledIn = filters.flatMap(({schemes}) => schemes).find(({text}) => mayBecome(text, scheme));
 		if (filledIn !== undefined) {
-			return warn(
-				'android.scheme',
-				`${scheme} may be the scheme ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
-				filledInHint(filledIn.text),
-			);
+			return filledInFinding('Android', 'android.scheme', `${scheme} may be the scheme`, filledIn);
 		}
 
 		// A filter without data is where the scheme was.
@@ -138,6 +130,47 @@ const schemeFinding = ({filters, place, kit}: AndroidApp, scheme: string, orgKey
 		? ok('android.scheme', `${scheme}:// opens the app (${placeText(best.place)})`)
 		: faultFinding('android.scheme', `${scheme}://`, fault, best);
 };
+
+const namesOf = (android: AndroidConfig[]): string => android.map(({packageName}) => packageName).join(' or ');
+
+const packageFinding = ({packageName, kit, place}: AndroidApp, android: AndroidConfig[], orgKey: string): Finding => {
+	if (packageName === null && kit === 'expo') {
+		return fail(
+			'android.package',
+			`android.package is missing (${placeText(place)})`,
+			`Set android.package to ${namesOf(android)}`,
+		);
+	}
+
+	if (packageName === null || android.some((app) => mayBecome(packageName.text, app.packageName))) {
+		return ok('android.package', `${placeText(place)} does not name the package; a merged manifest does`);
+	}
+
+	const {text} = packageName;
+	return android.some((app) => app.packageName === text)
+		? ok('android.package', `the package ${text} is configured (${placeText(packageName.place)})`)
+		: fail(
+				'android.package',
+				`the package ${text} is not configured, but ${namesOf(android)} (${placeText(packageName.place)})`,
+				`Correct it, or add it to the app configuration: ${configHint(orgKey)}`,
+			);
+};
+
+/** Findings for fingerprints that the caller gave, which are meant to be configured. */
+export const givenFingerprints = (
+	given: readonly string[],
+	apps: readonly AndroidConfig[],
+	orgKey: string,
+): Finding[] =>
+	given.map((print) =>
+		apps.some(({sha256Fingerprints}) => sha256Fingerprints.includes(print))
+			? ok('android.fingerprint', `the fingerprint ${print} is configured`)
+			: fail(
+					'android.fingerprint',
+					`the fingerprint ${print} is not configured`,
+					`Add it to sha256Fingerprints in the app configuration: ${configHint(orgKey)}`,
+				),
+	);
 
 /** Findings for an Android app. */
 export const checkAndroid = (app: AndroidApp, expected: ExpectedApp): Finding[] => {

@@ -3,18 +3,15 @@ import {stat} from 'node:fs/promises';
 import path from 'node:path';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
 import type {Io} from '../terminal/io.ts';
-import {androidAppOf} from './android-app.ts';
-import {checkAndroid} from './check-android.ts';
-import {givenFingerprints} from './check-android-ids.ts';
+import {checkAndroid, givenFingerprints} from './check-android.ts';
 import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
+import {androidAppOf, entitlementsOf, infoPlistOf} from './declared-app.ts';
 import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf, withPlugin} from './expo-app.ts';
-import {entitlementsOf, infoPlistOf} from './ios-app.ts';
-import {readJson} from './read-json.ts';
-import {readPlist, readXml} from './read-xml.ts';
+import {readJson, readPlist, readXml} from './read-files.ts';
 import {
 	FileFault,
-	filledInHint,
+	filledInFinding,
 	type Located,
 	mayBecome,
 	type Place,
@@ -45,14 +42,10 @@ type FlutterSwitch = {name: string; found: Located | null; place: Place};
  */
 const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
 	switches.map(({name, found, place}) => {
-		const {ok, warn, fail} = findingsOf('Flutter');
+		const {ok, fail} = findingsOf('Flutter');
 		const at = placeText(found?.place ?? place);
 		if (found !== null && mayBecome(found.text, 'false')) {
-			return warn(
-				'flutter.switch',
-				`${name} is ${found.text}, which the build fills in (${at})`,
-				filledInHint(found.text),
-			);
+			return filledInFinding('Flutter', 'flutter.switch', `${name} is`, found);
 		}
 
 		return found?.text.toLowerCase() === 'false'

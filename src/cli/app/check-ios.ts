@@ -1,8 +1,8 @@
 import type {IosConfig} from '../../links/app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
+import type {Entitlements, InfoPlist} from './declared-app.ts';
 import {clipDomains, configHint, type ExpectedApp, findingsOfHost, type Host, kitHint} from './expected-app.ts';
-import type {Entitlements, InfoPlist} from './ios-app.ts';
-import {filledInHint, isPlaceholder, type Located, mayBecome, type Place, placeText} from './source-position.ts';
+import {filledInFinding, isPlaceholder, type Located, mayBecome, type Place, placeText} from './source-position.ts';
 
 const {ok, warn, fail} = findingsOf('iOS');
 
@@ -44,9 +44,6 @@ const suspectPlace = ({domains, place}: Entitlements, {hosts}: ExpectedApp): Pla
 		return entry !== null && !hosts.some((host) => includesHost(entry.host, host));
 	})?.place ?? place;
 
-const filledInFinding = (check: string, wanted: string, {text, place}: Located): Finding =>
-	warn(check, `${wanted} may be ${text}, which the build fills in (${placeText(place)})`, filledInHint(text));
-
 const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Finding[] => {
 	const entries = app.domains
 		.map((domain) => ({...domain, ...linkHost(domain)}))
@@ -82,7 +79,7 @@ const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Fin
 
 	const filledIn = app.domains.find(({text}) => mayBecome(text, SERVICE + host.name));
 	if (filledIn !== undefined) {
-		return [filledInFinding('ios.host', SERVICE + host.name, filledIn)];
+		return [filledInFinding('iOS', 'ios.host', `${SERVICE}${host.name} may be`, filledIn)];
 	}
 
 	const [wildcard] = entries;
@@ -112,7 +109,6 @@ const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Fin
 	];
 };
 
-/** Findings for the hosts that open the App Clip. */
 const clipFindings = ({domains, place, kit}: Entitlements, expected: ExpectedApp): Finding[] =>
 	clipDomains(expected)
 		.filter((domain) => !domains.some(({text}) => text === domain))
@@ -124,7 +120,7 @@ const clipFindings = ({domains, place, kit}: Entitlements, expected: ExpectedApp
 						`the associated domains lack ${domain} for the App Clip (${placeText(place)})`,
 						kitHint(expected.orgKey, kit),
 					)
-				: filledInFinding('ios.appClip', domain, filledIn);
+				: filledInFinding('iOS', 'ios.appClip', `${domain} may be`, filledIn);
 		});
 
 const APP_ID = {check: 'ios.appId', what: 'app id', field: 'teamId (the App ID prefix) or bundleId'};
@@ -217,7 +213,7 @@ export const checkInfo = ({bundleId, schemes, place, kit}: InfoPlist, {ios, orgK
 					found !== undefined
 						? ok('ios.scheme', `${scheme}:// opens the app (${placeText(found.place)})`)
 						: filledIn !== undefined
-							? filledInFinding('ios.scheme', `the scheme ${scheme}`, filledIn)
+							? filledInFinding('iOS', 'ios.scheme', `the scheme ${scheme} may be`, filledIn)
 							: fail(
 									'ios.scheme',
 									`CFBundleURLSchemes lacks ${scheme} (${placeText(schemes[0]?.place ?? place)})`,

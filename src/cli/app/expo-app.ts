@@ -1,7 +1,23 @@
 import {type ExpoConfig, withOplink} from '../../client/expo.ts';
-import {type AndroidApp, dataOf, type Filter} from './android-app.ts';
-import {type Entitlements, entitlementsOf, type InfoPlist} from './ios-app.ts';
-import {at, FileFault, type Located, listOf, type Place, textOf, textsOf, type Value} from './source-position.ts';
+import {
+	type AndroidApp,
+	dataOf,
+	type Entitlements,
+	entitlementsOf,
+	type Filter,
+	type InfoPlist,
+} from './declared-app.ts';
+import {
+	at,
+	FileFault,
+	fieldsOf,
+	type Located,
+	listOf,
+	type Place,
+	textOf,
+	textsOf,
+	type Value,
+} from './source-position.ts';
 
 /** The native app that an Expo configuration produces for each platform. */
 type ExpoApp = {android: AndroidApp; entitlements: Entitlements; info: InfoPlist};
@@ -13,52 +29,49 @@ const writtenText = ({content}: Value): string =>
 	Array.isArray(content) ? content.map((one: Value) => writtenText(one)).join() : String(content);
 
 const located = (text: string, place: Place): Located => ({text, place});
+const written = (value: Value): Located => located(writtenText(value), value.place);
+
+/** A filter of the activity that Expo makes. */
+const filterAt = (
+	place: Place,
+	parts: Pick<Filter, 'autoVerify' | 'actions' | 'categories'>,
+	data: Parameters<typeof dataOf>[0],
+): Filter => ({
+	place,
+	...parts,
+	exported: [located('true', place)],
+	enabled: [],
+	permissions: [],
+	...dataOf(data),
+	group: null,
+});
 
 const filterOf = (filter: Value): Filter => {
 	const {place} = filter;
-	const data = listOf(at(filter, 'data')).map(({content}) => [
-		...(content instanceof Map ? (content as ReadonlyMap<string, Value>) : new Map<string, Value>()),
-	]);
-	const combined = dataOf(
-		data.map(
-			(entries) => new Map(entries.map(([name, one]) => [`android:${name}`, located(writtenText(one), one.place)])),
-		),
-	);
+	const data = listOf(at(filter, 'data')).map((one) => [...fieldsOf(one)]);
 	const lists = data.flat().filter(([, {content}]) => typeof content === 'object' && content !== null);
 	const named = (prefix: string, name: string): Located[] =>
 		textsOf(at(filter, name)).map((one) => located(prefix + one.text, one.place));
-	return {
+	const combined = filterAt(
 		place,
-		// Expo writes true for whatever is not empty.
-		autoVerify: at(filter, 'autoVerify')?.content ? [located('true', place)] : [],
-		exported: [located('true', place)],
-		enabled: [],
-		permissions: [],
-		actions: named(ACTION, 'action'),
-		categories: named(CATEGORY, 'category'),
-		...combined,
-		spoilt: [
-			...combined.spoilt,
-			...lists.map(([name, one]) => ({...located(writtenText(one), one.place), name, what: 'a list'})),
-		],
-		group: null,
-	};
+		{
+			// Expo writes true for whatever is not empty.
+			autoVerify: at(filter, 'autoVerify')?.content ? [located('true', place)] : [],
+			actions: named(ACTION, 'action'),
+			categories: named(CATEGORY, 'category'),
+		},
+		data.map((fields) => new Map(fields.map(([name, one]) => [`android:${name}`, written(one)]))),
+	);
+	const spoilt = lists.map(([name, one]) => ({...written(one), name, what: 'a list'}));
+	return {...combined, spoilt: [...combined.spoilt, ...spoilt]};
 };
 
 /** Expo makes a filter of this form for each scheme of the app. */
 const schemeFilter = (scheme: Located): Filter => {
 	const say = (text: string): Located => located(text, scheme.place);
-	return {
-		place: scheme.place,
-		autoVerify: [],
-		exported: [say('true')],
-		enabled: [],
-		permissions: [],
-		actions: [say(`${ACTION}VIEW`)],
-		categories: [say(`${CATEGORY}DEFAULT`), say(`${CATEGORY}BROWSABLE`)],
-		...dataOf([new Map([['android:scheme', scheme]])]),
-		group: null,
-	};
+	const categories = [say(`${CATEGORY}DEFAULT`), say(`${CATEGORY}BROWSABLE`)];
+	const parts = {autoVerify: [], actions: [say(`${ACTION}VIEW`)], categories};
+	return filterAt(scheme.place, parts, [new Map([['android:scheme', scheme]])]);
 };
 
 /** The apps of an Expo configuration: the content of app.json, or the output of `npx expo config --json`. */
@@ -116,8 +129,7 @@ const withAdded = (value: Value, [name, ...rest]: string[], added: readonly Valu
 		return {place: value.place, content: [...listOf(value), ...added]};
 	}
 
-	const fields =
-		value.content instanceof Map ? (value.content as ReadonlyMap<string, Value>) : new Map<string, Value>();
+	const fields = fieldsOf(value);
 	const place = added[0]?.place ?? value.place;
 	const child = fields.get(name) ?? {place, content: rest.length === 0 ? [] : new Map()};
 	return {place: value.place, content: new Map([...fields, [name, withAdded(child, rest, added)]])};

@@ -1,4 +1,4 @@
-import type {Filter} from './android-app.ts';
+import type {Filter} from './declared-app.ts';
 import {filledInHint, type Located, mayBecome} from './source-position.ts';
 
 /** Why a filter opens no links; a warning if the build decides. */

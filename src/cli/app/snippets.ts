@@ -29,7 +29,6 @@ const filter = (attributes: string, data: Record<string, string>): string[] =>
 
 const schemesOf = ({android}: ExpectedApp): string[] => [...new Set(android.flatMap(({scheme}) => scheme ?? []))];
 
-/** What a filter says about the links on a host. */
 const webData = ({orgKey}: ExpectedApp, {name, isShared}: Host): Record<string, string> => ({
 	scheme: 'https',
 	host: name,

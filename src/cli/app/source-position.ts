@@ -1,4 +1,5 @@
 import {createReadStream} from 'node:fs';
+import {type Finding, findingsOf} from '../../operations/finding.ts';
 
 /** A position in a file of an app. */
 export type Place = {file: string; line?: number | null};
@@ -28,12 +29,13 @@ export class FileFault extends Error {
 /** A position as terminals and editors open it: `FILE:LINE`. */
 export const placeText = ({file, line}: Place): string => (line == null ? file : `${file}:${line}`);
 
+/** The fields of an object; none of another value. */
+export const fieldsOf = ({content}: Value): ReadonlyMap<string, Value> =>
+	content instanceof Map ? (content as ReadonlyMap<string, Value>) : new Map();
+
 /** The value below a path of names, or undefined. */
 export const at = (value: Value | undefined, ...path: string[]): Value | undefined =>
-	path.reduce<Value | undefined>(
-		(found, name) => (found?.content instanceof Map ? found.content.get(name) : undefined),
-		value,
-	);
+	path.reduce<Value | undefined>((found, name) => found && fieldsOf(found).get(name), value);
 
 /** The elements of a list; one value counts as a list of one. */
 export const listOf = (value: Value | undefined): readonly Value[] =>
@@ -83,6 +85,10 @@ export const filledInHint = (text: string): string =>
 	text.startsWith('@')
 		? 'Write the value itself: resources are not read here'
 		: 'Check what the build made of it, such as the merged manifest';
+
+/** The finding for such a text. @param what what depends on it, and how: `the host may be`. */
+export const filledInFinding = (area: string, check: string, what: string, {text, place}: Located): Finding =>
+	findingsOf(area).warn(check, `${what} ${text}, which the build fills in (${placeText(place)})`, filledInHint(text));
 
 /** No manifest, plist or configuration of an app is nearly as large. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,6 @@
 import {OplinkApiError} from '../../client/errors.ts';
-import {notFoundError, OperatorError} from '../cli-errors.ts';
+import {exitCodes, notFoundError, OperatorError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {isOrganization} from '../leading-organization.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {chosenOrganization, organizationPath, orOfBound} from '../server/link-surface.ts';

@@ -1,9 +1,8 @@
 import {adviceFor} from '../advice.ts';
-import {InterruptedError} from '../cli-errors.ts';
+import {exitCodes, InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {exitCodes} from '../exit-codes.ts';
+import {requireAnswerer, requireConsent} from '../prompts.ts';
 import {reportError} from '../report-error.ts';
-import {requireAnswerer, requireConsent} from '../require-consent.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isBrokenPipe, print} from '../terminal/io.ts';
 import {type Change, planOf, takenCodes} from './changes.ts';

@@ -1,6 +1,5 @@
 import {OplinkApiError} from '../../client/errors.ts';
-import {OperatorError} from '../cli-errors.ts';
-import {exitCodes} from '../exit-codes.ts';
+import {exitCodes, OperatorError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {allAt, type Page} from '../server/list-pages.ts';
 import type {Change} from './changes.ts';

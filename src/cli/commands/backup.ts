@@ -9,12 +9,11 @@ import type {Restored} from '../../operations/backup/restore-backup.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import {counted} from '../../platform/plural.ts';
-import {inputError, OperatorError, usageError} from '../cli-errors.ts';
+import {exitCodes, inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
-import {exitCodes} from '../exit-codes.ts';
+import {requireAnswerer, requireConsent} from '../prompts.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
-import {requireAnswerer, requireConsent} from '../require-consent.ts';
 import {clickHouseOf, withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
 

@@ -1,6 +1,85 @@
+import type {Command, Option} from 'commander';
 import {usageError} from '../cli-errors.ts';
 import {command} from '../command.ts';
-import {write} from '../terminal/io.ts';
+import {type Io, write} from '../terminal/io.ts';
+import {cellText} from '../terminal/output.ts';
+
+type Candidate = {value: string; description?: string};
+
+/** Options that a command accepts: its own and the program's. */
+const optionsOf = (program: Command, command: Command): Option[] => [
+	...(command === program ? [] : command.options),
+	...program.options,
+];
+
+/** Bash splits `--format=s` into three words. */
+const joined = (words: readonly string[]): string[] =>
+	words.flatMap((word, index) => {
+		const isSeparator = word === '=' && (words[index - 1] ?? '').startsWith('--');
+		return isSeparator ? (index === words.length - 1 ? [''] : []) : [word];
+	});
+
+/** The command that words lead to, its options among them, and the one of these that waits for its value. */
+const readWords = (program: Command, words: readonly string[]) => {
+	let command = program;
+	let waiting: Option | undefined;
+	let operands = 0;
+	const used = new Set<Option | undefined>();
+	for (const word of words) {
+		const [flag, value] = word.split(/=(.*)/s);
+		const inner = operands === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+		if (waiting !== undefined) {
+			waiting = undefined;
+		} else if (word.startsWith('-')) {
+			const option = optionsOf(program, command).find(({long, short}) => long === flag || short === flag);
+			waiting = value === undefined && option?.required ? option : undefined;
+			used.add(option);
+		} else if (inner === undefined) {
+			operands += 1;
+		} else {
+			command = inner;
+		}
+	}
+
+	return {command, waiting, operands, used};
+};
+
+/** The candidates for the last of the words after `oplink`, by the declarations of the commands alone. */
+const candidatesFor = (program: Command, line: readonly string[]): Candidate[] => {
+	const words = joined(line);
+	const current = words.pop() ?? '';
+	const {command, waiting, operands, used} = readWords(program, words);
+	const options = optionsOf(program, command);
+	const [, prefix = '', flag] = /^((--[^=]+)=)/.exec(current) ?? [];
+	const valued = waiting ?? options.find(({long}) => long === flag);
+	if (valued !== undefined) {
+		const start = waiting === undefined ? prefix : '';
+		return (valued.argChoices ?? []).map((value) => ({value: start + value}));
+	}
+
+	if (current.startsWith('-')) {
+		// Only options with a parser may collect several values.
+		const free = words.includes('--') ? [] : options.filter((option) => !used.has(option) || option.parseArg);
+		return free.map(({long, short, description}) => ({value: long ?? short ?? '', description}));
+	}
+
+	// `help` completes the words of another command.
+	const {commands} = command.name() === 'help' && command.parent ? command.parent : command;
+	const inner = operands === 0 ? commands : [];
+	return inner.map((one) => ({value: one.name(), description: one.summary()}));
+};
+
+/**
+ * `oplink __complete WORD…`, called by the shells' scripts. Prints the candidates for the last word, one per line: the
+ * value, a tab and its description. Without candidates the shells complete file names.
+ */
+export const complete = async (program: Command, words: readonly string[], io: Io): Promise<void> => {
+	const typed = joined(words).at(-1) ?? '';
+	const lines = candidatesFor(program, words)
+		.filter(({value}) => value.startsWith(typed))
+		.map(({value, description}) => `${value}${description ? `\t${cellText(description)}` : ''}\n`);
+	await write(io.stdout, lines.join(''));
+};
 
 type Shell = 'bash' | 'zsh' | 'fish';
 

@@ -6,12 +6,12 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
-import {requireConsent} from '../require-consent.ts';
+import {requireConsent} from '../prompts.ts';
 import {given, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
 import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
-import {namedRow} from '../server/named-row.ts';
+import {namedRow} from '../server/named-link.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
 

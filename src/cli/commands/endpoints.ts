@@ -1,10 +1,9 @@
 import {Option} from 'commander';
 import type {Delivery} from '../../visits/webhooks/delivery-store.ts';
 import type {Endpoint} from '../../visits/webhooks/endpoint.ts';
-import {usageError} from '../cli-errors.ts';
+import {exitCodes, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
 import {given, resource} from '../resource.ts';
@@ -32,13 +31,11 @@ const fieldOptions = (): Option[] => [
 ];
 
 const bodyOf = ({address, event, tag, channel, description, enable, disable}: FieldOptions) => ({
-	...(address === undefined ? {} : {url: address}),
-	...(event === undefined ? {} : {events: event}),
-	...(tag === undefined && channel === undefined
-		? {}
-		: {filter: {...(tag && {tags: tag}), ...(channel && {channels: channel})}}),
-	...(description === undefined ? {} : {description}),
-	...(enable ? {enabled: true} : disable ? {enabled: false} : {}),
+	url: address,
+	events: event,
+	filter: tag === undefined && channel === undefined ? undefined : {tags: tag, channels: channel},
+	description,
+	enabled: enable ? true : disable ? false : undefined,
 });
 
 const fieldsOf = ({filter, secret, ...endpoint}: Row): Array<[string, unknown]> => [
@@ -90,7 +87,7 @@ export const endpointCommands: CommandGroup = {
 				'add https://hooks.example.com/oplink --event match.found --event event.tracked --tag spring',
 			],
 			options: fieldOptions(),
-			body: (options: FieldOptions, url) => ({events: ['*'], ...bodyOf(options), url}),
+			body: ({event = ['*'], ...options}: FieldOptions, url) => ({...bodyOf({...options, event}), url}),
 			note: keepSecret,
 		}),
 		endpoints.request({

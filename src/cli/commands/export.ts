@@ -2,10 +2,9 @@ import {type FileHandle, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
 import type {ExportKind} from '../../visits/export/export-kinds.ts';
-import {OperatorError, usageError} from '../cli-errors.ts';
+import {exitCodes, OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {requireCsv, spreadsheetOption} from '../common-options.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {replaceFile} from '../replace-file.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {writeData} from '../terminal/io.ts';
@@ -64,7 +63,6 @@ async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string)
 	}
 }
 
-/** The command of a kind. */
 const exportOf = (kind: ExportKind, examples: string[]) =>
 	command({
 		usage: `${kind} [org]`,

@@ -1,18 +1,25 @@
 import http from 'node:http';
 import https from 'node:https';
-import {inputError} from '../cli-errors.ts';
+import {exitCodes, inputError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
-import {exitCodes} from '../exit-codes.ts';
 import type {ImportRow} from '../import/formats/import-row.ts';
 import {type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
-import {startProgress} from '../import/import-progress.ts';
-import {emptyText, failureLines} from '../import/import-report.ts';
 import {inParallel} from '../import/in-parallel.ts';
-import {bytesOf, type Failure, inFileOrder, keepFailure, type RowOutcome, unreadable} from '../import/send-rows.ts';
-import {sendThroughAdmin} from '../import/send-through-admin.ts';
+import {sendThroughAdmin} from '../import/send-links.ts';
+import {
+	bytesOf,
+	emptyText,
+	type Failure,
+	failureLines,
+	inFileOrder,
+	keepFailure,
+	type RowOutcome,
+	unreadable,
+} from '../import/send-rows.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
+import {startProgress} from '../terminal/progress.ts';
 
 /** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */
 type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'resolved' | 'gone' | 'failed'};

@@ -1,37 +1,32 @@
 import path from 'node:path';
 import {InvalidArgumentError, Option} from 'commander';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
-import {InterruptedError, usageError} from '../cli-errors.ts';
+import {exitCodes, InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {createSeenCodes, type Fitting, fittedRows, type OwnApps, type PrefixNeeds} from '../import/formats/fit-row.ts';
-
 import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
-import {startProgress} from '../import/import-progress.ts';
+import {sendThroughAdmin, sendThroughKey} from '../import/send-links.ts';
 import {
 	brokenOffText,
-	emptyText,
-	failureLines,
-	notCarriedOverLines,
-	prefixLines,
-	soFarText,
-	summaryText,
-} from '../import/import-report.ts';
-import {
 	createFailedRows,
 	createImportState,
+	emptyText,
+	failureLines,
 	type ImportState,
 	importLinks,
+	notCarriedOverLines,
 	type OnConflict,
+	prefixLines,
 	REFUSALS_OF_ALL,
 	rowsDone,
+	soFarText,
+	summaryText,
 } from '../import/send-rows.ts';
-import {sendThroughAdmin} from '../import/send-through-admin.ts';
-import {sendThroughKey} from '../import/send-through-key.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 import type {Io} from '../terminal/io.ts';
+import {startProgress} from '../terminal/progress.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
 type Options = InputOptions & {
@@ -70,7 +65,6 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	return surface;
 };
 
-/** The known data of the organization that receives the rows. */
 type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};
 
 /** An organization without known data, for which no row is checked. */

@@ -6,15 +6,14 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {requireConsent} from '../require-consent.ts';
+import {requireConsent} from '../prompts.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {type List, listAt, listPages, type Page} from '../server/list-pages.ts';
-import {namedLink} from '../server/named-link.ts';
-import {withIds} from '../server/named-row.ts';
+import {namedLink, withIds} from '../server/named-link.ts';
 import {type Io, isLively, print} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
-import {blockCommand, unblockCommand} from './links-block.ts';
+import {blockCommand, unblockCommand} from './abuse.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
@@ -23,7 +22,6 @@ const MAX_COUNTED = 100;
 /** A shorter path is never cut. */
 const PATH_WIDTH = 40;
 
-/** A link of a list that asked for clicks. */
 type ListedLink = LinkWithDomain & {clicks?: number};
 
 /**

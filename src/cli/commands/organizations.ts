@@ -1,7 +1,9 @@
 import {Option} from 'commander';
+import type {planPrices} from '../../accounts/billing/plan-for-sale.ts';
 import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import type {Usage} from '../../links/usage/organization-routes.ts';
 import {counted} from '../../platform/plural.ts';
+import {planNames} from '../advice.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
 import {given, resource} from '../resource.ts';
@@ -9,8 +11,49 @@ import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import type {Page} from '../server/list-pages.ts';
 import {readProfiles, saveProfiles} from '../server/profiles.ts';
-import {flattened} from '../terminal/output.ts';
-import type {KeyCards} from './keys.ts';
+import {type Column, flattened} from '../terminal/output.ts';
+import type {KeyCards} from './credentials.ts';
+
+type ListedPlan = ReturnType<typeof planPrices>[number];
+
+const limitText = (limit: number | null): string => (limit === null ? 'unlimited' : limit.toLocaleString('en'));
+
+const planColumns: Array<Column<ListedPlan>> = [
+	{title: 'PLAN', value: ({plan}) => plan},
+	...(['links', 'clicks', 'members', 'domains'] as const).map(
+		(quota): Column<ListedPlan> => ({
+			title: quota.toUpperCase(),
+			value: ({quotas}) => limitText(quotas[quota]),
+			align: 'right',
+		}),
+	),
+	{title: 'KEYS', value: ({features}) => features.api_access},
+	{title: 'OWN DOMAINS', value: ({features}) => features.custom_domains},
+];
+
+export const planCommands: CommandGroup = {
+	name: 'plan',
+	summary: 'List plans and set the plan of an organization',
+	commands: [
+		command({
+			usage: 'list',
+			summary: 'List plans and their limits',
+			examples: ['list', 'list --json'],
+			run: async ({connection, show}) =>
+				show.answer(await connection.admin().get<ListedPlan[]>('/portal/billing/pricing'), (plans) =>
+					show.table(planColumns, plans),
+				),
+		}),
+		resource({path: 'plan'}).request({
+			usage: 'set [org] <plan>',
+			route: 'PUT',
+			summary: 'Set a plan without checkout',
+			about: `PLAN is ${planNames.join(', ')} or none.`,
+			examples: ['set GROWTH', 'set none --org Ab12'],
+			body: (_, plan) => ({plan: plan.toLowerCase() === 'none' ? null : plan}),
+		}),
+	],
+};
 
 type Organization = Json<ReturnType<typeof organizationJson>>;
 
@@ -32,7 +75,6 @@ const named = async (client: ApiClient, org: string): Promise<Organization & {ti
 	return {...organization, title: `${organization.name} (${organization.orgKey})`};
 };
 
-/** The data that is deleted with an organization. */
 const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
 	const {title, createdAt} = await named(client, org);
 	const [links, {sdkKey, serverKey, earlier}, stats] = await Promise.all([

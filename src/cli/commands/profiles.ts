@@ -5,14 +5,13 @@ import {text as readText} from 'node:stream/consumers';
 import {Option} from 'commander';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
+import {canAsk, openPrompts} from '../prompts.ts';
 import {createClient} from '../server/admin-client.ts';
-import {serverUrl, usableToken} from '../server/chosen-server.ts';
+import {secretVariable, serverUrl, usableToken} from '../server/connection.ts';
 import {endSignIn, signInByDevice} from '../server/device-login.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {findProfile, profileName, readProfiles, type SignIn, saveProfiles, withoutProfile} from '../server/profiles.ts';
-import {secretVariable} from '../server/secret-variable.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
-import {canAsk, openPrompts} from '../terminal/prompts.ts';
 
 type NameOption = {name?: string};
 type LoginOptions = NameOption & {tokenFile?: string; oidc?: boolean};

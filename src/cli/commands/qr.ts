@@ -32,8 +32,8 @@ type Options = {
 	ecc?: string;
 };
 
-/** A link to draw the code of; `file` is the file's name without the extension. */
-type QrTarget = {surface: LinkSurface; id: string; file: string; label: Omit<Label, 'svg'> | null};
+/** A link to draw the code of: its place among them, and its file's name without the extension. */
+type QrTarget = {place: number; surface: LinkSurface; id: string; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
 const MAX_LABELS = 100;
@@ -43,25 +43,25 @@ const AT_ONCE = 4;
 const wantedLinks = async function* (context: Context<Options>, names: string[]): AsyncGenerator<QrTarget> {
 	const {options} = context;
 	const fileName = createFileNames();
+	let place = 0;
 	for (const name of names) {
 		const {id, ...surface} = await namedLink(context, name);
 		const link = options.sheet === undefined ? null : await surface.links.get(id);
 		const [plain = ''] = name.split(/[?#]/);
 		const file = fileName({id, shortCode: path.basename(plain)});
-		yield {surface, id, file, label: link && {title: link.title, url: link.url}};
+		yield {place: place++, surface, id, file, label: link && {title: link.title, url: link.url}};
 	}
 
 	if (options.all) {
 		const surface = await linkSurface(context);
 		for await (const {data} of eachPage(surface.links.list)) {
 			for (const {id, shortCode, title, url} of data) {
-				yield {surface, id, file: fileName({id, shortCode}), label: {title, url}};
+				yield {place: place++, surface, id, file: fileName({id, shortCode}), label: {title, url}};
 			}
 		}
 	}
 };
 
-/** The code of a link. */
 const fetchCode = (
 	{io}: Context,
 	{surface: {client, base}, id}: Pick<QrTarget, 'surface' | 'id'>,
@@ -115,29 +115,22 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 	}
 
 	const draw = async (link: QrTarget) => {
-		const {id, file, label} = link;
+		const {place, id, file, label} = link;
 		const code = (wanted: Format) => fetchCode(context, link, {...options, format: wanted});
 		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
 		const labels: Label[] = svg === null || label === null ? [] : [{...label, svg}];
 		if (output === '') {
-			return {labels, files: []};
+			return {place, labels, files: []};
 		}
 
 		const image = await code(format);
 		const own = toFolder ? path.join(target, `${file}.${format}`) : target;
 		await writeFile(own, image);
-		return {labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
+		return {place, labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
 	};
 	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
-	const numbered = async function* () {
-		let place = 0;
-		for await (const link of wantedLinks(context, ids)) {
-			yield {link, place: place++};
-		}
-	};
-	const drawAt = async ({link, place}: {link: QrTarget; place: number}) => ({place, one: await draw(link)});
-	for await (const {place, one} of inParallel(numbered(), AT_ONCE, drawAt)) {
-		drawn[place] = one;
+	for await (const one of inParallel(wantedLinks(context, ids), AT_ONCE, draw)) {
+		drawn[one.place] = one;
 	}
 
 	const labels = drawn.flatMap((one) => one.labels);

@@ -1,7 +1,6 @@
 import {methodWord} from '../../visits/matches/outcome-words.ts';
 import type {Show} from '../command.ts';
-import {bar, type Ink} from '../terminal/bar-chart.ts';
-import {AXIS_WIDTH, columnChart, fitted} from '../terminal/column-chart.ts';
+import {AXIS_WIDTH, bar, columnChart, fitted, type Ink} from '../terminal/charts.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
 
 /** A report as the API answers it (contract/portal 7). */

@@ -21,24 +21,18 @@ const templateOptions = (): Option[] => [
 
 /** The template's `clientCreate`, which is replaced as a whole. */
 const clientCreateOf = ({openField: fields = [], openPath: pathPrefix}: OpenOptions): object | undefined =>
-	fields.length === 0 && pathPrefix === undefined
-		? undefined
-		: {fields, ...(pathPrefix === undefined ? {} : {pathPrefix})};
+	fields.length === 0 && pathPrefix === undefined ? undefined : {fields, pathPrefix};
 
 type TemplateOptions = LinkFieldOptions & OpenOptions & {name?: string};
 
-/** The fields that templates share with links. */
 const shared = (options: TemplateOptions) =>
 	linkBody({...options, clear: options.clear?.filter((field) => field !== CLIENT_CREATE) ?? []});
 
-const bodyOf = (options: TemplateOptions): Record<string, unknown> => {
-	const clientCreate = options.clear?.includes(CLIENT_CREATE) ? null : clientCreateOf(options);
-	return {
-		...shared(options).body,
-		...(options.name === undefined ? {} : {name: options.name}),
-		...(clientCreate === undefined ? {} : {[CLIENT_CREATE]: clientCreate}),
-	};
-};
+const bodyOf = (options: TemplateOptions): Record<string, unknown> => ({
+	...shared(options).body,
+	name: options.name,
+	[CLIENT_CREATE]: options.clear?.includes(CLIENT_CREATE) ? null : clientCreateOf(options),
+});
 
 const templates = resource<Json<Template>>({path: 'templates', kind: 'template'});
 const note = (options: TemplateOptions) => shared(options).note;

@@ -1,8 +1,7 @@
 import {Box, Text} from 'ink';
 import type {ReactNode} from 'react';
 import {counted} from '../../platform/plural.ts';
-import {bar, compact, type Ink} from '../terminal/bar-chart.ts';
-import {AXIS_WIDTH, columnChart} from '../terminal/column-chart.ts';
+import {AXIS_WIDTH, bar, columnChart, compact, type Ink} from '../terminal/charts.ts';
 import {cellText} from '../terminal/output.ts';
 import type {Ranked} from './figures.ts';
 import {healthText, isHealthy, latestLine, layoutOf, linkText, timeText, type View, versionText} from './view.ts';

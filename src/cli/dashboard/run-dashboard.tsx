@@ -4,7 +4,7 @@ import {InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {createConnection} from '../server/connection.ts';
 import {organizationPath} from '../server/link-surface.ts';
-import {type Ink, inkOf} from '../terminal/bar-chart.ts';
+import {type Ink, inkOf} from '../terminal/charts.ts';
 import type {Io} from '../terminal/io.ts';
 import {DashboardScreen} from './dashboard-screen.tsx';
 import {createFigures, createIntake, type RecentAnswer} from './figures.ts';
@@ -13,7 +13,6 @@ import {type Size, showLive} from './live-screen.ts';
 import type {Status, View} from './view.ts';
 
 const SECONDS_BETWEEN_CHECKS = 5;
-/** Lines of the picture that is printed once. */
 const PRINTED_ROWS = 33;
 const MIN_COLUMNS = 60;
 

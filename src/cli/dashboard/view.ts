@@ -15,7 +15,6 @@ export type Status = {
 
 export type View = {
 	server: string;
-	/** The organization whose clicks are shown. */
 	scope: string;
 	figures: Figures;
 	/** The server's health; null if it does not report it. */

@@ -4,8 +4,10 @@ import {addAbortSignal} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import {connect, type PeerCertificate} from 'node:tls';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
+import {outcomeOf, probe} from '../../operations/doctor/probe.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {type Clock, DAY_MS} from '../../platform/clock.ts';
+import {fieldsOf} from '../../platform/http/untrusted-json.ts';
 import {counted} from '../../platform/plural.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {associationFiles, checkFile} from './host-files.ts';
@@ -97,7 +99,7 @@ const handshake = (url: URL, signal: AbortSignal): Promise<Handshake> =>
 	});
 
 /** Whether phones accept the host's certificate, and how long it stays valid. */
-export const checkCertificate = async (
+const checkCertificate = async (
 	area: string,
 	url: URL,
 	{signal, now}: {signal: AbortSignal; now: Date},
@@ -115,8 +117,7 @@ export const checkCertificate = async (
 
 const RESOLVER_MS = 5000;
 
-/** Whether a host has an address, by this machine's resolver. */
-export const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
+const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
 	const {ok, fail} = findingsOf(area);
 	const found = await Promise.race([
 		lookup(hostname.replace(/^\[|\]$/g, ''), {all: true}),
@@ -131,7 +132,6 @@ export const checkAddress = async (area: string, hostname: string): Promise<Find
 		: ok('host.address', `it resolves to ${[...new Set(found.map(({address}) => address))].join(', ')}`);
 };
 
-/** The consequence of http for links. */
 const plainHttp = (area: string, url: string): Finding => {
 	const {warn} = findingsOf(area);
 	return isLoopback(url)
@@ -178,4 +178,48 @@ export const examineHost = async (
 
 	const files = await Promise.all(associationFiles.map((file) => checkFile(area, host, file, signal)));
 	return [address, security, ...files];
+};
+
+/** Whether a server answers there as Oplink does; one that is not ready is a finding of its own. */
+const checkAnswer = async (area: string, publicUrl: string): Promise<Finding> => {
+	const {ok, fail} = findingsOf(area);
+	const answer = await probe(`${publicUrl}/health/ready`);
+	const isOplink = 'body' in answer && typeof fieldsOf(answer.body)['checks'] === 'object';
+	return isOplink
+		? ok('public.answer', 'the API answers there')
+		: fail(
+				'public.answer',
+				`the API does not answer there: it ${outcomeOf(answer)}`,
+				'Point the proxy of that address to this server, or correct PUBLIC_URL',
+			);
+};
+
+/**
+ * Examines PUBLIC_URL as backends and apps use it: its name, its certificate, its answer. After a failure the checks
+ * that depend on it are skipped. An address of the server's own machine is asked only from there.
+ * @param from the address at which this program reaches the server.
+ */
+export const examinePublicUrl = async (
+	publicUrl: string,
+	{from, signal, clock}: {from: string; signal: AbortSignal; clock: Clock},
+): Promise<Finding[]> => {
+	const area = `PUBLIC_URL ${publicUrl}`;
+	const {warn} = findingsOf(area);
+	const isOwn = isLoopback(publicUrl);
+	if (isOwn && !isLoopback(from)) {
+		return [warn('public.address', 'only the machine of the server reaches it', 'Set it to the address of the API')];
+	}
+
+	const url = new URL(publicUrl);
+	const address = await checkAddress(area, url.hostname);
+	if (address.status === 'fail') {
+		return [address];
+	}
+
+	const plain = isOwn
+		? []
+		: [warn('public.https', 'keys and tokens cross the network unencrypted', 'Serve it over https')];
+	const security = url.protocol === 'https:' ? [await checkCertificate(area, url, {signal, now: clock.now()})] : plain;
+	const isBroken = security.some(({status}) => status === 'fail');
+	return [address, ...security, ...(isBroken ? [] : [await checkAnswer(area, publicUrl)])];
 };

@@ -3,6 +3,7 @@ import {androidEntries, appleEntries} from '../../operations/doctor/association-
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
+import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -43,13 +44,14 @@ export const named = (entries: string[]): string => {
 	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
 };
 
-const judgeFile = (area: string, host: LinkHost, file: File, {status, headers}: Response, body: Buffer): Finding => {
+type Answer = Awaited<ReturnType<typeof ask>>;
+
+const judgeFile = (area: string, host: LinkHost, file: File, {status, headers, body, bytes}: Answer): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {check, path, system, limit} = file;
 	const name = path.slice(path.lastIndexOf('/') + 1);
 	const failed = (message: string, next: string) => fail(check, `${name} ${message}`, next);
 	const expected = file.expected(host);
-	const bytes = body.length;
 	if (status === 404 && expected.length === 0) {
 		return ok(check, `no ${system} app is configured, so there is no ${name}`);
 	}
@@ -74,7 +76,7 @@ const judgeFile = (area: string, host: LinkHost, file: File, {status, headers}: 
 		return failed(`has ${bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
 	}
 
-	const content = parseJson(body.toString());
+	const content = parseJson(body);
 	if (content === undefined) {
 		return failed('is not valid JSON', `Let requests for ${path} through to the server unchanged`);
 	}
@@ -100,41 +102,21 @@ const judgeFile = (area: string, host: LinkHost, file: File, {status, headers}: 
 		: ok(check, `${name} matches the configuration, ${bytes} bytes`);
 };
 
-/** The body of an answer, or null if it is longer than any association file. */
-export const readBody = async (response: Response): Promise<Buffer | null> => {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of response.body ?? []) {
-		bytes += chunk.length;
-		if (bytes > MAX_BYTES) {
-			return null;
-		}
-
-		chunks.push(chunk);
-	}
-
-	return Buffer.concat(chunks);
+/** The answer of a server elsewhere: it comes in time, and is no longer than any association file. */
+export const ask = async (url: string, signal: AbortSignal, init: RequestInit = {}) => {
+	const ends = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+	const response = await fetchBounded(url, {...init, signal: ends}, MAX_BYTES);
+	const {status, headers} = response;
+	const body = Buffer.from(await response.arrayBuffer());
+	return {status, headers, body: body.toString(), bytes: body.length};
 };
 
 /** Requests one of the files as a phone does, and judges it. */
 export const checkFile = async (area: string, host: LinkHost, file: File, signal: AbortSignal): Promise<Finding> => {
 	try {
-		const response = await fetch(`${host.url}${file.path}`, {
-			redirect: 'manual',
-			// Phones and their services count as fetching it, our checks do not (oplink app status).
-			headers: {'user-agent': 'oplink'},
-			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-		});
-		const body = await readBody(response);
-		if (body === null) {
-			return findingsOf(area).fail(
-				file.check,
-				`${file.path} has more than ${MAX_BYTES} bytes`,
-				'Let requests for the host through to the server',
-			);
-		}
-
-		return judgeFile(area, host, file, response, body);
+		// Phones and their services count as fetching it, our checks do not (oplink app status).
+		const init = {redirect: 'manual', headers: {'user-agent': 'oplink'}} as const;
+		return judgeFile(area, host, file, await ask(`${host.url}${file.path}`, signal, init));
 	} catch (error) {
 		return findingsOf(area).fail(
 			file.check,

@@ -1,21 +1,21 @@
 import {RELATION} from '../../links/app-config/association-files.ts';
 import {appleEntries} from '../../operations/doctor/association-entries.ts';
+import {embeddedVersionIn, UPDATE} from '../../operations/doctor/embedded-age.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
 import {reasonOf} from '../../operations/doctor/probe.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {type Environment, readVariables, textOf, type ValuesOf} from '../../platform/config/variable.ts';
 import {variables} from '../../platform/config/variables.ts';
-import {parseJson} from '../../platform/http/untrusted-json.ts';
+import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
 import {counted} from '../../platform/plural.ts';
 import {usageError} from '../cli-errors.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {areaOf} from './examine-host.ts';
-import {named, readBody} from './host-files.ts';
+import {ask, named} from './host-files.ts';
 
 /** Base URLs of what phones ask in place of a host. */
 type PublicCaches = ValuesOf<typeof variables.publicCaches>;
 
-const TIMEOUT_MS = 10_000;
 const APPLE_PATH = '/.well-known/apple-app-site-association';
 /** Apps asked for per host; the shared domain may have thousands. */
 const MAX_APPS = 10;
@@ -31,16 +31,6 @@ export const publicCachesOf = (env: Environment): PublicCaches => {
 	}
 
 	return caches;
-};
-
-/** An answer of one of the two, at most a megabyte of it. */
-const ask = async (url: string, signal: AbortSignal) => {
-	const response = await fetch(url, {
-		redirect: 'error',
-		signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-	});
-	const body = await readBody(response);
-	return {status: response.status, headers: response.headers, body: parseJson(body?.toString() ?? '')};
 };
 
 /** What to do about `Apple-Failure-Reason`, by its words: Apple publishes no list of its codes. */
@@ -70,7 +60,8 @@ const retryText = (headers: Headers): string => {
 const askApple = async (area: string, host: LinkHost, base: string, signal: AbortSignal): Promise<Finding> => {
 	const {ok, warn, fail} = findingsOf(area);
 	const check = 'public.apple';
-	const {status, headers, body} = await ask(`${base}/a/v1/${new URL(host.url).hostname}`, signal);
+	const url = `${base}/a/v1/${new URL(host.url).hostname}`;
+	const {status, headers, body} = await ask(url, signal, {redirect: 'error'});
 	if (status === 404 && host.apple.length === 0) {
 		return ok(check, "no iOS app is configured, and Apple's CDN has no file");
 	}
@@ -90,7 +81,7 @@ const askApple = async (area: string, host: LinkHost, base: string, signal: Abor
 		);
 	}
 
-	const entries = new Set(appleEntries(body));
+	const entries = new Set(appleEntries(parseJson(body)));
 	const missing = host.apple.filter((entry) => !entries.has(entry));
 	return missing.length > 0
 		? warn(
@@ -128,8 +119,8 @@ const askGoogle = async (
 		'target.android_app.package_name': name,
 		'target.android_app.certificate.sha256_fingerprint': fingerprint,
 	});
-	const {status, body} = await ask(`${base}/v1/assetlinks:check?${query}`, signal);
-	const {linked, errorCode} = (body ?? {}) as {linked?: unknown; errorCode?: unknown};
+	const {status, body} = await ask(`${base}/v1/assetlinks:check?${query}`, signal, {redirect: 'error'});
+	const {linked, errorCode} = fieldsOf(parseJson(body));
 	if (status !== 200) {
 		return fail(check, `Google's verifier answers with ${status}`, 'Try again later; check GOOGLE_VERIFIER_URL');
 	}
@@ -196,4 +187,44 @@ export const askPublicCaches = async (
 				]
 			: []),
 	];
+};
+
+/** The newest minor release of a major version, in PostgreSQL's own list; null if it has none. */
+const newestMinor = async (url: string, major: string, signal: AbortSignal): Promise<number | null> => {
+	const {status, body} = await ask(url, signal);
+	const list: unknown = status === 200 ? parseJson(body) : null;
+	const entry = (Array.isArray(list) ? list : []).map(fieldsOf).find((one) => String(one.major) === major);
+	const minor = Number.parseInt(String(entry?.latestMinor), 10);
+	return Number.isNaN(minor) ? null : minor;
+};
+
+/** Compares the embedded PostgreSQL that a server reports with the releases that PostgreSQL publishes. */
+export const askForNewerPostgres = async (
+	findings: readonly Finding[],
+	url: string,
+	signal: AbortSignal,
+): Promise<Finding[]> => {
+	const embedded = embeddedVersionIn(findings);
+	if (embedded === null) {
+		return [];
+	}
+
+	const CHECK = 'public.postgres';
+	const {ok, warn} = findingsOf('Database');
+	const {major, minor, version} = embedded;
+	try {
+		const newest = await newestMinor(url, major, signal);
+		if (newest === null) {
+			return [warn(CHECK, `${url} does not name the newest PostgreSQL ${major}`, 'Check POSTGRES_VERSIONS_URL')];
+		}
+
+		return newest > minor
+			? [warn(CHECK, `the embedded PostgreSQL ${version} is behind ${major}.${newest}, which has its fixes`, UPDATE)]
+			: [ok(CHECK, `the embedded PostgreSQL ${version} is the newest of its kind`)];
+	} catch (error) {
+		signal.throwIfAborted();
+		return [
+			warn(CHECK, `${url} cannot be asked: ${reasonOf(error)}`, 'Check the access of this machine to the internet'),
+		];
+	}
 };

@@ -1,8 +1,8 @@
 import {Option} from 'commander';
 import {type Finding, type Verdict, worstOf} from '../../operations/finding.ts';
 import {counted} from '../../platform/plural.ts';
+import {exitCodes} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {exitCodes} from '../exit-codes.ts';
 import {isLively, print} from '../terminal/io.ts';
 import {cellText} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';

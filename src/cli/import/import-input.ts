@@ -132,7 +132,6 @@ const requireText = (bytes: Uint8Array, name: string): void => {
 	}
 };
 
-/** Rows that end when the input fails. */
 const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 'fault'> => {
 	let fault: OperatorError | null = null;
 	const readable = async function* () {

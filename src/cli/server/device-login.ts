@@ -1,8 +1,7 @@
 import {lstat, open, rm} from 'node:fs/promises';
 import type {Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers} from 'openid-client';
 import {createClock} from '../../platform/clock.ts';
-import {OperatorError} from '../cli-errors.ts';
-import {exitCodes} from '../exit-codes.ts';
+import {exitCodes, OperatorError} from '../cli-errors.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
 import {isLoopback} from './left-in-data-dir.ts';
 import {type Profile, profilesPath, readProfiles, type SignIn, saveProfiles} from './profiles.ts';

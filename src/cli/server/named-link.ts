@@ -6,7 +6,7 @@ import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';
 import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath, orOfBound} from './link-surface.ts';
-import type {Page} from './list-pages.ts';
+import {eachPage, listAt, type Page} from './list-pages.ts';
 
 /** A link by its id or its short code; the code of a short URL is its last segment. */
 type LinkReference = {id: string} | {shortCode: string};
@@ -156,4 +156,61 @@ export const linksOfIds = async (
 		return own === null ? [] : [[id, own]];
 	};
 	return new Map((await Promise.all([...new Set(ids)].map(find))).flat());
+};
+
+type Named = {id: string; name?: string; hostname?: string};
+export type Kind = 'channel' | 'domain' | 'template';
+
+const nameOf = ({name, hostname}: Named): string => (name ?? hostname ?? '').toLowerCase();
+
+/** A row of an organization's list, by its id or its name, in any case. @throws OperatorError for an unknown one. */
+export const namedRow = async <Row extends Named>(
+	{client, path}: Pick<Chosen, 'client' | 'path'>,
+	kind: Kind,
+	named: string,
+): Promise<Row> => {
+	const wanted = named.toLowerCase();
+	const names: string[] = [];
+	for await (const {data} of eachPage(listAt<Row>(client, `${path}/${kind}s`))) {
+		const found = data.find((row) => row.id === wanted || nameOf(row) === wanted);
+		if (found) {
+			return found;
+		}
+
+		names.push(...data.map(({name, hostname}) => name ?? hostname ?? ''));
+	}
+
+	throw notFoundError(
+		`The organization has no ${kind} '${named}'`,
+		names.length === 0
+			? `It has none: oplink ${kind}s ${kind === 'domain' ? 'add' : 'create'}`
+			: `It has ${names.join(', ')}`,
+	);
+};
+
+/** The path of such a row; an id is not looked up. */
+export const pathOfNamed = async (chosen: Chosen, kind: Kind, named: string): Promise<string> =>
+	`${chosen.path}/${kind}s/${isUuid(named) ? named : (await namedRow(chosen, kind, named)).id}`;
+
+/** The body of a link with ids in place of the names of a domain and a template. */
+export const withIds = async (
+	{client, base, credential}: LinkSurface,
+	body: Record<string, unknown>,
+): Promise<Record<string, unknown>> => {
+	const ids: Record<string, unknown> = {};
+	for (const [field, kind] of [
+		['domainId', 'domain'],
+		['templateId', 'template'],
+	] as const) {
+		const named = body[field];
+		if (typeof named === 'string' && !isUuid(named)) {
+			if (credential === 'key') {
+				throw usageError(`A SERVER key cannot look up the ${kind} '${named}'`, `Give its id to --${kind}`);
+			}
+
+			ids[field] = (await namedRow({client, path: base.replace(/\/links$/, '')}, kind, named)).id;
+		}
+	}
+
+	return {...body, ...ids};
 };

@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {EmbeddedPostgresError, elsewhere, errorCode, orWhereExists} from './embedded-errors.ts';
-import {type Identity, isRoot, makeSharedBase, plainEnvironment} from './identity.ts';
+import {type Identity, isRoot, makeSharedBase, plainEnvironment} from './location.ts';
 
 export type Binaries = {
 	initdb: string;

@@ -4,8 +4,7 @@ import {chown, link, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writ
 import path from 'node:path';
 import type {Binaries} from './binaries.ts';
 import {EmbeddedPostgresError, elsewhere, errorCode, isAlive, orWhereExists} from './embedded-errors.ts';
-import {canEnter, type Identity, isRoot, makeSharedBase, newClusterIdentity} from './identity.ts';
-import {clusterEntry} from './location.ts';
+import {canEnter, clusterEntry, type Identity, isRoot, makeSharedBase, newClusterIdentity} from './location.ts';
 import {spawnTethered} from './tether.ts';
 
 /** The superuser of a cluster and owner of everything in it. */

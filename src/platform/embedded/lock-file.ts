@@ -3,7 +3,7 @@ import {constants} from 'node:fs';
 import {open, readFile} from 'node:fs/promises';
 import {promisify} from 'node:util';
 import {errorCode} from './embedded-errors.ts';
-import {plainEnvironment} from './identity.ts';
+import {plainEnvironment} from './location.ts';
 
 /** A running PostgreSQL according to its lock file `postmaster.pid`. */
 export type Postmaster = {

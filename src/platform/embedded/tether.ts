@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import type {Writable} from 'node:stream';
-import {type Identity, plainEnvironment} from './identity.ts';
+import {type Identity, plainEnvironment} from './location.ts';
 
 export type Tethered = {
 	child: ChildProcess;

@@ -1,10 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {bitly} from '../../../src/cli/import/formats/bitly.ts';
-import {branch} from '../../../src/cli/import/formats/branch.ts';
-import {dub} from '../../../src/cli/import/formats/dub.ts';
 import {firebase} from '../../../src/cli/import/formats/firebase.ts';
 import {type ForeignLink, foreignLink} from '../../../src/cli/import/formats/mapping.ts';
+import {bitly, branch, dub} from '../../../src/cli/import/formats/services.ts';
 import {customSchemeUrl} from '../../../src/links/links/link-targets.ts';
 import {type AppContent, contentOf, openedBy} from '../../helpers/app-content.ts';
 import {isDeep} from '../../helpers/deep.ts';

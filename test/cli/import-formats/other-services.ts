@@ -1,9 +1,7 @@
 import test from 'ava';
-import {bitly} from '../../../src/cli/import/formats/bitly.ts';
-import {branch} from '../../../src/cli/import/formats/branch.ts';
-import {dub} from '../../../src/cli/import/formats/dub.ts';
 import {foreignLink} from '../../../src/cli/import/formats/mapping.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
+import {bitly, branch, dub} from '../../../src/cli/import/formats/services.ts';
 import {excerpt, rowsOf} from './_rows.ts';
 
 const row = {link: 'https://bit.ly/9x7IjqC', id: 'bit.ly/9x7IjqC', long_url: 'https://www.acme.test/landing/1'};

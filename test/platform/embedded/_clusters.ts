@@ -7,7 +7,7 @@ import {promisify} from 'node:util';
 import type {ExecutionContext, TestFn} from 'ava';
 import {Client} from 'pg';
 import {pino} from 'pino';
-import {isRoot} from '../../../src/platform/embedded/identity.ts';
+import {isRoot} from '../../../src/platform/embedded/location.ts';
 import {type EmbeddedPostgres, startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import type {HolderMessage} from './_holder.ts';
 

@@ -6,7 +6,7 @@ import {PassThrough} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import {prepareBinaries} from '../../../src/platform/embedded/binaries.ts';
-import {chooseUser, clusterIdentity, isRoot} from '../../../src/platform/embedded/identity.ts';
+import {chooseUser, clusterIdentity, isRoot} from '../../../src/platform/embedded/location.ts';
 import {disownLockFile} from '../../../src/platform/embedded/lock-file.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {

@@ -1,7 +1,7 @@
 import {chmod, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {isRoot} from '../../../src/platform/embedded/identity.ts';
+import {isRoot} from '../../../src/platform/embedded/location.ts';
 import {startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {startedFor} from '../../helpers/started.ts';

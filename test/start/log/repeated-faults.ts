@@ -1,6 +1,5 @@
 import test from 'ava';
-import {createFaultSampler} from '../../../src/start/fault-sampler.ts';
-import {createLog} from '../../../src/start/log.ts';
+import {createFaultSampler, createLog} from '../../../src/start/log.ts';
 import {admin} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';

@@ -4,7 +4,7 @@ import {type IncomingMessage, request} from 'node:http';
 import {createServer} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {chooseServer} from '../../../src/cli/server/chosen-server.ts';
+import {chooseServer} from '../../../src/cli/server/connection.ts';
 import {send} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';

@@ -2,7 +2,7 @@ import {createServer} from 'node:http';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {exitCodes} from '../../../src/cli/exit-codes.ts';
+import {exitCodes} from '../../../src/cli/cli-errors.ts';
 import {notePlace} from '../../../src/visits/click-stores/clickhouse/storage-location.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';

@@ -40,7 +40,6 @@ const cellsWith = (text: string, delimiter: Delimiter): string[] => {
 	}
 };
 
-/** The delimiter that gives the first record the most cells. */
 const delimiterOf = (head: string): Delimiter => {
 	const cells = DELIMITERS.map((delimiter) => cellsWith(head, delimiter).length);
 	return DELIMITERS[cells.indexOf(Math.max(...cells))] ?? ',';

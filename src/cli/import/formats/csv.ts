@@ -7,8 +7,8 @@ import {usageError} from '../../cli-errors.ts';
 import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {type CsvRecord, csvRecords} from './csv-records.ts';
+import {truthOf} from './foreign-fields.ts';
 import {type ImportRow, isObject, lengthFault, putField, type Wrapping} from './import-row.ts';
-import {truthOf} from './truth.ts';
 
 /** How the records of a CSV file become rows; `isHeading` says whether the first record is one. */
 export type Table = {

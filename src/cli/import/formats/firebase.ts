@@ -1,9 +1,8 @@
 import {usageError} from '../../cli-errors.ts';
 import type {Source} from '../../lines.ts';
 import {tableRows} from './csv.ts';
-import {destinationOf, type ForeignRow, textIn, utmNames, webUrl} from './foreign-fields.ts';
+import {destinationOf, type ForeignRow, textIn, truthOf, utmNames, webUrl} from './foreign-fields.ts';
 import {type Mapping, mapped} from './mapping.ts';
-import {truthOf} from './truth.ts';
 
 /** The 29 columns of the export in their documented order: our name and the heading. */
 const columns = [
@@ -43,7 +42,6 @@ const titles = new Map<string, string>(columns);
 const isDotted = (text: string): boolean => /^\d+(?:\.\d+)*$/.test(text);
 const isWhole = (text: string): boolean => /^\d+$/.test(text);
 
-/** The texts under these names. */
 const textsOf = (row: ForeignRow, ...names: string[]): string[] => names.flatMap((name) => textIn(row[name]) ?? []);
 const firstOf = (row: ForeignRow, ...names: string[]): string | undefined => textsOf(row, ...names)[0];
 const deepLinkUrl = (row: ForeignRow): URL => webUrl(textIn(row['link']), 'deep link');

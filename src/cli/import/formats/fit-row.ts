@@ -29,7 +29,6 @@ const foreignApps = (claims: AppClaims, own: OwnApps): Array<{what: string; valu
 	);
 };
 
-/** The first bits of a hash as a number. */
 const hashOf = (text: string, bits: number): number =>
 	Math.floor(createHash('sha1').update(text).digest().readUIntBE(0, 6) / 2 ** (48 - bits));
 
@@ -66,7 +65,6 @@ export type Fitting = {
 	domains: ReadonlyMap<string, string>;
 	/** Prefixes that a domain has or needs for the old addresses of its rows, by hostname; rows add to it. */
 	prefixes?: PrefixNeeds;
-	/** Names of its channels; null if unknown. */
 	channels: ReadonlySet<string> | null;
 	/** Channels to rename on import; an empty name removes the channel. */
 	channelNames: ReadonlyMap<string, string>;

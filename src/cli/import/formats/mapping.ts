@@ -1,3 +1,5 @@
+import type {Source} from '../../lines.ts';
+import {tableRows} from './csv.ts';
 import {
 	type DeepLink,
 	type ForeignRow,
@@ -11,6 +13,7 @@ import {
 	UnusableRow,
 } from './foreign-fields.ts';
 import {type AppClaims, type ForeignFacts, type ImportRow, putField} from './import-row.ts';
+import {isLineJson, jsonRows, ndjsonRows} from './json.ts';
 
 type Values = (row: ForeignRow) => Record<string, unknown>;
 
@@ -18,7 +21,6 @@ type Values = (row: ForeignRow) => Record<string, unknown>;
 export type Mapping = {
 	/** The row with its values at one level; by default they are. */
 	flat?: Values;
-	/** The short URL. */
 	address: (row: ForeignRow) => URL;
 	/** The destination in the app, and its name in the row. */
 	path: readonly [name: string, value: (row: ForeignRow) => DeepLink];
@@ -103,3 +105,58 @@ export const mapped = (
 		throw error;
 	}
 };
+
+/** The columns of a dashboard's export, in lower case: the field of the API, and how a cell becomes its value. */
+export type DashboardColumns = Record<string, readonly [field: string, value?: (cell: string) => unknown]>;
+
+const nameOf = (heading: string): string => heading.trim().toLowerCase();
+
+/** Whether a heading has all of these columns. */
+export const hasColumns = (heading: string[], ...names: string[]): boolean =>
+	names.every((name) => heading.some((cell) => nameOf(cell) === name));
+
+/** A list of names in a cell, as JSON or separated by one of `, ; |`. */
+export const namesIn = (cell: string): string[] =>
+	cell
+		.replaceAll(/^\[|\]$|"/g, '')
+		.split(/[,;|]/)
+		.flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+
+/** A short URL, which dashboards show without its scheme. */
+export const withScheme = (cell: string): string => (cell.includes('://') ? cell : `https://${cell}`);
+
+/**
+ * The rows of a CSV file that a service's dashboard exports, read as its API's objects. Columns without a field there
+ * are reported as not carried over.
+ */
+export const dashboardRows = (source: Source, head: string, columns: DashboardColumns, mapping: Mapping) =>
+	tableRows(source, head, (headings) => ({
+		isHeading: true,
+		width: headings.length,
+		rowOf: (cells) => {
+			const row: Record<string, unknown> = {};
+			const left: string[] = [];
+			for (const [index, heading] of headings.entries()) {
+				const cell = cells[index]?.trim() ?? '';
+				const name = nameOf(heading);
+				const [field, read = (text: string): unknown => text] = Object.hasOwn(columns, name)
+					? (columns[name] ?? [])
+					: [];
+				if (field !== undefined && cell !== '') {
+					row[field] = read(cell);
+				} else if (cell !== '') {
+					left.push(heading.trim());
+				}
+			}
+
+			return mapped(mapping, row, left);
+		},
+	}));
+
+/** The rows of a service's objects in JSON. */
+export async function* objectRows(source: Source, head: string, mapping: Mapping): AsyncGenerator<ImportRow> {
+	for await (const given of isLineJson(head) ? ndjsonRows(source) : jsonRows(source)) {
+		const {row, ...place} = given;
+		yield row === undefined ? given : ({...place, ...mapped(mapping, row)} as ImportRow);
+	}
+}

@@ -1,16 +1,13 @@
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
-import {bitly, bitlyColumns} from './bitly.ts';
-import {branch} from './branch.ts';
 import {csvRows} from './csv.ts';
 import {firstCsvRecord} from './csv-records.ts';
-import {dub, dubColumns} from './dub.ts';
 import {firebase, firebaseRows, isFirebaseHeading} from './firebase.ts';
-import {type DashboardColumns, dashboardRows, hasColumns, objectRows} from './foreign-rows.ts';
 import {type ImportRow, isObject} from './import-row.ts';
 import {ElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
-import {type Mapping, namesOf} from './mapping.ts';
+import {type DashboardColumns, dashboardRows, hasColumns, type Mapping, namesOf, objectRows} from './mapping.ts';
+import {bitly, bitlyColumns, branch, dub, dubColumns} from './services.ts';
 
 export type ImportFormat = {
 	/** `head` is the known start of the file. */

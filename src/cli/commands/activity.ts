@@ -1,13 +1,19 @@
 import {resolve} from 'node:path';
 import {Option} from 'commander';
+import type {AuditRecord} from '../../accounts/audit/audit-log.ts';
 import {counted} from '../../platform/plural.ts';
+import type {DeviceJson} from '../../visits/devices/device-store.ts';
 import type {Erased} from '../../visits/privacy/erase-personal-data.ts';
+import type {EventJson} from '../../visits/sdk/sdk-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {textOf} from '../lines.ts';
+import {timeText} from '../match-trace.ts';
+import {requireConsent} from '../prompts.ts';
 import {replaceFile} from '../replace-file.ts';
-import {requireConsent} from '../require-consent.ts';
+import {resource} from '../resource.ts';
+import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {write} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
@@ -101,3 +107,64 @@ export const privacyCommands: CommandGroup = {
 		}),
 	],
 };
+
+const devices = resource<Json<DeviceJson>>({path: 'devices', isUnique: () => false});
+
+export const deviceCommands: CommandGroup = {
+	name: 'devices',
+	summary: 'List the devices that run the app',
+	about: 'oplink privacy exports or erases the data of a device.',
+	commands: [
+		devices.list({
+			summary: 'List devices, newest first',
+			examples: ['list', 'list --org Ab12 --all --json'],
+			columns: [
+				{title: 'FIRST SEEN (UTC)', value: ({firstSeenAt}) => timeText(firstSeenAt)},
+				{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+				{title: 'PLATFORM', value: ({platform}) => platform},
+				{title: 'MODEL', value: ({deviceModel}) => deviceModel, flexible: true},
+				{title: 'USER', value: ({externalUserId}) => externalUserId, flexible: true},
+			],
+			empty: 'have the app report its devices, with the CLIENT key (docs/sdk.md)',
+		}),
+		devices.request({
+			usage: 'show [org] <device>',
+			route: 'GET :row',
+			summary: 'Show a device',
+			about: 'DEVICE is the id that the app assigned.',
+			examples: ['show 0b7e9f12'],
+		}),
+	],
+};
+
+export const eventCommands: CommandGroup = {
+	name: 'events',
+	summary: 'List the events that the app sends',
+	commands: [
+		resource<Json<EventJson>>({path: 'events'}).list({
+			summary: 'List events, newest first',
+			examples: ['list', "list --org Ab12 --json | jq '.data[].properties'"],
+			columns: [
+				{title: 'AT (UTC)', value: ({occurredAt}) => timeText(occurredAt)},
+				{title: 'EVENT', value: ({eventName}) => eventName, flexible: true},
+				{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+			],
+			empty: 'have the app send events, with the CLIENT key (docs/sdk.md)',
+		}),
+	],
+};
+
+export const auditCommand = resource<Json<AuditRecord>>({path: 'audit-log'}).list({
+	usage: 'audit [org]',
+	summary: 'Show the audit log of an organization, newest first',
+	examples: ['audit', 'audit --org Ab12 --all --json'],
+	columns: [
+		{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+		{title: 'ACTION', value: ({action}) => action},
+		{title: 'ENTITY', value: ({entityType}) => entityType},
+		// A narrow terminal shows the actor, which people look for, without it.
+		{title: 'ENTITY ID', value: ({entityId}) => entityId, wide: true},
+		{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type, flexible: true},
+	],
+	empty: 'change something: each change of links, domains, keys and members is listed here',
+});

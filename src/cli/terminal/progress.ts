@@ -1,5 +1,5 @@
-import {type Io, isLively} from '../terminal/io.ts';
-import {type ProgressFigures, progressText} from '../terminal/progress-text.ts';
+import {type Io, isLively} from './io.ts';
+import {type ProgressFigures, progressText} from './progress-text.ts';
 
 /** Progress of an import: `bytes` of its input are done; the input's length may be unknown (null). */
 type Progress = {rows: number; failed: number; bytes: number; size: number | null};
@@ -30,6 +30,6 @@ export const startProgress = async (io: Io, progress: () => Progress): Promise<(
 		return io.every(SECONDS_BETWEEN_LINES, () => io.stderr.write(`${progressText(figures())}\n`));
 	}
 
-	const {showProgressBar} = await import('../terminal/progress-bar.tsx');
+	const {showProgressBar} = await import('./progress-bar.tsx');
 	return showProgressBar(io, figures);
 };
