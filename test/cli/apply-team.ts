@@ -118,7 +118,7 @@ test('a renamed template is a new one; --prune deletes the old one, no other kin
 	t.is((await acme.rows('links')).length, 2);
 	t.is((await acme.rows('channels')).length, 10);
 	t.is((await other.rows('templates')).length, 1);
-	ends(t, await acme.apply(docs('New'), '--prune', 'Channel', '--yes'), 2, {
+	ends(t, await acme.apply(docs('New'), '--prune', 'Channel'), 2, {
 		stderr: `--prune Channel: the files have no Channel of ${acme.orgKey}\n`,
 	});
 	await link(acme, {path: '/x', templateId: (await acme.rows('templates'))[0]?.['id']});

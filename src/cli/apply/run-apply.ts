@@ -121,15 +121,15 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	const {io, show, connection, options} = context;
 	const {check = false, prune = []} = options;
 	const {docs, faults: ofFiles} = await readDocuments(io, names);
-	if (ofFiles.length === 0 && prune.length > 0 && !check) {
-		requireAnswerer(context);
-	}
-
 	const nothing = {changes: [], orgs: [], faults: ofFiles};
 	const {changes: planned, orgs, faults} = ofFiles.length > 0 ? nothing : await planOf(context, docs, prune);
 	if (faults.length > 0) {
 		await show.note(faults.join('\n'));
 		return exitCodes.usage;
+	}
+
+	if (prune.length > 0 && !check) {
+		requireAnswerer(context);
 	}
 
 	const deletions = planned.filter(({doc}) => doc === null);
