@@ -22,8 +22,8 @@ const digestOf = (text: string): Digest => {
 	return [bytes.readUInt32LE(0) || 1, bytes.readUInt32LE(4)];
 };
 
-/** An address as lists are asked for it: its host, the domains above that, and all of it. */
-type Asked = {host: Digest; above: Digest[]; address: Digest};
+/** An address as lists are asked for it: its host, the domains above that, and all of it, which few lists need. */
+type Asked = {host: Digest; above: Digest[]; address(): Digest};
 
 export const askedFor = (url: URL): Asked => {
 	const host = normalHost(url.hostname);
@@ -31,7 +31,7 @@ export const askedFor = (url: URL): Asked => {
 	return {
 		host: digestOf(host),
 		above: labels.slice(1, -1).map((_, index) => digestOf(labels.slice(index + 1).join('.'))),
-		address: digestOf(addressOf(url)),
+		address: () => digestOf(addressOf(url)),
 	};
 };
 
@@ -60,8 +60,8 @@ export class HostList {
 	}
 
 	includes({host, above, address}: Asked): boolean {
-		const wider = {hosts: [], domains: above, urls: [address]}[this.#format];
-		return [host, ...wider].some((digest) => this.#slots[this.#slotOf(digest)] !== 0);
+		const has = (digest: Digest): boolean => this.#slots[this.#slotOf(digest)] !== 0;
+		return has(host) || (this.#format === 'domains' && above.some(has)) || (this.#format === 'urls' && has(address()));
 	}
 
 	/** The slot of a digest; the one to put it into if it is not there. */
