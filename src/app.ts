@@ -4,9 +4,9 @@ import Koa from 'koa';
 import {admission} from './accounts/admission.ts';
 import type {Route} from './accounts/auth/route.ts';
 import {unknownPath} from './platform/errors.ts';
-import {anyOrigin, preflight} from './platform/http/cors.ts';
+import type {Exchange} from './platform/http/envelope.ts';
 import {envelope} from './platform/http/envelope.ts';
-import type {Exchange} from './platform/http/exchange.ts';
+import {anyOrigin, preflight} from './platform/http/headers.ts';
 import {surfaces} from './routes.ts';
 import type {Services} from './services.ts';
 

@@ -2,8 +2,7 @@ import {auditRoutes, organizationRoutes} from './accounts/administration/organiz
 import {apiKeyRoutes} from './accounts/api-keys/organization-routes.ts';
 import type {Route} from './accounts/auth/route.ts';
 import {gatewayEventAdminRoutes, gatewayEventRoutes} from './accounts/billing/gateway-event-routes.ts';
-import {opsBillingRoutes} from './accounts/billing/ops-routes.ts';
-import {portalBillingRoutes} from './accounts/billing/portal-routes.ts';
+import {opsBillingRoutes, portalBillingRoutes} from './accounts/billing/portal-routes.ts';
 import {providerEventAdminRoutes, providerEventRoutes} from './accounts/identity/provider-event-routes.ts';
 import {portalOnboardingRoutes} from './accounts/onboarding/portal-routes.ts';
 import {portalTeamRoutes} from './accounts/team/portal-routes.ts';
@@ -36,8 +35,7 @@ import {statsRoutes} from './visits/reports/stats/admin-routes.ts';
 import {portalStatsRoutes} from './visits/reports/stats/portal-routes.ts';
 import {clickStreamRoutes} from './visits/reports/stream/click-stream-routes.ts';
 import {declaredLinkRoutes} from './visits/resolution/declared.ts';
-import {eventRoutes} from './visits/sdk/organization-routes.ts';
-import {sdkRoutes} from './visits/sdk/routes.ts';
+import {eventRoutes, sdkRoutes} from './visits/sdk/routes.ts';
 import {simulationRoutes} from './visits/simulation/admin-routes.ts';
 import {webhookEndpointRoutes} from './visits/webhooks/organization-routes.ts';
 

@@ -13,8 +13,8 @@ import {createAppRequests} from './platform/app-requests/app-requests.ts';
 import {createBackground} from './platform/background.ts';
 import {createClientIp} from './platform/client-ip.ts';
 import type {Clock} from './platform/clock.ts';
-import {readClickHouseUrl} from './platform/config/clickhouse-url.ts';
 import {addressesOf, type Config} from './platform/config/config.ts';
+import {readClickHouseUrl} from './platform/config/database-url.ts';
 import {createCountries} from './platform/countries.ts';
 import {connectionsOf, type Db} from './platform/db/db.ts';
 import {ChangeFeed} from './platform/db/feed/change-feed.ts';
@@ -26,8 +26,8 @@ import type {Limiter} from './platform/limits/limiter.ts';
 import {createRefusals} from './platform/limits/refusals.ts';
 import {createWindows} from './platform/limits/windows.ts';
 import {createMetrics} from './platform/metrics/metrics.ts';
-import {watchEventLoop} from './platform/metrics/process-metrics.ts';
 import type {Figures} from './platform/metrics/snapshot.ts';
+import {watchEventLoop} from './platform/metrics/snapshot.ts';
 import {LinkPolicy} from './platform/policy/link-policy.ts';
 import {createRelayRanges} from './platform/relay-ranges.ts';
 import {createTurns} from './platform/semaphore.ts';
@@ -41,16 +41,15 @@ import {postgresClicks} from './visits/click-stores/postgres-clicks.ts';
 import {createClickPartitions} from './visits/clicks/click-partitions.ts';
 import {type ClickJournal, FileJournal, type Flush} from './visits/clicks/journal/click-journal.ts';
 import {createFollowUps} from './visits/matches/follow-ups.ts';
-import {createMatchPeppers} from './visits/matches/match-peppers.ts';
+import {createMatchPeppers} from './visits/matches/network-keys.ts';
 import {createPhoneBook} from './visits/matches/phone-book.ts';
 import {createPages} from './visits/page/pages.ts';
 import type {ClickStore} from './visits/reports/click-store.ts';
 import {ClickStream} from './visits/reports/stream/click-stream.ts';
-import {createErrorPages} from './visits/resolution/error-pages.ts';
+import {createErrorPages} from './visits/resolution/error-page.ts';
 import {createEventWriter} from './visits/sdk/sdk-store.ts';
 import {createHostCache, LinkCache} from './visits/visit/link-cache.ts';
-import {isCurrent, type ResolvedRow} from './visits/visit/resolved-row.ts';
-import {rowBytes} from './visits/visit/row-bytes.ts';
+import {isCurrent, type ResolvedRow, rowBytes} from './visits/visit/resolved-row.ts';
 
 /** The state that the workers of one machine share through their supervisor. */
 export type OtherWorkers = {
@@ -187,7 +186,7 @@ export const createServices = (options: ServiceOptions) => {
 		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
-		/** Waits so long for background work and closes all services; the caller closes the database. */
+		/** Waits at most `milliseconds` for background work and closes all services; the caller closes the database. */
 		close: async (milliseconds: number): Promise<void> => {
 			refusals.close();
 			background.run('record refusals by limits', refusals.settled());

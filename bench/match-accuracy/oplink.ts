@@ -2,7 +2,7 @@ import type {Candidate} from '../../src/visits/matches/candidate.ts';
 import {type Guess, guessClick} from '../../src/visits/matches/guess.ts';
 import {matchPolicy} from '../../src/visits/matches/match-policy.ts';
 import type {MatchSignals} from '../../src/visits/matches/match-signals.ts';
-import type {Nearness, PhoneCount} from '../../src/visits/matches/open-at.ts';
+import type {Nearness, PhoneCount} from '../../src/visits/matches/phone-comparison.ts';
 import {createClickStore, type Stored} from './click-store.ts';
 import {type ReadClick, readClick, readOpen} from './reading.ts';
 import type {Open} from './story.ts';

@@ -1,8 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {Client} from 'pg';
 import {clickColumns} from '../../src/visits/clicks/journal/entry.ts';
-import {matchColumns} from '../../src/visits/matches/match-rows.ts';
-import {timeOrderedId} from '../../src/visits/matches/open-match.ts';
+import {matchColumns, timeOrderedId} from '../../src/visits/matches/open-match.ts';
 import {copyRows} from './copy-rows.ts';
 import {type Figure, figure} from './figure.ts';
 import {type Installation, type Server, visits} from './installation.ts';

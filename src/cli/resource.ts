@@ -1,5 +1,5 @@
 import type {Option} from 'commander';
-import {isUuid} from '../platform/uuid.ts';
+import {isUuid} from '../platform/text.ts';
 import {usageError} from './cli-errors.ts';
 import {type AnyCommand, type CommandSpec, type Context, command} from './command.ts';
 import {pageOptions, yesOption} from './common-options.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import {hasControlCharacters} from './control-characters.ts';
+import {hasControlCharacters} from './text.ts';
 
 const URL_LIMIT = 2048;
 

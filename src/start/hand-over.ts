@@ -100,7 +100,7 @@ export class HandOver {
 	#send(worker: Worker, socket: Socket): void {
 		this.#inTransit.set(worker, [...(this.#inTransit.get(worker) ?? []), socket]);
 		socket.setTimeout(0);
-		const message: SupervisorMessage = {is: 'connection'};
+		const message: SupervisorMessage = {type: 'connection'};
 		worker.send(message, socket, {keepOpen: true}, () => {});
 	}
 

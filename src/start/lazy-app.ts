@@ -8,7 +8,7 @@ import {readAhead} from '../visits/visit/link-rows.ts';
 /** The pause before loading, because visits during the start get their pages first. */
 const PAUSE_MS = 250;
 
-/** Loading waits while pages of a cold process use more than this share of the event loop's time, for so many pauses. */
+/** Loading waits while pages of a cold process use more than this share of the event loop's time, at most `MAX_PAUSES`. */
 const BUSY = 0.5;
 const MAX_PAUSES = 40;
 

@@ -21,7 +21,7 @@ export const createOtherWorkers = (
 	return {
 		limiter,
 		figures: async () => {
-			const figures = await figureRequests.ask((request) => void sendToSupervisor({is: 'scraped', request}));
+			const figures = await figureRequests.ask((request) => void sendToSupervisor({type: 'scraped', request}));
 			if (figures === null) {
 				throw new Error('the supervisor did not answer');
 			}
@@ -30,7 +30,7 @@ export const createOtherWorkers = (
 		},
 		clicksFlushed: clicks.flushed,
 		line: {
-			say: (text) => void sendToSupervisor({is: 'line', text}),
+			say: (text) => void sendToSupervisor({type: 'line', text}),
 			onText: (listener) => {
 				onText = listener;
 			},
@@ -39,13 +39,13 @@ export const createOtherWorkers = (
 			},
 		},
 		receive: (message, journal) => {
-			if (message.is === 'figures_of_all') {
+			if (message.type === 'figures_of_all') {
 				figureRequests.resolve(message.request, message.figures);
-			} else if (message.is === 'clicks') {
+			} else if (message.type === 'clicks') {
 				void clicks.receive(message, journal);
-			} else if (message.is === 'limits') {
+			} else if (message.type === 'limits') {
 				limiter.receive(message);
-			} else if (message.is === 'line') {
+			} else if (message.type === 'line') {
 				onText(message.text);
 			}
 		},

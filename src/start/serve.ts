@@ -10,8 +10,7 @@ import {secretNames} from '../platform/config/variables.ts';
 import {connectionsOf, type Db} from '../platform/db/db.ts';
 import {type OpenDatabase, openDatabase} from '../platform/db/open-database.ts';
 import {makeDataDir} from '../platform/embedded/location.ts';
-import {type Entrance, handedOver} from '../platform/http/entrance.ts';
-import {listenerUrl, requireFreePort} from '../platform/http/port.ts';
+import {type Entrance, handedOver, listenerUrl, requireFreePort} from '../platform/http/entrance.ts';
 import {createWindows} from '../platform/limits/windows.ts';
 import {createKeyWatch} from '../platform/npm-interrupt.ts';
 import type {OtherWorkers} from '../services.ts';
@@ -137,7 +136,7 @@ const serveAsWorker = async (
 	commands: ReturnType<typeof receiveCommands>,
 ): Promise<number> => {
 	process.on('SIGINT', () => {});
-	process.once('SIGTERM', () => void sendToSupervisor({is: 'leaving'}));
+	process.once('SIGTERM', () => void sendToSupervisor({type: 'leaving'}));
 	let isReady = false;
 	void commands.stopped.then(() => {
 		// A worker that is not ready has no requests to finish, and its start may take long.
@@ -157,28 +156,28 @@ const serveAsWorker = async (
 	isReady = true;
 	let welcomed = Promise.resolve();
 	commands.onMessage((message) => {
-		if (message.is === 'welcome') {
+		if (message.type === 'welcome') {
 			welcomed = welcome(services, config.demo).catch((error: unknown) => {
 				log.warn({err: error}, 'could not create or show the demo organization');
 			});
-		} else if (message.is === 'count') {
+		} else if (message.type === 'count') {
 			const {round, isScrape} = message;
 			void (isScrape ? scrapeFigures : readFigures)(services).then((figures) =>
-				sendToSupervisor({is: 'figures', round, figures}),
+				sendToSupervisor({type: 'figures', round, figures}),
 			);
 		} else {
 			otherWorkers.receive(message, services.clickJournal);
 		}
 	});
 	log.info({url, pid: process.pid}, 'ready');
-	await sendToSupervisor({is: 'ready'});
+	await sendToSupervisor({type: 'ready'});
 	await commands.stopped;
 	limitStop(config, services.db);
 	await stop();
 	await welcomed;
 	// The last report of its counters, which the supervisor keeps.
 	commands.onMessage(() => {});
-	await sendToSupervisor({is: 'figures', round: null, figures: await readFigures(services)});
+	await sendToSupervisor({type: 'figures', round: null, figures: await readFigures(services)});
 	await server.closeDatabase();
 	releaseChannel();
 	return 0;

@@ -3,8 +3,7 @@ import {requireFreeAliases} from '../links/domains/domain-store.ts';
 import {addressesOf, ConfigError} from '../platform/config/config.ts';
 import type {Db} from '../platform/db/db.ts';
 import {connectionsWithin, watchConnections} from '../platform/http/connections.ts';
-import {type Entrance, ownPort} from '../platform/http/entrance.ts';
-import {listenerUrl} from '../platform/http/port.ts';
+import {type Entrance, listenerUrl, ownPort} from '../platform/http/entrance.ts';
 import {LinkPolicy} from '../platform/policy/link-policy.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {Door} from '../visits/resolution/door.ts';
@@ -31,7 +30,7 @@ const TIMEOUTS = {
 };
 
 /** How long a connection may be idle in both directions during a request. */
-const SILENT_MS = 300_000;
+const IDLE_MS = 300_000;
 
 type Parts = Omit<ServiceOptions, 'db' | 'port'> & {
 	openDb: () => Promise<Db>;
@@ -47,7 +46,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 	const {config, log} = options;
 	const entrance = given ?? ownPort(config);
 	const db = await openDb();
-	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
+	const server = createServer(TIMEOUTS).setTimeout(IDLE_MS);
 	const max = connectionsWithin(config.maxConnections);
 	if (max < config.maxConnections) {
 		log.warn({connections: max}, 'MAX_CONNECTIONS is more than the limit of open files (ulimit -n) allows');

@@ -5,31 +5,31 @@ import type {Figures} from '../platform/metrics/snapshot.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
 /** A text for all other workers, see `PeerLine`. */
-export type LineMessage = {is: 'line'; text: string};
+export type LineMessage = {type: 'line'; text: string};
 
 /**
  * A worker's messages to its supervisor: starting, ready, connection received, stop requested, its counters (on request or at its
  * end), scraped.
  */
 export type WorkerMessage =
-	| {is: 'starting' | 'ready' | 'taken' | 'leaving'}
-	| {is: 'figures'; round: number | null; figures: Figures}
-	| {is: 'scraped'; request: number}
+	| {type: 'starting' | 'ready' | 'taken' | 'leaving'}
+	| {type: 'figures'; round: number | null; figures: Figures}
+	| {type: 'scraped'; request: number}
 	| LineMessage
 	| ClicksMessage
 	| LimitChecks;
 
 /** The secrets of the environment, which a worker's own does not have: the answer to `starting`. */
-export type SecretsMessage = {is: 'secrets'; known: Array<[name: string, Secret]>};
+export type SecretsMessage = {type: 'secrets'; known: Array<[name: string, Secret]>};
 
 /**
  * A supervisor's messages to a worker: serve the attached connection, print the welcome, stop gracefully, report your
  * counters; the counters of all.
  */
 export type SupervisorMessage =
-	| {is: 'connection' | 'welcome' | 'stop'}
-	| {is: 'count'; round: number; isScrape: boolean}
-	| {is: 'figures_of_all'; request: number; figures: Figures}
+	| {type: 'connection' | 'welcome' | 'stop'}
+	| {type: 'count'; round: number; isScrape: boolean}
+	| {type: 'figures_of_all'; request: number; figures: Figures}
 	| SecretsMessage
 	| LineMessage
 	| ClicksMessage
@@ -54,23 +54,23 @@ export const receiveCommands = () => {
 	});
 	const stopped = new Promise<void>((resolve) => {
 		process.on('message', (message: SupervisorMessage, socket?: Socket) => {
-			if (message.is === 'stop') {
+			if (message.type === 'stop') {
 				resolve();
-			} else if (message.is === 'secrets') {
+			} else if (message.type === 'secrets') {
 				onSecrets({known: new Map(message.known), faults: []});
-			} else if (message.is === 'connection') {
+			} else if (message.type === 'connection') {
 				// The socket is missing if the client has disconnected meanwhile.
 				if (socket !== undefined) {
 					onSocket(socket);
 				}
 
-				void sendToSupervisor({is: 'taken'});
+				void sendToSupervisor({type: 'taken'});
 			} else {
 				onMessage(message);
 			}
 		});
 	});
-	void sendToSupervisor({is: 'starting'});
+	void sendToSupervisor({type: 'starting'});
 	return {
 		secrets,
 		stopped,

@@ -4,8 +4,7 @@ import type {Logger} from 'pino';
 import {createGathering, type Gathering} from '../operations/metrics/gather-figures.ts';
 import {splitEnvFiles} from '../platform/config/describe-config.ts';
 import type {Secrets} from '../platform/config/secrets.ts';
-import {closeListener} from '../platform/http/entrance.ts';
-import {type ListenAddress, listenAt} from '../platform/http/port.ts';
+import {closeListener, type ListenAddress, listenAt} from '../platform/http/entrance.ts';
 import type {Limiter} from '../platform/limits/limiter.ts';
 import {decideForWorker} from '../platform/limits/worker-limiter.ts';
 import {HandOver} from './hand-over.ts';
@@ -48,7 +47,7 @@ const startWorker = (port: number, {known}: Secrets) => {
 	});
 	const ready = new Promise<true>((resolve) => {
 		worker.on('message', (message: WorkerMessage) => {
-			if (message.is === 'ready') {
+			if (message.type === 'ready') {
 				resolve(true);
 			}
 		});
@@ -131,7 +130,7 @@ export class Supervisor {
 			this.#isServing = true;
 			log.info({workers: this.#workers.size}, 'all workers answer');
 			await onReady(this.#port);
-			send(first.worker, {is: 'welcome'});
+			send(first.worker, {type: 'welcome'});
 			// Workers that ended before the others served.
 			for (let missing = count - this.#workers.size; missing > 0; missing -= 1) {
 				this.#start();
@@ -159,12 +158,12 @@ export class Supervisor {
 
 	async #receive(running: Running, message: WorkerMessage): Promise<void> {
 		const {worker} = running;
-		switch (message.is) {
+		switch (message.type) {
 			case 'starting':
-				send(worker, {is: 'secrets', known: [...this.#options.secrets.known]});
+				send(worker, {type: 'secrets', known: [...this.#options.secrets.known]});
 				return;
 			case 'ready':
-				running.figures = this.#gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
+				running.figures = this.#gathering.join((round, isScrape) => send(worker, {type: 'count', round, isScrape}));
 				running.clicks = this.#clicks.join((request) => send(worker, request));
 				this.#handOver.join(worker);
 				return;
@@ -174,7 +173,7 @@ export class Supervisor {
 			case 'leaving':
 				this.#handOver.leave(worker);
 				// Arrives after its last connection.
-				send(worker, {is: 'stop'});
+				send(worker, {type: 'stop'});
 				return;
 			case 'line':
 				for (const other of this.#workers) {
@@ -195,7 +194,7 @@ export class Supervisor {
 				return;
 			case 'scraped':
 				send(worker, {
-					is: 'figures_of_all',
+					type: 'figures_of_all',
 					request: message.request,
 					figures: await this.#gathering.gather(true),
 				});
@@ -232,7 +231,7 @@ export class Supervisor {
 		this.#handOver.finish();
 		const leaving = [...this.#workers];
 		for (const {worker} of leaving) {
-			send(worker, {is: 'stop'});
+			send(worker, {type: 'stop'});
 		}
 
 		await Promise.all(leaving.map(({exited}) => exited));

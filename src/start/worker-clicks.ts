@@ -3,10 +3,10 @@ import {createPendingRequests} from '../platform/pending-requests.ts';
 import type {ClickJournal, Flush} from '../visits/clicks/journal/click-journal.ts';
 
 /** A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor. */
-export type ClicksMessage = {is: 'clicks'; request: number} & ({flush: Flush} | {drained: true});
+export type ClicksMessage = {type: 'clicks'; request: number} & ({flush: Flush} | {drained: true});
 
 /** After this timeout a worker is assumed to hang, and its clicks are skipped. */
-const SILENT_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 /** Waits until the other workers' clicks are drained. */
 export type ClicksOfOthers = {
@@ -22,11 +22,11 @@ const allMentioned = (flushes: readonly Flush[]): readonly string[] => {
 
 /** The worker's side. Calls of one turn of the event loop share one message. */
 export const createClicksOfOthers = (send: (message: ClicksMessage) => void): ClicksOfOthers => {
-	const requests = createPendingRequests<true>(2 * SILENT_MS);
+	const requests = createPendingRequests<true>(2 * TIMEOUT_MS);
 	const flush = oncePerTurn(
 		async (flushes: readonly Flush[]) => {
 			const flush = {...flushes[0], mentioned: allMentioned(flushes)};
-			await requests.ask((request) => send({is: 'clicks', request, flush}));
+			await requests.ask((request) => send({type: 'clicks', request, flush}));
 			return flushes;
 		},
 		({sink = ''}) => sink,
@@ -43,7 +43,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 			} else {
 				// Without a database the requesting worker cannot read either.
 				await journal.flushed({...message.flush, scope: 'process'}).catch(() => {});
-				send({is: 'clicks', request, drained: true});
+				send({type: 'clicks', request, drained: true});
 			}
 		},
 	};
@@ -52,7 +52,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 /** The supervisor's side: forwards each request to the other ready workers. */
 export const createClicksOfWorkers = () => {
 	const members = new Set<(message: ClicksMessage) => void>();
-	const requests = createPendingRequests<true>(SILENT_MS);
+	const requests = createPendingRequests<true>(TIMEOUT_MS);
 	return {
 		join: (send: (message: ClicksMessage) => void) => {
 			members.add(send);
@@ -67,10 +67,10 @@ export const createClicksOfWorkers = () => {
 					const others = [...members].filter((other) => other !== send);
 					await Promise.all(
 						others.map((other) =>
-							requests.ask((forwarded) => other({is: 'clicks', request: forwarded, flush: message.flush})),
+							requests.ask((forwarded) => other({type: 'clicks', request: forwarded, flush: message.flush})),
 						),
 					);
-					send({is: 'clicks', request, drained: true});
+					send({type: 'clicks', request, drained: true});
 				},
 				left: (): void => {
 					members.delete(send);

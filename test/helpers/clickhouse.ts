@@ -5,7 +5,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {readClickHouseUrl} from '../../src/platform/config/clickhouse-url.ts';
+import {readClickHouseUrl} from '../../src/platform/config/database-url.ts';
 import {type ClickHouse, createClickHouse} from '../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {freePort} from '../setup/free-port.ts';
 import {findProgram} from './find-program.ts';

@@ -21,9 +21,9 @@ import {
 	organizationAnswer,
 	organizationChanges,
 	organizationName,
+	planField,
 } from '../organizations/organization-schemas.ts';
 import {createOrganizationStore, organizationJson} from '../organizations/organization-store.ts';
-import {planField} from '../plans/plan-field.ts';
 import {requireScope} from '../tokens/operator-access.ts';
 import {
 	createOrganization,
@@ -47,9 +47,7 @@ const listQuery = Joi.object<{page: number; limit: number; q?: string; owns?: st
 });
 
 export const organizationRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/organizations',
+	route('GET', '/admin/organizations', {
 		summary: 'List organizations, newest first',
 		description:
 			'`owns` lists those that have a webhook endpoint, template, channel, API key or domain of this id, a domain of this host name, or a key with these first 16 characters.',
@@ -62,9 +60,7 @@ export const organizationRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/admin/organizations',
+	route('POST', '/admin/organizations', {
 		summary: 'Create an organization',
 		description: 'With a plan it wants the scope `moderation`, too.',
 		refusals: [409],
@@ -81,9 +77,7 @@ export const organizationRoutes = [
 		},
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '',
+	organizationRoute('GET', '', {
 		portalPath: '/organization',
 		summary: 'Get the organization',
 		answer: organizationAnswer,
@@ -91,9 +85,7 @@ export const organizationRoutes = [
 		handler: ({organization}) => organizationJson(organization),
 	}),
 
-	organizationRoute({
-		method: 'PATCH',
-		path: '',
+	organizationRoute('PATCH', '', {
 		portalPath: '/organization',
 		summary: 'Change the organization',
 		refusals: [409],
@@ -104,9 +96,7 @@ export const organizationRoutes = [
 			organizationJson(await updateOrganization(services, {organization, by, changes: body})),
 	}),
 
-	organizationRoute({
-		method: 'DELETE',
-		path: '',
+	organizationRoute('DELETE', '', {
 		portalPath: '/organization',
 		summary: 'Delete the organization and all its data',
 		refusals: [409, 502],
@@ -115,27 +105,21 @@ export const organizationRoutes = [
 		handler: ({services, organization, by}) => deleteOrganization(services, {organization, by}),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/suspend',
+	adminRoute('POST', '/suspend', {
 		summary: 'Suspend an organization',
 		answer: organizationAnswer,
 		handler: async ({services, organization, by}) =>
 			organizationJson(await setOrganizationStatus(services, {organization, by}, 'SUSPENDED')),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/activate',
+	adminRoute('POST', '/activate', {
 		summary: 'Activate an organization',
 		answer: organizationAnswer,
 		handler: async ({services, organization, by}) =>
 			organizationJson(await setOrganizationStatus(services, {organization, by}, 'ACTIVE')),
 	}),
 
-	adminRoute({
-		method: 'PUT',
-		path: '/plan',
+	adminRoute('PUT', '/plan', {
 		summary: 'Set the plan of an organization',
 		refusals: [409, 502],
 		answer: organizationAnswer,
@@ -162,9 +146,7 @@ const auditAnswer = answerOf('AuditRecord', {
 	details: anyObject.allow(null),
 });
 
-export const auditRoutes = organizationRoute({
-	method: 'GET',
-	path: '/audit-log',
+export const auditRoutes = organizationRoute('GET', '/audit-log', {
 	summary: 'List audit records, newest first',
 	answer: pageOf(auditAnswer),
 	role: 'admin',

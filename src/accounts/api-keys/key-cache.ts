@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache';
 import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
-import {keepUnlessChanged} from '../../platform/db/feed/keep-unless-changed.ts';
+import {keepUnlessChanged} from '../../platform/db/feed/shared-reads.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {ApiKey} from './api-key-store.ts';
 

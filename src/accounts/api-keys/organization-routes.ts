@@ -62,34 +62,26 @@ const regenerateUnlockedKey = async (
 };
 
 export const apiKeyRoutes = [
-	adminRoute({
-		method: 'GET',
-		path: '/api-keys',
+	adminRoute('GET', '/api-keys', {
 		summary: 'Get both API keys, and the earlier ones that are still accepted',
 		answer: allKeyCardsAnswer,
 		handler: ({services, organization}) => allKeyCards(services, organization),
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/api-keys',
+	portalRoute('GET', '/api-keys', {
 		summary: 'Get both API keys',
 		answer: keyCardsAnswer,
 		handler: ({services, organization}) => portalKeyCards(services, organization),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/api-keys/:tier/regenerate',
+	adminRoute('POST', '/api-keys/:tier/regenerate', {
 		summary: 'Replace an API key',
 		answer: newKeyAnswer,
 		params: tierParams,
 		handler: ({services, organization, by, params: {tier}}) => regenerateApiKey(services, {organization, tier, by}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/api-keys/:tier/regenerate',
+	portalRoute('POST', '/api-keys/:tier/regenerate', {
 		summary: 'Replace an API key',
 		refusals: [402],
 		answer: newKeyAnswer,
@@ -100,9 +92,7 @@ export const apiKeyRoutes = [
 			regenerateUnlockedKey(services, {organization, tier, by}),
 	}),
 
-	adminRoute({
-		method: 'DELETE',
-		path: '/api-keys/:id',
+	adminRoute('DELETE', '/api-keys/:id', {
 		summary: 'Revoke an API key at once',
 		answer: deletedAnswer,
 		params: idParams,

@@ -7,7 +7,7 @@ import {
 	required,
 	validationFailed,
 } from '../../platform/errors.ts';
-import {isUuid} from '../../platform/uuid.ts';
+import {isUuid} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import type {Actor} from '../audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';

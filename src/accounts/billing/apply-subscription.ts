@@ -1,3 +1,4 @@
+import {FREE_PLAN} from '../../platform/config/plans.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
@@ -6,9 +7,6 @@ import {createSubscriptionStore, endedState, type SubscriptionState} from './sub
 
 /** The lease that excludes concurrent billing operations of an organization, also while a gateway is asked. */
 export const billingLease = (organizationId: string): string => `billing:${organizationId}`;
-
-/** The plan after a subscription has ended (contract/billing 11). */
-export const FALLBACK_PLAN = 'STARTER';
 
 type Change = {
 	organizationId: string;
@@ -28,7 +26,7 @@ export const applySubscription = async (
 	{organizationId, state, by, now, action}: Change,
 ): Promise<Subscription> => {
 	const subscription = await createSubscriptionStore(trx).upsert(organizationId, state, now);
-	const plan = isLive(subscription) ? subscription.plan : FALLBACK_PLAN;
+	const plan = isLive(subscription) ? subscription.plan : FREE_PLAN;
 	await createOrganizationStore(trx).update(
 		organizationId,
 		{...(subscription.status === 'INACTIVE' ? {} : {plan}), entitledUntil: entitledUntil(subscription)},

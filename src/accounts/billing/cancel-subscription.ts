@@ -4,10 +4,9 @@ import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
 import {type BillingServices, gatewayOfSubscription, requireGateway} from './gateway.ts';
-import {replacePending} from './replace-pending.ts';
+import {replacePending, requireLive, writeFlags} from './pending-change.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
-import {requireLive, writeFlags} from './write-flags.ts';
 
 type Target = {organization: Organization; by: Caller};
 

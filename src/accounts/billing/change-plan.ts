@@ -1,17 +1,106 @@
-import {type Currency, planNamed, storedPrice} from '../../platform/config/plans.ts';
+import {type Currency, FREE_PLAN, planNamed, storedPrice} from '../../platform/config/plans.ts';
+import {inTransaction} from '../../platform/db/db.ts';
 import {withLease} from '../../platform/db/lease.ts';
 import {planUnchanged, required, unknownPlan} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {billingLease, FALLBACK_PLAN} from './apply-subscription.ts';
+import {billingLease} from './apply-subscription.ts';
+import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult, openCheckout} from './checkout.ts';
-import {type BillingServices, currencyOf, type Gateway, gatewayOfSubscription} from './gateway.ts';
-import {requirePlanForSale} from './plan-for-sale.ts';
-import {replacePending} from './replace-pending.ts';
-import {manualPeriodEnd, type Subscription} from './subscription.ts';
-import {upgradePlan} from './upgrade-plan.ts';
-import {requireLive, writeFlags} from './write-flags.ts';
+import {type BillingServices, currencyOf, type Gateway, gatewayOfSubscription, type Upgrade} from './gateway.ts';
+import {type AttemptOrder, callForAttempt, closeSuperseded, newAttempt, payerOf} from './new-attempt.ts';
+import {isOver, payByCheckout, renewalOrder} from './pay-renewal.ts';
+import {applyFlags, replacePending, requireLive, writeFlags} from './pending-change.ts';
+import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
+import {replayUnmatched} from './replay-events.ts';
+import {isLive, manualPeriodEnd, proratedDifference, type Subscription} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+/** The difference for the rest of the period, or if one that Oplink renews is over, the next one in full. */
+const upgradeOrder = async (
+	services: Pick<Services, 'db' | 'clock' | 'config'>,
+	subscription: Subscription,
+	gateway: Gateway,
+	plan: PlanForSale,
+): Promise<AttemptOrder> => {
+	const {organizationId, currentPeriodStart: start, currentPeriodEnd: end} = subscription;
+	const now = services.clock.now();
+	if (gateway.renewals !== null && isOver(subscription, now)) {
+		return renewalOrder(services, {gateway, subscription, plan});
+	}
+
+	const {plans} = services.config;
+	const currency = currencyOf[gateway.name];
+	const to = plan.plan.prices[currency];
+	const from = storedPrice(plans, subscription.plan, currency);
+	const amount = start === null || end === null ? to : proratedDifference({from, to, currency}, {start, end}, now);
+	return {organizationId, gateway, purpose: 'UPGRADE', plan, currency, amount, periodStart: start, periodEnd: end};
+};
+
+/**
+ * Stores the gateway's answer and clears the scheduled change, unless the row has ended in the meantime.
+ * @returns the row, and the open checkouts that this one replaces.
+ */
+const recordUpgrade = (
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	by: Caller,
+	{organizationId, id}: BillingAttempt,
+	{ref, ref2}: {ref: string | null; ref2: string | null},
+): Promise<{row: Subscription | null; superseded: BillingAttempt[]}> =>
+	inTransaction(db, async (trx) => {
+		const now = clock.now();
+		const attempts = createAttemptStore(trx);
+		const row = await createSubscriptionStore(trx).lockOf(organizationId);
+		const superseded = ref === null ? [] : await attempts.supersedeOpen(organizationId, id, now);
+		const answer =
+			ref === null
+				? {status: 'SUPERSEDED' as const, lastError: 'An earlier attempt succeeded'}
+				: {gatewayRef: ref, gatewayRef2: ref2};
+		await attempts.update(organizationId, id, answer, now);
+		const flags = {cancelAtPeriodEnd: false, scheduledPlan: null};
+		return {
+			row: row !== null && isLive(row) ? await applyFlags(trx, row, flags, {by, now, action: 'UPGRADE'}) : row,
+			superseded,
+		};
+	});
+
+/**
+ * Charges the difference to a higher plan now. The plan changes with the event of the payment.
+ * @throws 409 if the subscription has ended at the gateway, 502; nothing has changed then.
+ */
+export const upgradePlan = async (
+	services: BillingServices,
+	{organization, by}: {organization: Organization; by: Caller},
+	{subscription, gateway, plan}: {subscription: Subscription; gateway: Gateway; plan: PlanForSale},
+): Promise<CheckoutSessionResult> => {
+	const {db, clock} = services;
+	const payer = payerOf(organization, subscription);
+	const order = await upgradeOrder(services, subscription, gateway, plan);
+	const asked = await newAttempt(db, order, clock.now());
+	const ask = async (): Promise<Upgrade> => {
+		if (subscription.cancelAtPeriodEnd) {
+			await gateway.setCancelAtPeriodEnd(subscription, false);
+		}
+
+		return gateway.upgrade(subscription, asked, payer);
+	};
+	const first = await callForAttempt(services, asked, () => replacePending(services, gateway, subscription, ask));
+	const {attempt, result} =
+		first.paid === null
+			? await payByCheckout(services, {declined: asked, order, reason: first.reason, payer})
+			: {attempt: asked, result: first};
+	const {row, superseded} = await recordUpgrade(services, by, attempt, result);
+	closeSuperseded(services, superseded);
+	if (result.ref !== null) {
+		await replayUnmatched(services, gateway.name, result.ref);
+	}
+
+	const after = (await createSubscriptionStore(db).findOf(organization.id)) ?? row ?? subscription;
+	return result.paid
+		? checkoutResult('UPGRADED', after, gateway.name)
+		: checkoutResult('UPGRADE_CHECKOUT', after, gateway.name, result);
+};
 
 type Target = {organization: Organization; by: Caller};
 
@@ -19,7 +108,7 @@ type Target = {organization: Organization; by: Caller};
 type Running = {subscription: Subscription; gateway: Gateway | null};
 
 const scheduleAtGateway = async (gateway: Gateway, subscription: Subscription, plan: string): Promise<void> => {
-	if (plan === FALLBACK_PLAN) {
+	if (plan === FREE_PLAN) {
 		await gateway.setCancelAtPeriodEnd(subscription, true);
 		return;
 	}
@@ -37,7 +126,7 @@ const downgradePlan = async (
 	{organization, by}: Target,
 	{subscription, gateway, plan}: Running & {plan: string},
 ): Promise<CheckoutSessionResult> => {
-	const ends = plan === FALLBACK_PLAN;
+	const ends = plan === FREE_PLAN;
 	if (gateway !== null) {
 		const schedule = () => scheduleAtGateway(gateway, subscription, plan);
 		await replacePending(services, gateway, subscription, schedule);
@@ -85,7 +174,7 @@ type Change = {organization: Organization; by: Caller; plan: string; currency: C
 export const changePlan = async (services: BillingServices, change: Change): Promise<CheckoutSessionResult> => {
 	const {plans} = services.config;
 	const name = required(planNamed(plans, change.plan), () => unknownPlan(change.plan));
-	if (name !== FALLBACK_PLAN) {
+	if (name !== FREE_PLAN) {
 		requirePlanForSale(plans, name);
 	}
 
@@ -99,12 +188,12 @@ export const changePlan = async (services: BillingServices, change: Change): Pro
 		}
 
 		// Nobody pays for a plan that ops set: it is replaced after a first payment.
-		if (gateway === null && name !== FALLBACK_PLAN) {
+		if (gateway === null && name !== FREE_PLAN) {
 			const opened = await openCheckout(services, change);
 			return checkoutResult('UPGRADE_CHECKOUT', opened.subscription, opened.gateway.name, opened.checkout);
 		}
 
-		if (gateway === null || name === FALLBACK_PLAN) {
+		if (gateway === null || name === FREE_PLAN) {
 			return downgradePlan(services, change, {subscription, gateway, plan: name});
 		}
 

@@ -30,9 +30,7 @@ const receive = async (services: Services, name: GatewayName, request: GatewayRe
 };
 
 export const gatewayEventRoutes = [
-	route({
-		method: 'POST',
-		path: '/webhook/gateway-a',
+	route('POST', '/webhook/gateway-a', {
 		summary: 'Receive an event of gateway A',
 		signature: 'gatewayASignature',
 		answer: receivedAnswer,
@@ -41,9 +39,7 @@ export const gatewayEventRoutes = [
 		handler: ({services, request: {headers}, rawBody}) => receive(services, 'GATEWAY_A', {rawBody, headers, query: {}}),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/webhook/gateway-b',
+	route('POST', '/webhook/gateway-b', {
 		summary: 'Receive a callback of gateway B',
 		signature: 'gatewayBSignature',
 		answer: receivedAnswer,
@@ -65,9 +61,7 @@ const eventQuery = Joi.object<EventQuery>({
 });
 
 export const gatewayEventAdminRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/billing/events',
+	route('GET', '/admin/billing/events', {
 		summary: 'List gateway events, newest first',
 		answer: pageOf(gatewayEventAnswer),
 		credential: 'admin',
@@ -82,9 +76,7 @@ export const gatewayEventAdminRoutes = [
 		},
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/billing/events/:id',
+	route('GET', '/admin/billing/events/:id', {
 		summary: 'Get a gateway event',
 		answer: gatewayEventAnswer,
 		credential: 'admin',
@@ -92,9 +84,7 @@ export const gatewayEventAdminRoutes = [
 		handler: async ({services, params}) => gatewayEventJson(await requireEvent(services, params.id)),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/admin/billing/events/:id/replay',
+	route('POST', '/admin/billing/events/:id/replay', {
 		summary: 'Replay a gateway event',
 		refusals: [409, 502],
 		answer: gatewayEventAnswer,

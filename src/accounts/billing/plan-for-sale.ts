@@ -1,6 +1,5 @@
-import {type Currency, type Plan, type Plans, planNamed} from '../../platform/config/plans.ts';
+import {type Currency, FREE_PLAN, type Plan, type Plans, planNamed} from '../../platform/config/plans.ts';
 import {planNotForSale, unknownPlan} from '../../platform/errors.ts';
-import {FALLBACK_PLAN} from './apply-subscription.ts';
 
 /** A plan with its name. */
 export type PlanForSale = {name: string; plan: Plan};
@@ -18,7 +17,7 @@ export const requirePlanForSale = (plans: Plans, name: string, currency: Currenc
 
 	const {prices} = plan;
 	const price = currency === null ? Math.max(prices.USD, prices.EGP) : prices[currency];
-	if (known === FALLBACK_PLAN || price === 0) {
+	if (known === FREE_PLAN || price === 0) {
 		throw planNotForSale(known);
 	}
 

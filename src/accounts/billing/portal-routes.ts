@@ -4,12 +4,16 @@ import type {Currency} from '../../platform/config/plans.ts';
 import {invoiceNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
+import type {Caller} from '../audit/audit-log.ts';
 import {portalRoute, route} from '../auth/route.ts';
-import {planField} from '../plans/plan-field.ts';
+import {planField} from '../organizations/organization-schemas.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {
 	billingPortalAnswer,
 	checkoutAnswer,
 	invoiceAnswer,
+	organizationOnPlanAnswer,
 	paymentMethodsAnswer,
 	pricesAnswer,
 	subscriptionAnswer,
@@ -18,10 +22,12 @@ import {
 import {cancelSubscription, openBillingPortal, resumeSubscription} from './cancel-subscription.ts';
 import {changePlan} from './change-plan.ts';
 import {startCheckout} from './checkout.ts';
+import type {BillingServices} from './gateway.ts';
 import {createInvoiceStore} from './invoice-store.ts';
 import {payRenewal} from './pay-renewal.ts';
 import {listPaymentMethods} from './payment-method-store.ts';
 import {planPrices} from './plan-for-sale.ts';
+import {setOrganizationPlan} from './set-plan.ts';
 import {isEntitling, subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
@@ -34,9 +40,7 @@ const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currenc
 const noBody = Joi.object({});
 
 export const portalBillingRoutes = [
-	route({
-		method: 'GET',
-		path: '/portal/billing/pricing',
+	route('GET', '/portal/billing/pricing', {
 		summary: 'List prices',
 		answer: pricesAnswer,
 		credential: 'none',
@@ -45,9 +49,7 @@ export const portalBillingRoutes = [
 		handler: ({services, query}) => planPrices(services.config.plans, query.currency),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/checkout-session',
+	portalRoute('POST', '/billing/checkout-session', {
 		summary: 'Open the first checkout',
 		refusals: [409],
 		answer: checkoutAnswer,
@@ -56,9 +58,7 @@ export const portalBillingRoutes = [
 		handler: ({services, organization, by, body}) => startCheckout(services, {organization, by, ...body}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/change-plan',
+	portalRoute('POST', '/billing/change-plan', {
 		summary: 'Change the plan',
 		refusals: [409],
 		answer: checkoutAnswer,
@@ -67,9 +67,7 @@ export const portalBillingRoutes = [
 		handler: ({services, organization, by, body}) => changePlan(services, {organization, by, ...body}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/cancel',
+	portalRoute('POST', '/billing/cancel', {
 		summary: 'Cancel at the end of the period',
 		refusals: [409],
 		answer: subscriptionAnswer,
@@ -80,9 +78,7 @@ export const portalBillingRoutes = [
 		}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/resume',
+	portalRoute('POST', '/billing/resume', {
 		summary: 'Undo a cancellation',
 		refusals: [409],
 		answer: subscriptionAnswer,
@@ -93,9 +89,7 @@ export const portalBillingRoutes = [
 		}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/renew',
+	portalRoute('POST', '/billing/renew', {
 		summary: 'Pay the next period',
 		refusals: [409],
 		answer: checkoutAnswer,
@@ -104,9 +98,7 @@ export const portalBillingRoutes = [
 		handler: ({services, organization, by}) => payRenewal(services, {organization, by}),
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/billing/subscription/active',
+	portalRoute('GET', '/billing/subscription/active', {
 		summary: 'Get the current subscription',
 		answer: subscriptionOrNullAnswer,
 		role: 'owner',
@@ -117,9 +109,7 @@ export const portalBillingRoutes = [
 		},
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/billing/subscription',
+	portalRoute('GET', '/billing/subscription', {
 		summary: 'Get the subscription',
 		answer: subscriptionOrNullAnswer,
 		role: 'owner',
@@ -129,9 +119,7 @@ export const portalBillingRoutes = [
 		},
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/billing/invoices',
+	portalRoute('GET', '/billing/invoices', {
 		summary: 'List invoices, newest first',
 		answer: pageOf(invoiceAnswer),
 		role: 'owner',
@@ -139,9 +127,7 @@ export const portalBillingRoutes = [
 		handler: ({services, organization, query}) => createInvoiceStore(services.db).list(organization.id, query),
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/billing/invoices/:id',
+	portalRoute('GET', '/billing/invoices/:id', {
 		summary: 'Get an invoice',
 		answer: invoiceAnswer,
 		role: 'owner',
@@ -151,23 +137,47 @@ export const portalBillingRoutes = [
 		},
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/billing/payment-methods',
+	portalRoute('GET', '/billing/payment-methods', {
 		summary: 'List saved cards, newest first',
 		answer: paymentMethodsAnswer,
 		role: 'owner',
 		handler: ({services, organization}) => listPaymentMethods(services.db, organization.id),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/billing/portal-session',
+	portalRoute('POST', '/billing/portal-session', {
 		summary: 'Open the gateway’s page for cards',
 		refusals: [409],
 		answer: billingPortalAnswer,
 		role: 'owner',
 		body: noBody,
 		handler: ({services, organization}) => openBillingPortal(services, organization),
+	}),
+];
+
+const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null).required()});
+
+type PlanChange = {orgId: string; plan: string | null; by: Caller};
+
+/** The organization on its new plan, with its subscription; null if it never had one. */
+const setPlanByOps = async (services: BillingServices, {orgId, plan, by}: PlanChange) => {
+	const named = await requireOrganization(services, orgId);
+	const organization = await setOrganizationPlan(services, {organization: named, by, plan});
+	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
+	return {
+		...organizationJson(organization),
+		subscription: subscription === null ? null : subscriptionJson(subscription),
+	};
+};
+
+export const opsBillingRoutes = [
+	route('POST', '/portal/admin/billing/organizations/:orgId/plan', {
+		summary: 'Set the plan of an organization',
+		refusals: [409],
+		answer: organizationOnPlanAnswer,
+		credential: 'ops',
+		limit: limits.portal,
+		params: orgParams,
+		body: planChange,
+		handler: ({services, by, params: {orgId}, body: {plan}}) => setPlanByOps(services, {orgId, plan, by}),
 	}),
 ];

@@ -1,4 +1,4 @@
-import {type Plans, planNamed} from '../../platform/config/plans.ts';
+import {FREE_PLAN, type Plans, planNamed} from '../../platform/config/plans.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {withLease} from '../../platform/db/lease.ts';
 import {organizationNotFound, required, unknownPlan} from '../../platform/errors.ts';
@@ -12,7 +12,7 @@ import {isLive} from './subscription.ts';
 import {createSubscriptionStore, emptyState, endedState, type SubscriptionState} from './subscription-store.ts';
 
 /** Plans that need no subscription: the free one, and none (contract/admin 3). */
-const needsSubscription = (plan: string | null): plan is string => plan !== null && plan !== 'STARTER';
+const needsSubscription = (plan: string | null): plan is string => plan !== null && plan !== FREE_PLAN;
 
 /** The plan's canonical name. @throws 400 for an unknown plan. */
 export const requirePlanName = (plans: Plans, name: string | null): string | null => {

@@ -28,9 +28,7 @@ const providerEventAnswer = answerOf('IdentityEvent', {
 });
 
 export const providerEventRoutes = [
-	route({
-		method: 'POST',
-		path: '/webhooks/idp',
+	route('POST', '/webhooks/idp', {
 		summary: 'Receive an event of the identity provider',
 		signature: 'identityProviderSignature',
 		headers: {'svix-id': 'Id of the delivery.', 'svix-timestamp': 'When it was signed, in seconds.'},
@@ -48,9 +46,7 @@ export const providerEventRoutes = [
 ];
 
 export const providerEventAdminRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/webhooks/events',
+	route('GET', '/admin/webhooks/events', {
 		summary: 'List events of the identity provider, newest first',
 		answer: pageOf(providerEventAnswer),
 		credential: 'admin',
@@ -58,9 +54,7 @@ export const providerEventAdminRoutes = [
 		handler: ({services, query}) => createProviderEventStore(services.db).list(query),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/webhooks/events/:id',
+	route('GET', '/admin/webhooks/events/:id', {
 		summary: 'Get an event of the identity provider',
 		answer: providerEventAnswer,
 		credential: 'admin',
@@ -68,9 +62,7 @@ export const providerEventAdminRoutes = [
 		handler: async ({services, params}) => (await requireProviderEvent(services, params.id)).json,
 	}),
 
-	route({
-		method: 'POST',
-		path: '/admin/webhooks/events/:id/replay',
+	route('POST', '/admin/webhooks/events/:id/replay', {
 		summary: 'Replay an event of the identity provider',
 		refusals: [409, 502],
 		answer: providerEventAnswer,

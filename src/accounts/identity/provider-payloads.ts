@@ -1,9 +1,9 @@
-import {cutText} from '../../platform/cut-text.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
-/**
- * A record of the identity provider, in the common format of its webhooks and its backend API (contract/identity 8,
- * contract/identity 10).
- */
+import {cutText} from '../../platform/text.ts';
+
+// Records of the identity provider, in the common format of its webhooks and its backend API (contract/identity 8,
+// contract/identity 10).
+
 export type ProviderOrganization = {
 	id: string;
 	name: string;
@@ -149,8 +149,8 @@ export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const data = fieldsOf(value);
 	const organizationId = idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']);
 	const userId = idIn(fieldsOf(data['public_user_data'])['user_id']);
-	const whose = organizationId === null || userId === null ? null : membershipIdOf(organizationId, userId);
-	const id = idIn(data['id']) ?? whose;
+	const derivedId = organizationId === null || userId === null ? null : membershipIdOf(organizationId, userId);
+	const id = idIn(data['id']) ?? derivedId;
 	const {createdAt} = times(data);
 	return id === null ? null : {id, organizationId, userId, createdAt: isKnownTime(createdAt) ? createdAt : null};
 };

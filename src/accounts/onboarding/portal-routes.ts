@@ -8,10 +8,9 @@ import type {Services} from '../../services.ts';
 import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {portalRoute, route} from '../auth/route.ts';
 import {requirePlanName} from '../billing/set-plan.ts';
-import {organizationAnswer, organizationName} from '../organizations/organization-schemas.ts';
+import {organizationAnswer, organizationName, planField} from '../organizations/organization-schemas.ts';
 import {createOrganizationStore, type Organization, organizationJson} from '../organizations/organization-store.ts';
 import {type PlanDeps, planOf} from '../plans/entitlements.ts';
-import {planField} from '../plans/plan-field.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
 import {readOnboardingState} from './onboarding-state.ts';
 
@@ -54,9 +53,7 @@ const newOrganization = Joi.object<{name: string}>({name: organizationName.requi
 const planChoice = Joi.object<{plan: string}>({plan: planField.required()});
 
 export const portalOnboardingRoutes = [
-	route({
-		method: 'GET',
-		path: '/portal/onboarding/state',
+	route('GET', '/portal/onboarding/state', {
 		summary: 'Get the onboarding progress of the caller',
 		refusals: [403],
 		answer: onboardingAnswer,
@@ -65,9 +62,7 @@ export const portalOnboardingRoutes = [
 		handler: ({services, session, by}) => readOnboardingState(services, {session, by}),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/portal/onboarding/create-organization',
+	route('POST', '/portal/onboarding/create-organization', {
 		summary: 'Create the caller’s organization',
 		refusals: [403, 409],
 		answer: organizationAnswer,
@@ -79,9 +74,7 @@ export const portalOnboardingRoutes = [
 			organizationJson(await createOwnOrganization(services, {session, by, name})),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/onboarding/select-plan',
+	portalRoute('POST', '/onboarding/select-plan', {
 		summary: 'Select the free plan',
 		refusals: [409, 422],
 		answer: organizationAnswer,

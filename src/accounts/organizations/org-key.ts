@@ -1,4 +1,4 @@
-import {randomAlphanumeric} from '../../platform/random-text.ts';
+import {randomAlphanumeric} from '../../platform/text.ts';
 
 /**
  * First path segments of other surfaces (contract/hosts 3). No resolution path begins with one, so an unknown path

@@ -4,7 +4,7 @@ import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {identifier, joined, run, sql} from '../../platform/db/sql.ts';
 import {organizationNameTaken} from '../../platform/errors.ts';
-import {isUuid} from '../../platform/uuid.ts';
+import {isUuid} from '../../platform/text.ts';
 import {generateOrgKey} from './org-key.ts';
 
 export type OrganizationStatus = 'ACTIVE' | 'SUSPENDED';

@@ -8,6 +8,7 @@ import {
 	type QuotaName,
 	storedPlan,
 } from '../../platform/config/plans.ts';
+import type {Db} from '../../platform/db/db.ts';
 import {featureNotAvailable, planNotSelected, quotaExceeded, required} from '../../platform/errors.ts';
 
 /** The data that determines an organization's current plan. */
@@ -52,4 +53,13 @@ export const requireQuota = (plan: Plan, quota: QuotaName, used: number): void =
 	if (limit !== null && used >= limit) {
 		throw quotaExceeded(quota);
 	}
+};
+
+/** People's clicks of the organization in the calendar month (UTC) of `now`. */
+export const countMonthClicks = async (db: Db, organizationId: string, now: Date): Promise<number> => {
+	const [row] = (await db('click_counts').where({
+		organization_id: organizationId,
+		month: `${now.toISOString().slice(0, 7)}-01`,
+	})) as Array<{clicks: string}>;
+	return Number(row?.clicks ?? 0);
 };

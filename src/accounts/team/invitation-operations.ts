@@ -44,14 +44,14 @@ export const invitationJson = ({id, email: address, role, status, createdAt, exp
 });
 
 /** The provider's largest page; limited plans never need more. */
-const ALL = 500;
+const PAGE_SIZE = 500;
 
 type InviteDeps = PlanDeps & Pick<Services, 'db' | 'provider'>;
 
 const openInvitations = (
 	{provider}: Pick<Services, 'provider'>,
 	organizationId: string,
-	page: PageQuery = {page: 1, limit: ALL},
+	page: PageQuery = {page: 1, limit: PAGE_SIZE},
 ) => provider.listInvitations(organizationId, {statuses: ['pending'], ...page});
 
 /** The open invitations, newest first. */

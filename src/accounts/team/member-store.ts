@@ -3,6 +3,9 @@ import {type Role, roleOf, roles, type StoredRole} from '../../platform/config/r
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {countRows, descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import type {Services} from '../../services.ts';
+import {bestEffort} from '../identity/resolve-role.ts';
+import type {Organization} from '../organizations/organization-store.ts';
 
 /** A member of an organization, with the provider's data of the membership. */
 export type Member = {
@@ -69,4 +72,27 @@ export const createMemberStore = (db: Db, organizationId: string) => {
 
 		countOwners: (): Promise<number> => countRows(db('org_members').where({...own, role: 'OWNER'})),
 	};
+};
+
+/**
+ * The organization's use of its quota `members`, for display: members and open invitations, which count as such
+ * (contract/portal 4). If the provider fails, only the members.
+ */
+export const countSeats = async (
+	services: Pick<Services, 'config' | 'db' | 'log' | 'provider'>,
+	{id, clerkOrgId}: Organization,
+): Promise<number> => {
+	const {db, provider, config} = services;
+	const isKnownThere = clerkOrgId !== null && config.idp.apiKey !== null;
+	const [members, invitations] = await Promise.all([
+		createMemberStore(db, id).count(),
+		isKnownThere
+			? bestEffort(
+					services,
+					'count the open invitations',
+					provider.listInvitations(clerkOrgId, {statuses: ['pending'], limit: 1}),
+				)
+			: null,
+	]);
+	return members + (invitations?.total ?? 0);
 };

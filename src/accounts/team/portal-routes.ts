@@ -47,9 +47,7 @@ const invitationParams = Joi.object<{id: string}>({
 const memberChanges = Joi.object<{role: Role}>({role: roleField});
 
 export const portalTeamRoutes = [
-	portalRoute({
-		method: 'GET',
-		path: '/team',
+	portalRoute('GET', '/team', {
 		summary: 'List members',
 		answer: pageOf(memberAnswer),
 		role: 'viewer',
@@ -57,9 +55,7 @@ export const portalTeamRoutes = [
 		handler: ({services, organization, query}) => listMembers(services, {organization, query}),
 	}),
 
-	portalRoute({
-		method: 'GET',
-		path: '/team/invitations',
+	portalRoute('GET', '/team/invitations', {
 		summary: 'List open invitations, newest first',
 		answer: pageOf(invitationAnswer),
 		role: 'viewer',
@@ -67,9 +63,7 @@ export const portalTeamRoutes = [
 		handler: ({services, organization, query}) => listInvitations(services, {organization, query}),
 	}),
 
-	portalRoute({
-		method: 'POST',
-		path: '/team/invitations',
+	portalRoute('POST', '/team/invitations', {
 		summary: 'Invite a person',
 		refusals: [402, 409],
 		answer: invitationAnswer,
@@ -80,9 +74,7 @@ export const portalTeamRoutes = [
 			inviteMember(services, {organization, by, session, fields: body}),
 	}),
 
-	portalRoute({
-		method: 'DELETE',
-		path: '/team/invitations/:id',
+	portalRoute('DELETE', '/team/invitations/:id', {
 		summary: 'Revoke an invitation',
 		refusals: [409],
 		answer: deletedAnswer,
@@ -92,9 +84,7 @@ export const portalTeamRoutes = [
 			revokeInvitation(services, {organization, by, session, id}),
 	}),
 
-	portalRoute({
-		method: 'PATCH',
-		path: '/team/:userId',
+	portalRoute('PATCH', '/team/:userId', {
 		summary: 'Change the role of a member',
 		refusals: [409],
 		answer: memberAnswer,
@@ -105,9 +95,7 @@ export const portalTeamRoutes = [
 			changeMemberRole(services, {organization, by, session, userId, role}),
 	}),
 
-	portalRoute({
-		method: 'DELETE',
-		path: '/team/:userId',
+	portalRoute('DELETE', '/team/:userId', {
 		summary: 'Remove a member',
 		refusals: [409],
 		answer: removedMemberAnswer,

@@ -70,9 +70,7 @@ const expiryOf = (expires: string | undefined, now: Date, maker: Date | null): D
 };
 
 export const tokenRoutes = [
-	route({
-		method: 'GET',
-		path: '/sign-in',
+	route('GET', '/sign-in', {
 		summary: 'Identity providers by which operators sign in',
 		answer: answerOf('SignIn', {providers: Joi.array().items(partOf({issuer: text, clientId: text}))}),
 		credential: 'none',
@@ -83,9 +81,7 @@ export const tokenRoutes = [
 		}),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/whoami',
+	route('GET', '/admin/whoami', {
 		summary: 'Get the operator and the grant of the credential',
 		answer: answerOf('Operator', {
 			name: text,
@@ -104,9 +100,7 @@ export const tokenRoutes = [
 		}),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/tokens',
+	route('GET', '/admin/tokens', {
 		summary: 'List the tokens of operators, newest first',
 		answer: pageOf(tokenAnswer),
 		credential: 'admin',
@@ -114,9 +108,7 @@ export const tokenRoutes = [
 		handler: ({services, query}) => createTokenStore(services.db).list(query),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/admin/tokens',
+	route('POST', '/admin/tokens', {
 		summary: 'Create a token of an operator with scopes',
 		description: 'No token creates one that may do more than itself, or that ends later.',
 		refusals: [404, 409],
@@ -165,9 +157,7 @@ export const tokenRoutes = [
 		},
 	}),
 
-	route({
-		method: 'DELETE',
-		path: '/admin/tokens/:id',
+	route('DELETE', '/admin/tokens/:id', {
 		summary: 'Revoke a token of an operator, and those it made, at once',
 		refusals: [404],
 		answer: deletedAnswer,

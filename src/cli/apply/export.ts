@@ -2,7 +2,7 @@ import {mkdir, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {stringify} from 'yaml';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {isOrganization} from '../leading-organization.ts';

@@ -1,12 +1,11 @@
 import Joi from 'joi';
-import {organizationChanges} from '../../accounts/organizations/organization-schemas.ts';
-import {planField} from '../../accounts/plans/plan-field.ts';
+import {organizationChanges, planField} from '../../accounts/organizations/organization-schemas.ts';
 import {appConfigBody} from '../../links/app-config/app-config.ts';
 import {newChannel} from '../../links/channels/channel.ts';
 import {domainChanges} from '../../links/domains/configure-domain.ts';
 import {newDomain, normalHostname} from '../../links/domains/domain.ts';
-import {linkFieldSchemas} from '../../links/links/link-field-schemas.ts';
 import {allLinkFields} from '../../links/links/link-fields.ts';
+import {linkFieldSchemas} from '../../links/links/link-schemas.ts';
 import {newTemplate} from '../../links/templates/template.ts';
 import {newEndpoint} from '../../visits/webhooks/endpoint.ts';
 

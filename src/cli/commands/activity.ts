@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import {Option} from 'commander';
 import type {AuditRecord} from '../../accounts/audit/audit-log.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import type {DeviceJson} from '../../visits/devices/device-store.ts';
 import type {Erased} from '../../visits/privacy/erase-personal-data.ts';
 import type {EventJson} from '../../visits/sdk/sdk-store.ts';

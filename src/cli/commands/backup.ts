@@ -8,7 +8,7 @@ import type {Holding} from '../../operations/backup/backup-tables.ts';
 import type {Restored} from '../../operations/backup/restore-backup.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {packageVersion} from '../../platform/package-root.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {exitCodes, inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';

@@ -3,7 +3,7 @@ import {prefixOf} from '../../accounts/api-keys/api-key.ts';
 import type {allKeyCards} from '../../accounts/api-keys/rotation.ts';
 import type {OperatorToken} from '../../accounts/tokens/token-store.ts';
 import {allScopes, presetNames} from '../../platform/config/operator-scopes.ts';
-import {isUuid} from '../../platform/uuid.ts';
+import {isUuid} from '../../platform/text.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';

@@ -1,7 +1,6 @@
 import {Option} from 'commander';
 import type {domainJson} from '../../links/domains/domain.ts';
-import {counted} from '../../platform/plural.ts';
-import {isUuid} from '../../platform/uuid.ts';
+import {counted, isUuid} from '../../platform/text.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {guarded} from '../../platform/formula-guard.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption, requireCsv, spreadsheetOptions} from '../common-options.ts';
 import {textsIn} from '../import/formats/csv.ts';

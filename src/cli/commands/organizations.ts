@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import type {planPrices} from '../../accounts/billing/plan-for-sale.ts';
 import type {organizationJson} from '../../accounts/organizations/organization-store.ts';
 import type {Usage} from '../../links/usage/organization-routes.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';

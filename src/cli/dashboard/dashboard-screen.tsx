@@ -1,6 +1,6 @@
 import {Box, Text} from 'ink';
 import type {ReactNode} from 'react';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {AXIS_WIDTH, bar, columnChart, compact, type Ink} from '../terminal/charts.ts';
 import {cellText} from '../terminal/output.ts';
 import type {Ranked} from './figures.ts';

@@ -8,7 +8,7 @@ import {outcomeOf, probe} from '../../operations/doctor/probe.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {type Clock, DAY_MS} from '../../platform/clock.ts';
 import {fieldsOf} from '../../platform/http/untrusted-json.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {associationFiles, checkFile} from './host-files.ts';
 

@@ -7,7 +7,7 @@ import {type Finding, findingsOf} from '../../operations/finding.ts';
 import {type Environment, readVariables, textOf, type ValuesOf} from '../../platform/config/variable.ts';
 import {variables} from '../../platform/config/variables.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {usageError} from '../cli-errors.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {areaOf} from './examine-host.ts';

@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {type Finding, type Verdict, worstOf} from '../../operations/finding.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {exitCodes} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {isLively, print} from '../terminal/io.ts';

@@ -55,7 +55,7 @@ export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 		import('../../operations/doctor/redis.ts'),
 		import('../../operations/doctor/clicks.ts'),
 		import('../../visits/click-stores/clickhouse/clickhouse.ts'),
-		import('../../platform/config/clickhouse-url.ts'),
+		import('../../platform/config/database-url.ts'),
 		import('../../operations/doctor/disk.ts'),
 		import('../../operations/doctor/identity-provider.ts'),
 	]);

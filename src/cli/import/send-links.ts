@@ -1,10 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../../client/oplink.ts';
-import {contentCode, readOnlyFields} from '../../links/links/import/content-code.ts';
-import type {ImportAnswer} from '../../links/links/import/import-answer.ts';
-import {cutText} from '../../platform/cut-text.ts';
-import {counted} from '../../platform/plural.ts';
+import {contentCode, readOnlyFields} from '../../links/links/import/canonical-json.ts';
+import type {ImportAnswer} from '../../links/links/import/import-target.ts';
+import {counted, cutText} from '../../platform/text.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';

@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import {OplinkApiError, type OplinkFieldFault} from '../../client/errors.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {cellText} from '../terminal/output.ts';
 import {channelHint, type PrefixNeeds} from './formats/fit-row.ts';
 import {type ImportRow, type Place, plainLines} from './formats/import-row.ts';

@@ -1,7 +1,7 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkWithDomain} from '../../client/oplink.ts';
 import {isShortCode} from '../../links/links/short-code.ts';
-import {isUuid} from '../../platform/uuid.ts';
+import {isUuid} from '../../platform/text.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';

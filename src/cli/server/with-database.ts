@@ -63,7 +63,7 @@ export const clickHouseOf = async ({env}: Pick<Io, 'env'>): Promise<ClickHouse> 
 		import('../../platform/config/variable.ts'),
 		import('../../platform/config/secrets.ts'),
 		import('../../platform/config/variables.ts'),
-		import('../../platform/config/clickhouse-url.ts'),
+		import('../../platform/config/database-url.ts'),
 		import('../../visits/click-stores/clickhouse/clickhouse.ts'),
 	]);
 	const {clicksUrl} = readVariables(variables, textsOf(env, readSecrets(env, ['CLICKS_URL'])), []);

@@ -1,4 +1,4 @@
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {durationText} from './duration.ts';
 
 /** The shown progress: `fraction` of the input and, once known, rows a second and the seconds left. */

@@ -1,12 +1,11 @@
 import Joi from 'joi';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {httpUrl} from '../http-url.ts';
-import {isAppStoreId, isPackageName} from '../links/app-ids.ts';
 import {deniedSchemes} from '../links/denied-schemes.ts';
 import {platformColumns, platformFieldsOf} from '../links/link-columns.ts';
-import {linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
 import type {AppName, InputFields, ShownFields} from '../links/link-fields.ts';
-import {isCustomScheme} from '../links/link-targets.ts';
+import {linkFieldSchemas, platformFieldSchemas} from '../links/link-schemas.ts';
+import {isAppStoreId, isCustomScheme, isPackageName} from '../links/link-targets.ts';
 
 export type IosConfig = {
 	bundleId: string | null;

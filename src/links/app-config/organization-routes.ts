@@ -35,18 +35,14 @@ const appConfigAnswer = answerOf('AppConfig', {
 });
 
 export const appConfigRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/app-config',
+	organizationRoute('GET', '/app-config', {
 		summary: 'Get the app configuration',
 		answer: appConfigAnswer,
 		role: 'viewer',
 		handler: ({services, organization}) => getAppConfig(services.db, organization.id),
 	}),
 
-	organizationRoute({
-		method: 'PUT',
-		path: '/app-config',
+	organizationRoute('PUT', '/app-config', {
 		summary: 'Set the app configuration',
 		refusals: [409],
 		answer: appConfigAnswer,

@@ -6,7 +6,7 @@ import type {Services} from '../../services.ts';
 import {createDomainStore} from '../domains/domain-store.ts';
 import {type AppConfig, type AppConfigInput, appConfigOf} from './app-config.ts';
 import {putAppConfig} from './app-config-store.ts';
-import {takePlace} from './shared-apps.ts';
+import {takePlace} from './configured-apps.ts';
 
 /**
  * Replaces the configuration; omitted fields are unset.

@@ -56,9 +56,7 @@ export const deleteChannel = (services: Deps, {organization, by, id}: Write & {i
 	});
 
 export const channelRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/channels',
+	organizationRoute('GET', '/channels', {
 		summary: 'List channels, newest first',
 		answer: pageOf(channelAnswer),
 		role: 'viewer',
@@ -66,9 +64,7 @@ export const channelRoutes = [
 		handler: ({services, organization, query}) => createChannelStore(services.db).list(organization.id, query),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: '/channels',
+	organizationRoute('POST', '/channels', {
 		summary: 'Create a channel',
 		refusals: [409],
 		answer: channelAnswer,
@@ -78,9 +74,7 @@ export const channelRoutes = [
 		handler: ({services, organization, by, body}) => createChannel(services, {organization, by, name: body.name}),
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '/channels/:id',
+	organizationRoute('GET', '/channels/:id', {
 		summary: 'Get a channel',
 		answer: channelAnswer,
 		role: 'viewer',
@@ -89,9 +83,7 @@ export const channelRoutes = [
 			required(await createChannelStore(services.db).find(organization.id, id), channelNotFound),
 	}),
 
-	organizationRoute({
-		method: 'PATCH',
-		path: '/channels/:id',
+	organizationRoute('PATCH', '/channels/:id', {
 		summary: 'Change a channel',
 		refusals: [409],
 		answer: channelAnswer,
@@ -102,9 +94,7 @@ export const channelRoutes = [
 			renameChannel(services, {...body, organization, by, id}),
 	}),
 
-	organizationRoute({
-		method: 'DELETE',
-		path: '/channels/:id',
+	organizationRoute('DELETE', '/channels/:id', {
 		summary: 'Delete a channel',
 		answer: deletedAnswer,
 		role: 'developer',

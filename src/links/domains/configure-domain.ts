@@ -8,7 +8,7 @@ import {httpUrl, refusedByPolicy, requireNoLoop} from '../http-url.ts';
 import type {ConfiguredDomain, DomainSettings} from './domain.ts';
 import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
 import {isVerifiedHostname} from './domain-store.ts';
-import {servedOnEveryHost} from './path-prefixes.ts';
+import {servedOnEveryHost} from './locate.ts';
 import {CODE, unknownCodesHost} from './unknown-code.ts';
 
 /** Prefixes of a domain (contract/hosts 8). */

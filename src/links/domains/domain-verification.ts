@@ -1,5 +1,4 @@
 import {createOrganizationStore} from '../../accounts/organizations/organization-store.ts';
-import {cutText} from '../../platform/cut-text.ts';
 import {
 	domainLookupFailed,
 	domainNotFound,
@@ -7,6 +6,7 @@ import {
 	domainRejected,
 	required,
 } from '../../platform/errors.ts';
+import {cutText} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import {type ConfiguredDomain, type Domain, recordName} from './domain.ts';
 import {

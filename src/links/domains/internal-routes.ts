@@ -5,8 +5,7 @@ import {domainNotFound} from '../../platform/errors.ts';
 import {count, instantOrNull, partOf, text} from '../../platform/http/answer.ts';
 import type {RequestFacts} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {normalHostname} from './domain.ts';
-import {certificateAnswer} from './domain-answer.ts';
+import {certificateAnswer, normalHostname} from './domain.ts';
 import {findServedDomain, type ServedDomainDeps} from './locate.ts';
 
 /**
@@ -37,9 +36,7 @@ const aliasesAnswer = partOf({
 });
 
 export const internalRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/domains/aliases',
+	route('GET', '/admin/domains/aliases', {
 		summary: 'List the aliases of the shared link domain, with their visits of 30 days',
 		description: 'Visits of links and their data, without those of crawlers. No bound token reads it.',
 		answer: aliasesAnswer,
@@ -47,9 +44,7 @@ export const internalRoutes = [
 		handler: ({services: {addresses, aliasVisits, clock}}) => aliasVisits.list(addresses.aliases, clock.now()),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/internal/tls/ask',
+	route('GET', '/internal/tls/ask', {
 		summary: 'Check whether a proxy may get a certificate for a domain',
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: certificateAnswer,

@@ -2,15 +2,12 @@ import {adminRoute, organizationRoute} from '../../accounts/auth/route.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {configureDomain, domainChanges} from './configure-domain.ts';
-import {newDomain} from './domain.ts';
-import {domainAnswer, unknownCodeAnswer} from './domain-answer.ts';
+import {domainAnswer, newDomain, unknownCodeAnswer} from './domain.ts';
 import {addDomain, deleteDomain, listDomains, readUnknownCodes, setDefaultDomain} from './domain-operations.ts';
 import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
 
 export const domainRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/domains',
+	organizationRoute('GET', '/domains', {
 		summary: 'List domains, newest first',
 		answer: pageOf(domainAnswer),
 		role: 'viewer',
@@ -18,9 +15,7 @@ export const domainRoutes = [
 		handler: ({services, organization, query}) => listDomains(services, {organization, query}),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: '/domains',
+	organizationRoute('POST', '/domains', {
 		summary: 'Add a domain',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
@@ -30,9 +25,7 @@ export const domainRoutes = [
 		handler: ({services, organization, by, body}) => addDomain(services, {organization, by, hostname: body.hostname}),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: '/domains/:id/verify',
+	organizationRoute('POST', '/domains/:id/verify', {
 		summary: 'Verify a domain by its TXT record',
 		refusals: [402, 403, 409, 502],
 		answer: domainAnswer,
@@ -41,9 +34,7 @@ export const domainRoutes = [
 		handler: ({services, organization, by, params: {id}}) => verifyDomain(services, {organization, by, id}),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/domains/:id/approve',
+	adminRoute('POST', '/domains/:id/approve', {
 		summary: 'Approve a domain without its TXT record',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
@@ -51,18 +42,14 @@ export const domainRoutes = [
 		handler: ({services, organization, by, params: {id}}) => approveDomain(services, {organization, by, id}),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/domains/:id/reject',
+	adminRoute('POST', '/domains/:id/reject', {
 		summary: 'Reject a domain',
 		answer: domainAnswer,
 		params: idParams,
 		handler: ({services, organization, by, params: {id}}) => rejectDomain(services, {organization, by, id}),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: '/domains/:id/default',
+	organizationRoute('POST', '/domains/:id/default', {
 		summary: 'Make a domain the default for new links',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
@@ -71,9 +58,7 @@ export const domainRoutes = [
 		handler: ({services, organization, by, params: {id}}) => setDefaultDomain(services, {organization, by, id}),
 	}),
 
-	organizationRoute({
-		method: 'PATCH',
-		path: '/domains/:id',
+	organizationRoute('PATCH', '/domains/:id', {
 		summary: 'Change the redirects of old addresses of a domain',
 		answer: domainAnswer,
 		role: 'admin',
@@ -83,9 +68,7 @@ export const domainRoutes = [
 			configureDomain(services, {organization, by, id, changes: body}),
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '/domains/:id/unknown-codes',
+	organizationRoute('GET', '/domains/:id/unknown-codes', {
 		summary: 'List the unknown codes of a domain, most visits first',
 		answer: pageOf(unknownCodeAnswer),
 		role: 'viewer',
@@ -94,9 +77,7 @@ export const domainRoutes = [
 		handler: ({services, organization, params: {id}, query}) => readUnknownCodes(services, {organization, id, query}),
 	}),
 
-	organizationRoute({
-		method: 'DELETE',
-		path: '/domains/:id',
+	organizationRoute('DELETE', '/domains/:id', {
 		summary: 'Remove a domain',
 		answer: deletedAnswer,
 		role: 'admin',

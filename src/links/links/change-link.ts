@@ -4,10 +4,20 @@ import {type Db, inTransaction, translateViolation} from '../../platform/db/db.t
 import {linkNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {linkViolations} from './create-link.ts';
-import {changeDetails, changedColumns, type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
+import {
+	changeDetails,
+	changedColumns,
+	type LinkInput,
+	type LinkJson,
+	type LinkOwner,
+	type LinkRow,
+	linkJson,
+} from './link.ts';
 import {type ReferenceDeps, readReferences} from './link-references.ts';
+import type {Decision} from './link-safety.ts';
 import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 import {lockOwner, requireClickQuota} from './link-terms.ts';
+import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 
 /**
  * Changes a link. If no value differs, nothing is written, not even `updatedAt`.
@@ -84,3 +94,39 @@ export const deleteLink = (
 		});
 		return {id: removed.id, deleted: true};
 	});
+
+/**
+ * Records an operator's decision on a link: it is blocked, or no list acts on it. Repeating a decision changes nothing.
+ * @throws 404.
+ */
+export const decideOnLink = async (
+	services: ReferenceDeps & Pick<Services, 'addresses' | 'db'>,
+	{
+		organization,
+		by,
+		id,
+		state,
+		reason,
+	}: {organization: LinkOwner; by: Caller; id: string; state: Decision['state']; reason: string | null},
+): Promise<LinkJsonWithDomain> => {
+	await inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const link = required(await createLinkStore(trx, organization.id).lock(id), linkNotFound);
+		if (link.decision?.state === state && link.decision.reason === reason) {
+			return;
+		}
+
+		const decision: Decision = {state, reason, since: now.toISOString()};
+		await trx('links')
+			.where({organization_id: organization.id, id})
+			.update({decision: JSON.stringify(decision)});
+		await recordAudit(trx, now, by, {
+			action: state === 'block' ? 'BLOCK' : 'UNBLOCK',
+			entityType: 'Link',
+			entityId: id,
+			organizationId: organization.id,
+			details: {shortCode: link.short_code, ...(reason === null ? {} : {reason})},
+		});
+	});
+	return getLink(services, {organization, id});
+};

@@ -20,7 +20,7 @@ import {
 	readDomains,
 	readReferences,
 } from './link-references.ts';
-import {type Creator, lockFreeCreators, readCreator, requireCreationTerms, requireRoom} from './link-terms.ts';
+import {type Creator, lockFreeCreators, readCreator, requireCreationTerms, requireQuotas} from './link-terms.ts';
 import {emptyLink, generateShortCode, insertLinks, type NewRow} from './link-writer.ts';
 
 /** The refusals of a link's constraints. */
@@ -67,7 +67,7 @@ const createOne = ({db, ...services}: CreateDeps, {organizationId, idempotencyKe
 	return inTransaction(db, (trx) =>
 		createOnce(trx, {organizationId, key, request: given.fields, now}, async () => {
 			const creator = await readCreator(trx, {organizationId, now}, 'lock');
-			requireRoom(services, requireCreationTerms(services, creator), creator);
+			requireQuotas(services, requireCreationTerms(services, creator), creator);
 			return insertLink(services, trx, {...given, creator});
 		}),
 	);
@@ -95,7 +95,7 @@ const createMany = ({db, ...services}: CreateDeps, creates: readonly Create[]) =
 				return null;
 			}
 
-			requireRoom(services, requireCreationTerms(services, creator), creator);
+			requireQuotas(services, requireCreationTerms(services, creator), creator);
 			const references = await readReferences(services, trx, creator, {domains, apps});
 			const row = rowOf(creator, references, given, now);
 			creator.counts.links += 1;

@@ -11,7 +11,7 @@ import {
 	textOrNull,
 	uuid,
 } from '../../platform/http/answer.ts';
-import {domainSummaryAnswer} from '../domains/domain-answer.ts';
+import {domainSummaryAnswer} from '../domains/domain.ts';
 import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFields} from './link-fields.ts';
 
 export const paramsAnswer = Joi.object().pattern(/^/, text);

@@ -1,4 +1,7 @@
+import type {Db} from '../../platform/db/db.ts';
+import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
+import {effectiveColumns} from './link-columns.ts';
 import type {AppName, LinkColumns} from './link-fields.ts';
 
 /** An operator's decision on a link, which outlives every list. `allow`: no list acts on it. */
@@ -57,3 +60,25 @@ export const safetyOf = (
 	const {state, list, since} = verdict;
 	return {state, by: 'list', reason: `On the list ${list}`, since: since > changedAt ? since : changedAt};
 };
+
+const addressColumns = effectiveColumns(({name}) => ['fallbackUrl', 'destinations', 'og'].includes(name));
+
+/**
+ * The effective addresses of the links of a condition that no operator decided on, by id: each link's own, else its
+ * template's, else its organization's.
+ */
+export const readEffectiveAddresses = (
+	db: Db,
+	name: string,
+	condition: Sql,
+): Promise<Array<Addresses & {id: string}>> =>
+	run(
+		db,
+		prepared(
+			name,
+			sql`SELECT links.id, ${addressColumns}, app_configs.logo_url
+				FROM links LEFT JOIN templates ON templates.id = links.template_id
+				LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
+				WHERE links.decision IS NULL AND ${condition}`,
+		),
+	);

@@ -1,8 +1,14 @@
 import {appPathOf, appRoute} from '../../client/app-path.ts';
 import {memoize} from '../../platform/memoize.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
-import {isAppStoreId, isPackageName} from './app-ids.ts';
 import {isDeniedScheme} from './denied-schemes.ts';
+
+/** True for an Android application id. */
+export const isPackageName = (name: string): boolean =>
+	name.length <= 255 && /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$/.test(name);
+
+/** True for the App Store's number of an app. */
+export const isAppStoreId = (id: string): boolean => /^\d{6,12}$/.test(id);
 
 type Values = Readonly<Record<string, string>>;
 

@@ -1,5 +1,4 @@
-import {type PlanDeps, requirePlan, requireQuota} from '../../accounts/plans/entitlements.ts';
-import {countMonthClicks} from '../../accounts/plans/month-clicks.ts';
+import {countMonthClicks, type PlanDeps, requirePlan, requireQuota} from '../../accounts/plans/entitlements.ts';
 import {APP_LINKS, appLinkLimit, type Plan} from '../../platform/config/plans.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
@@ -91,7 +90,7 @@ export const requireCreationTerms = (services: PlanDeps, creator: Creator): Plan
 };
 
 /** @throws 402 if another link is over a quota of the plan: of links, of apps' share in them, or of clicks. */
-export const requireRoom = (
+export const requireQuotas = (
 	{refusals}: Pick<Services, 'refusals'>,
 	plan: Plan,
 	{id, counts, monthClicks}: Creator,

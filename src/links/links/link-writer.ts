@@ -3,7 +3,7 @@ import {type AuditEntry, auditRow, type Caller} from '../../accounts/audit/audit
 import type {Db} from '../../platform/db/db.ts';
 import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {shortCodeTaken} from '../../platform/errors.ts';
-import {randomAlphanumeric} from '../../platform/random-text.ts';
+import {randomAlphanumeric} from '../../platform/text.ts';
 import type {LinkRow} from './link.ts';
 import {type LinkColumn, linkColumns} from './link-fields.ts';
 

@@ -12,7 +12,7 @@ import {
 	linkFields,
 } from './link-fields.ts';
 import type {Decision, Addresses as LinkAddresses, Safety} from './link-safety.ts';
-import {shortUrl} from './short-url.ts';
+import {shortUrl} from './short-code.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
 export type LinkRow = LinkColumns<LinkFieldName> & {

@@ -9,11 +9,10 @@ import {
 } from '../../accounts/auth/route.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
+import type {Method} from '../../platform/http/route.ts';
 import {idParams} from '../../platform/http/validate.ts';
-import {decideOnLink} from './block-link.ts';
-import {deleteLink, updateLink} from './change-link.ts';
+import {decideOnLink, deleteLink, updateLink} from './change-link.ts';
 import {createLink} from './create-link.ts';
-import {findLinks} from './find-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import/import-links.ts';
 import {
@@ -26,26 +25,26 @@ import {
 } from './link-answer.ts';
 import {exportQuery, importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
-import {exportLinks, getLink, listLinks} from './read-links.ts';
+import {exportLinks, findLinks, getLink, listLinks} from './read-links.ts';
 import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
 
 const decision = Joi.object<{reason?: string | null}>({reason: Joi.string().max(500).allow('', null)});
 
 /** Declares an endpoint of the three surfaces: `/links…` with a SERVER key, the portal's and the operator's. */
 const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
+	method: Method,
+	path: string,
 	endpoint: OrganizationEndpoint<OfAnySurface, P, Q, B>,
 ): Route[] => {
-	const isRead = endpoint.method === 'GET';
+	const isRead = method === 'GET';
 	return [
-		route({...endpoint, credential: 'serverKey', limit: isRead ? limits.linkReads : limits.linkWrites}),
-		...organizationRoute({...endpoint, role: isRead ? 'viewer' : 'developer'}),
+		route(method, path, {...endpoint, credential: 'serverKey', limit: isRead ? limits.linkReads : limits.linkWrites}),
+		...organizationRoute(method, path, {...endpoint, role: isRead ? 'viewer' : 'developer'}),
 	];
 };
 
 export const linkRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/links',
+	route('GET', '/admin/links', {
 		summary: 'Find links of any organization by id, short code or short URL',
 		answer: pageOf(linkWithDomainAnswer),
 		credential: 'admin',
@@ -54,18 +53,14 @@ export const linkRoutes = [
 	}),
 
 	// Before `:id`, which would match the word too.
-	adminRoute({
-		method: 'GET',
-		path: '/links/export',
+	adminRoute('GET', '/links/export', {
 		summary: 'Export all links as NDJSON, oldest first',
 		answer: {media: ['application/x-ndjson'], about: 'A line per link, as a list answers it.'},
 		query: exportQuery,
 		handler: ({services, organization, query, request}) => exportLinks(services, {organization, query, request}),
 	}),
 
-	adminRoute({
-		method: 'POST',
-		path: '/links/import',
+	adminRoute('POST', '/links/import', {
 		summary: 'Import links from NDJSON',
 		accepts: {'application/x-ndjson': 'A line per link: a create body, or a line of an export.'},
 		answer: {
@@ -79,9 +74,7 @@ export const linkRoutes = [
 			importLinks(services, {organization, by, query, request}),
 	}),
 
-	linkRoute({
-		method: 'POST',
-		path: '/links',
+	linkRoute('POST', '/links', {
 		summary: 'Create a link',
 		refusals: [402, 403, 409, 428],
 		headers: idempotencyHeader,
@@ -94,27 +87,21 @@ export const linkRoutes = [
 			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
 	}),
 
-	linkRoute({
-		method: 'GET',
-		path: '/links',
+	linkRoute('GET', '/links', {
 		summary: 'List links, newest first',
 		answer: pageOf(listedLinkAnswer),
 		query: linkListQuery,
 		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
 	}),
 
-	linkRoute({
-		method: 'GET',
-		path: '/links/:id',
+	linkRoute('GET', '/links/:id', {
 		summary: 'Get a link',
 		answer: linkWithDomainAnswer,
 		params: idParams,
 		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
 	}),
 
-	linkRoute({
-		method: 'PATCH',
-		path: '/links/:id',
+	linkRoute('PATCH', '/links/:id', {
 		summary: 'Change a link',
 		refusals: [402, 403, 409],
 		answer: linkAnswer,
@@ -125,9 +112,7 @@ export const linkRoutes = [
 			updateLink(services, {organization, by, id: params.id, changes: body}),
 	}),
 
-	linkRoute({
-		method: 'DELETE',
-		path: '/links/:id',
+	linkRoute('DELETE', '/links/:id', {
 		summary: 'Delete a link',
 		answer: deletedAnswer,
 		params: idParams,
@@ -135,9 +120,7 @@ export const linkRoutes = [
 	}),
 
 	...(['block', 'unblock'] as const).map((verb) =>
-		adminRoute({
-			method: 'POST',
-			path: `/links/:id/${verb}`,
+		adminRoute('POST', `/links/:id/${verb}`, {
 			summary: verb === 'block' ? 'Block a link' : 'Let a link lead to its destination, whatever the lists say',
 			answer: linkWithDomainAnswer,
 			params: idParams,
@@ -155,9 +138,7 @@ export const linkRoutes = [
 	),
 
 	...(['svg', 'png'] as const).map((format) =>
-		linkRoute({
-			method: 'GET',
-			path: `/links/:id/qr.${format}`,
+		linkRoute('GET', `/links/:id/qr.${format}`, {
 			summary: `Get the QR code of a link as ${format.toUpperCase()}`,
 			otherAnswers: {304: null},
 			answer: qrAnswers[format],

@@ -101,9 +101,7 @@ const templateAnswer = answerOf('Template', {
 });
 
 export const templateRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/templates',
+	organizationRoute('GET', '/templates', {
 		summary: 'List templates, newest first',
 		answer: pageOf(templateAnswer),
 		role: 'viewer',
@@ -111,9 +109,7 @@ export const templateRoutes = [
 		handler: ({services, organization, query}) => createTemplateStore(services.db, organization.id).list(query),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: '/templates',
+	organizationRoute('POST', '/templates', {
 		summary: 'Create a template',
 		refusals: [409],
 		answer: templateAnswer,
@@ -124,9 +120,7 @@ export const templateRoutes = [
 		handler: ({services, organization, by, body}) => createTemplate(services, {organization, by, fields: body}),
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '/templates/:id',
+	organizationRoute('GET', '/templates/:id', {
 		summary: 'Get a template',
 		answer: templateAnswer,
 		role: 'viewer',
@@ -135,9 +129,7 @@ export const templateRoutes = [
 			required(await createTemplateStore(services.db, organization.id).find(id), templateNotFound),
 	}),
 
-	organizationRoute({
-		method: 'PATCH',
-		path: '/templates/:id',
+	organizationRoute('PATCH', '/templates/:id', {
 		summary: 'Change a template',
 		refusals: [409],
 		answer: templateAnswer,
@@ -149,9 +141,7 @@ export const templateRoutes = [
 			updateTemplate(services, {organization, by, id, changes: body}),
 	}),
 
-	organizationRoute({
-		method: 'DELETE',
-		path: '/templates/:id',
+	organizationRoute('DELETE', '/templates/:id', {
 		summary: 'Delete a template',
 		refusals: [409],
 		answer: deletedAnswer,

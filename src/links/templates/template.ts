@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import {linkFieldSchemas, sharedFieldSchemas} from '../links/link-field-schemas.ts';
 import type {InputFields, SharedName, ShownFields} from '../links/link-fields.ts';
+import {linkFieldSchemas, sharedFieldSchemas} from '../links/link-schemas.ts';
 import {type ClientCreate, clientCreateSchema} from './client-create.ts';
 
 /** A template in the API: defaults for fields that its links omit (contract/links 4). */

@@ -1,8 +1,7 @@
 import {organizationRoute} from '../../accounts/auth/route.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {planOf} from '../../accounts/plans/entitlements.ts';
-import {countMonthClicks} from '../../accounts/plans/month-clicks.ts';
-import {countSeats} from '../../accounts/team/seats.ts';
+import {countMonthClicks, planOf} from '../../accounts/plans/entitlements.ts';
+import {countSeats} from '../../accounts/team/member-store.ts';
 import {appLinkLimit, type QuotaName} from '../../platform/config/plans.ts';
 import {answerOf, count, partOf} from '../../platform/http/answer.ts';
 import type {Services} from '../../services.ts';
@@ -45,9 +44,7 @@ const quota = partOf({used: count, limit: count.allow(null)});
 /** Use of each quota; a `limit` of null is unlimited. */
 const usageAnswer = answerOf('Usage', {links: quota, appLinks: quota, clicks: quota, members: quota, domains: quota});
 
-export const usageRoutes = organizationRoute({
-	method: 'GET',
-	path: '/usage',
+export const usageRoutes = organizationRoute('GET', '/usage', {
 	summary: 'Get the use of each quota',
 	answer: usageAnswer,
 	role: 'viewer',

@@ -1,5 +1,5 @@
 import {SDK_VERSION} from '../../client/version.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {missReasons} from '../../visits/matches/outcome-words.ts';
 import type {Finding} from '../finding.ts';
 import type {Counted, Platform} from './app-status-store.ts';

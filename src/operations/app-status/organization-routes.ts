@@ -70,9 +70,7 @@ const appStatusAnswer = answerOf('AppStatus', {
 	),
 });
 
-export const appStatusRoutes = organizationRoute({
-	method: 'GET',
-	path: '/app-status',
+export const appStatusRoutes = organizationRoute('GET', '/app-status', {
 	summary: 'Get what apps sent, and what is missing',
 	answer: appStatusAnswer,
 	role: 'analyst',

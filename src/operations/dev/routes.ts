@@ -8,9 +8,8 @@ import {organizationJson} from '../../accounts/organizations/organization-store.
 import {limits} from '../../platform/config/limits.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import type {Services} from '../../services.ts';
+import {matchBody, organizationOfKey} from '../../visits/matches/first-open.ts';
 import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/matches/match-answer.ts';
-import {matchBody} from '../../visits/matches/match-request.ts';
-import {organizationOfKey} from '../../visits/matches/organization-of-key.ts';
 import {dryRun, dryRunMatch} from '../../visits/simulation/dry-run.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
@@ -57,9 +56,7 @@ const resolveSession = async ({db}: Pick<Services, 'db'>, {claims, ...session}: 
 
 /** The sandbox of the ops organization (contract/portal 9). */
 export const devRoutes = [
-	route({
-		method: 'GET',
-		path: '/dev/session',
+	route('GET', '/dev/session', {
 		summary: 'Show the claims of a session and what they resolve to',
 		answer: sessionAnswer,
 		credential: 'ops',
@@ -67,9 +64,7 @@ export const devRoutes = [
 		handler: ({services, session, by}) => resolveSession(services, session, by),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/dev/match',
+	route('POST', '/dev/match', {
 		summary: 'Dry-run a match',
 		headers: {'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.'},
 		answer: dryRunAnswer,

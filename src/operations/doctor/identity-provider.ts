@@ -1,5 +1,5 @@
 import type {Config} from '../../platform/config/config.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import {type Finding, findingsOf, present} from '../finding.ts';
 import {outcomeOf, type Probe, probe, statusOf} from './probe.ts';
 

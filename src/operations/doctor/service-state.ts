@@ -6,7 +6,7 @@ import {APP_LINKS} from '../../platform/config/plans.ts';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
-import {counted} from '../../platform/plural.ts';
+import {counted} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import {countGraded, findDoubtful} from '../../visits/matches/guess-grades.ts';
 import {matchPolicy} from '../../visits/matches/match-policy.ts';

@@ -45,9 +45,7 @@ const readStatus = async (
 };
 
 export const statusRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/status',
+	route('GET', '/admin/status', {
 		summary: 'Get version, health and totals',
 		answer: statusAnswer,
 		credential: 'admin',

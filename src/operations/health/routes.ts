@@ -78,18 +78,14 @@ export const checkReadiness = (services: Deps): Promise<Readiness> => {
 };
 
 export const healthRoutes = [
-	route({
-		method: 'GET',
-		path: '/health/live',
+	route('GET', '/health/live', {
 		summary: 'Check that the process answers',
 		answer: liveAnswer,
 		credential: 'none',
 		handler: () => ({status: 'ok'}),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/health/ready',
+	route('GET', '/health/ready', {
 		summary: 'Check that the service can work',
 		otherAnswers: {503: readyAnswer},
 		answer: readyAnswer,

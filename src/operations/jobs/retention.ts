@@ -1,9 +1,9 @@
 import {daysBefore, retention, storageLimits} from '../../platform/config/policies.ts';
+import {repeatBatches} from '../../platform/db/batches.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {repeatBatches} from '../../platform/db/repeat-batches.ts';
 import {execute, identifier, joined, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {clearedAttempt} from '../../visits/matches/match-attempt-store.ts';
-import {deleteEvents} from '../../visits/sdk/delete-events.ts';
+import {deleteEvents} from '../../visits/sdk/sdk-store.ts';
 
 type DaysName = keyof ReturnType<typeof retention> | 'visitDeviceDays';
 
@@ -31,7 +31,7 @@ const hasNoEvent = sql`NOT EXISTS (
 
 /** The provider gives up after two and a half days; the rest allows manual replays by an operator. */
 const PROVIDER_DAYS = 30;
-/** For so long a session or a late event may arrive, which must not restore a deleted record. */
+/** The time in which a session or a late event may arrive, which must not restore a deleted record. */
 const TOMBSTONE_DAYS = 400;
 /** Of reports of links, and of short codes of deleted links that were blocked. */
 const REPORT_DAYS = 90;

@@ -1,6 +1,5 @@
 import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
-import {readPool, readProcess} from '../../platform/metrics/process-metrics.ts';
-import {createSnapshot, type Figures, type Snapshot} from '../../platform/metrics/snapshot.ts';
+import {createSnapshot, type Figures, readPool, readProcess, type Snapshot} from '../../platform/metrics/snapshot.ts';
 import type {Services} from '../../services.ts';
 import type {AssociationCache} from '../../visits/association/association-cache.ts';
 import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';

@@ -50,9 +50,7 @@ export const refusalFigures = async (deps: Deps): Promise<Figures> => {
 };
 
 export const metricsRoutes = [
-	route({
-		method: 'GET',
-		path: '/metrics',
+	route('GET', '/metrics', {
 		summary: 'Get metrics in the text format of Prometheus',
 		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: {media: ['text/plain'], about: 'Version 0.0.4 of the format.'},

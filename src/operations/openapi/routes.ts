@@ -5,7 +5,7 @@ import {gunzip, gzip} from 'node:zlib';
 import Negotiator from 'negotiator';
 import {type Route, route} from '../../accounts/auth/route.ts';
 import {limits} from '../../platform/config/limits.ts';
-import {etagOf, isKnown} from '../../platform/http/etag.ts';
+import {etagOf, isKnown} from '../../platform/http/headers.ts';
 import {type DeclaredRoute, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import {packageRoot, packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
@@ -53,9 +53,7 @@ export const documentRoutes = (all: () => readonly DeclaredRoute[]): Route[] => 
 	};
 
 	return [
-		route({
-			method: 'GET',
-			path: '/openapi.json',
+		route('GET', '/openapi.json', {
 			summary: 'Get this document',
 			answer: {media: ['application/json'], about: 'OpenAPI 3.1.'},
 			otherAnswers: {304: null},
@@ -65,9 +63,7 @@ export const documentRoutes = (all: () => readonly DeclaredRoute[]): Route[] => 
 				answerWith(await documentOf(services.addresses), request, {'Content-Type': 'application/json; charset=utf-8'}),
 		}),
 
-		route({
-			method: 'GET',
-			path: '/docs',
+		route('GET', '/docs', {
 			summary: 'Get this document as a page',
 			answer: {media: ['text/html'], about: 'It loads nothing from elsewhere.'},
 			otherAnswers: {304: null},

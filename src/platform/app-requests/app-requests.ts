@@ -9,7 +9,7 @@ import type {CountedRequests, Sender, ShownRequest} from './app-request-store.ts
 /** A watcher sees a request within a second. */
 const WRITE_MS = 300;
 /** After a failed write, such as without a database. */
-const AWAY_MS = 10_000;
+const RETRY_MS = 10_000;
 /** Maximum counts between two writes. Beyond it devices are not distinguished, then requests are not counted. */
 const MAX_COUNTS = 1000;
 /** Of them, those of organizations that may not exist. */
@@ -100,7 +100,7 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 				}
 			}
 
-			writes.wake(isAway ? AWAY_MS : WRITE_MS);
+			writes.wake(isAway ? RETRY_MS : WRITE_MS);
 		},
 		/** Writes what was noted. */
 		settled,

@@ -1,6 +1,6 @@
 const MAX_ALIASES = 10;
 
-/** A host name, with a label that is no number at its end, so that no IPv4 address is one. */
+/** A host name. Its last label is not a number, which excludes IPv4 addresses. */
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?!\d+$|0x[\da-f]*$)[a-z0-9_-]{1,63}$/;
 const PORT = /:\d+$/;
 
@@ -10,7 +10,7 @@ const nameOf = (host: string): string => host.toLowerCase().replace(PORT, '').re
 /** Host names of aliases as requests name them. */
 export const aliasesOf = (written: readonly string[]): string[] => written.map(nameOf);
 
-/** What is wrong with LINK_DOMAIN_ALIASES; null if nothing is. */
+/** The fault of LINK_DOMAIN_ALIASES; null if there is none. */
 export const aliasFault = ({
 	linkDomainAliases: written,
 	linkDomain,

@@ -5,8 +5,7 @@ import {geoipFault} from '../countries.ts';
 import {relayRangesFault} from '../relay-ranges.ts';
 import {isWebhookSecret} from '../sign-webhook.ts';
 import {aliasesOf, aliasFault} from './aliases.ts';
-import {clickHouseUrlFault} from './clickhouse-url.ts';
-import {databaseUrlFault} from './database-url.ts';
+import {clickHouseUrlFault, databaseUrlFault} from './database-url.ts';
 import {type OperatorProvider, readOperatorProviders} from './operator-providers.ts';
 import {type Plans, placeholderWarning, readPlans, shippedPlans} from './plans.ts';
 import {readSecrets, type Secrets, textsOf} from './secrets.ts';
@@ -82,7 +81,7 @@ type Rule = (values: Values, plans: Plans) => string | false | null;
 
 const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
 
-/** A name that ends in a number is an address with a fault. */
+/** An address or a host name. A name that ends in a number is a malformed IPv4 address. */
 const isHost = (host: string): boolean =>
 	isIP(host) !== 0 || (/^[\w-]+(?:\.[\w-]+)*\.?$/.test(host) && !/(?:^|\.)\d+\.?$/.test(host));
 

@@ -29,7 +29,7 @@ export type Plan = {
 /** Plans by their uppercase name, in the order of the file. */
 export type Plans = Readonly<Record<string, Plan>>;
 
-/** The free plan: selecting it activates it, and an unpaid plan falls back to it. */
+/** The free plan: selecting it activates it, and an unpaid or ended plan falls back to it (contract/billing 11). */
 export const FREE_PLAN = 'STARTER';
 
 const require = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-import {hasControlCharacters} from '../control-characters.ts';
+import {hasControlCharacters} from '../text.ts';
 import {readRedisAddress} from './redis-address.ts';
 
 /** Variables by name, as in a process's environment. */

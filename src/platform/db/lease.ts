@@ -12,7 +12,7 @@ const RENEWAL_MS = 20_000;
 /** A lease that ends later than clocks may differ was taken before the clock was set back, and is ignored. */
 const SKEW_SECONDS = 300;
 /** How long a caller waits for the lease. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
 
@@ -64,7 +64,7 @@ export const withLease = async <T>(
 	const held = {db, clock, name, holder: randomUUID()};
 	const began = performance.now();
 	for (let wait = FIRST_PAUSE_MS; !(await take(held)); wait *= 1.5) {
-		if (performance.now() - began > PATIENCE_MS) {
+		if (performance.now() - began > TIMEOUT_MS) {
 			throw workUnderWay();
 		}
 

@@ -75,8 +75,8 @@ const pending = async (db: Db): Promise<string[]> => {
 /** Serializes migrations of a database. The number must differ from the other advisory locks. */
 const MIGRATION_LOCK = 7_201_002;
 
-/** Created before the first migration. */
-const BOOK = sql`CREATE TABLE IF NOT EXISTS migrations (
+/** Runs before the first migration. */
+const CREATE_MIGRATIONS = sql`CREATE TABLE IF NOT EXISTS migrations (
 	id integer GENERATED ALWAYS AS IDENTITY CONSTRAINT migrations_pkey PRIMARY KEY,
 	name text NOT NULL CONSTRAINT migrations_name_key UNIQUE,
 	migration_time timestamptz NOT NULL DEFAULT now()
@@ -104,7 +104,7 @@ const applyNext = async (trx: Db): Promise<string | null> => {
 		return null;
 	}
 
-	await execute(trx, BOOK);
+	await execute(trx, CREATE_MIGRATIONS);
 	await execute(trx, script((await readSections(next)).up));
 	await trx('migrations').insert({name: next});
 	return next;

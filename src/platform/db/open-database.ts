@@ -20,7 +20,7 @@ import {execute, sql} from './sql.ts';
 export type OpenDatabase = {db: Db; close(): Promise<void>};
 
 /** How long a start waits for an external database that is still starting, as in a compose file. */
-const PATIENCE_MS = 30_000;
+const START_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 500;
 /** How long a close waits for connections in use: the pool would wait forever for work that does not end. */
 const CLOSE_MS = 1000;
@@ -52,7 +52,7 @@ export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Pr
 			await execute(db, sql`SELECT 1`);
 			return;
 		} catch (error) {
-			if (!isConnectionFault(error) || isMistake(error) || now() - began > PATIENCE_MS) {
+			if (!isConnectionFault(error) || isMistake(error) || now() - began > START_TIMEOUT_MS) {
 				throw error;
 			}
 

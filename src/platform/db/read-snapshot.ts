@@ -4,7 +4,7 @@ import {type Db, onlyRow} from './db.ts';
 import {execute, identifier, run, sql} from './sql.ts';
 
 /** The interval of cancellations: a statement may begin between two. */
-const AGAIN_MS = 50;
+const REPEAT_MS = 50;
 
 /**
  * Runs `read` in a transaction that sees one state of the database. If the caller hangs up, its statement is cancelled,
@@ -33,7 +33,7 @@ export const readInSnapshot = <T>(
 						sending = isOver ? null : execute(other, sql`SELECT pg_cancel_backend(${pid})`);
 						await sending;
 					});
-					await pause(AGAIN_MS);
+					await pause(REPEAT_MS);
 				}
 			};
 			const gone = (): void => {

@@ -1,7 +1,41 @@
 import type {Server} from 'node:http';
-import {type Socket, Server as TcpServer} from 'node:net';
+import {createServer, type Socket, Server as TcpServer} from 'node:net';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
-import {type ListenAddress, listenAt} from './port.ts';
+import {ConfigError} from '../config/config.ts';
+
+/** The address that a server listens on. */
+export type ListenAddress = {host: string; port: number};
+
+/** The URL of a listener. */
+export const listenerUrl = ({host, port}: ListenAddress): string =>
+	`http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** Starts listening. @throws the system's error: a port in use (EADDRINUSE) or not permitted (EACCES). */
+export const listenAt = (server: TcpServer, {host, port}: ListenAddress): Promise<number> =>
+	new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(port, host, () => {
+			server.removeListener('error', reject);
+			const address = server.address();
+			resolve(address !== null && typeof address === 'object' ? address.port : port);
+		});
+	});
+
+/**
+ * Ends a start whose port is in use, or whose host does not exist, before it changes anything: the port itself is bound
+ * late, when requests can be answered.
+ * @throws ConfigError for a name without an address; else as `listenAt`.
+ */
+export const requireFreePort = async (address: ListenAddress): Promise<void> => {
+	const probe = createServer();
+	await listenAt(probe, address).catch((error: unknown) => {
+		const {syscall, message} = error as NodeJS.ErrnoException;
+		throw syscall === 'getaddrinfo'
+			? new ConfigError([`HOST has no address (${message}): set it to an address of this machine, or to 0.0.0.0`])
+			: error;
+	});
+	await new Promise((resolve) => probe.close(resolve));
+};
 
 /** The source of a server's connections. */
 export type Entrance = {
@@ -11,21 +45,21 @@ export type Entrance = {
 	close(): Promise<void>;
 };
 
-/** The time without a new connection after which none is on its way, and the longest wait for it. */
+/** After this time without a new connection, none is expected any more. */
 const QUIET_MS = 10;
-const MAX_MS = 200;
+const MAX_WAIT_MS = 200;
 
 /**
  * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits until none
  * arrives, and closes right after a check for more. The caller answers no request meanwhile.
  */
 export const closeListener = async (server: TcpServer): Promise<void> => {
-	let hasCome = true;
+	let hasArrived = true;
 	server.on('connection', () => {
-		hasCome = true;
+		hasArrived = true;
 	});
-	for (let waited = 0; hasCome && waited < MAX_MS; waited += QUIET_MS) {
-		hasCome = false;
+	for (let waited = 0; hasArrived && waited < MAX_WAIT_MS; waited += QUIET_MS) {
+		hasArrived = false;
 		await pause(QUIET_MS);
 		// Timers run before sockets are read: connections that arrived during the pause are accepted in the rest of the turn.
 		await nextTurn();

@@ -2,7 +2,7 @@
 const USUAL_BYTES = 256 * 1024;
 
 /**
- * `fetch` whose answer fails beyond so many bytes, as they are after decompression, and ends the connection: the
+ * `fetch` whose answer fails beyond `maxBytes`, counted after decompression, and then ends the connection: the
  * sender, which may be another than expected, decides its size. The signal of `init` bounds the time, of the body too.
  */
 export const fetchBounded = async (

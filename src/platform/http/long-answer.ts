@@ -1,12 +1,12 @@
 import type {Readable} from 'node:stream';
 import {type Clock, MINUTE_MS} from '../clock.ts';
 import {HttpError} from '../errors.ts';
-import type {Exchange} from './exchange.ts';
+import type {Exchange} from './envelope.ts';
 
-/** How often a long answer asks again whether its caller may have it. */
-const AGAIN_MS = 1000;
+/** The interval of checks whether the caller may still have a long answer. */
+const CHECK_MS = 1000;
 
-/** What a reader takes in a minute at least, while more waits for it: others wait for its turn. */
+/** The least that a reader must take in a minute while more waits for it, because others wait for its turn. */
 const MIN_BYTES = 4 * 1024 * 1024;
 
 type Rules = {
@@ -64,6 +64,6 @@ export const watchLongAnswer = (
 		if (!isChecking) {
 			void check();
 		}
-	}, AGAIN_MS).unref();
+	}, CHECK_MS).unref();
 	body.once('close', () => clearInterval(timer));
 };

@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import {Readable} from 'node:stream';
-import Joi from 'joi';
+import type Joi from 'joi';
 import type {Logger} from 'pino';
 import type {Services} from '../../services.ts';
 import {notingRefusals, type OrganizationOf, type SeenRequest} from '../app-requests/note-refusal.ts';
@@ -13,7 +13,7 @@ import {type Query, readQuery} from '../query.ts';
 import type {Admission, CallerData, Credential, Grants} from './admission.ts';
 import type {Declared} from './answer.ts';
 import {mayExceed, readJsonBody, readRawBody} from './body.ts';
-import type {Exchange} from './exchange.ts';
+import type {Exchange} from './envelope.ts';
 import {watchLongAnswer} from './long-answer.ts';
 import {type Checked, checkBody, checkUrlPart} from './validate.ts';
 
@@ -74,10 +74,10 @@ export type Access<C extends Credential> = {
 	limit?: Limit;
 };
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 type Declaration<C extends Credential, P, Q, B> = Declared &
 	Access<C> & {
-		method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-		path: string;
 		/** Required: a public route says 'none'. */
 		credential: C;
 		params?: Joi.Schema<P>;
@@ -106,7 +106,7 @@ type Definition<G extends Grants, C extends Credential, P, Q, B> = Declaration<C
 
 /** One endpoint as the API document describes it and tests enumerate it. */
 export type DeclaredRoute = {
-	method: Declaration<Credential, unknown, unknown, unknown>['method'];
+	method: Method;
 	path: string;
 	credential: Credential;
 	role: Role | null;
@@ -127,10 +127,12 @@ export type RouteOf<G extends Grants> = DeclaredRoute & {
 
 /** Declares an endpoint without its handler. */
 export const declareRoute = <C extends Credential, P, Q, B>(
+	method: Method,
+	path: string,
 	definition: Declaration<C, P, Q, B>,
 	scope: Scope | null = null,
 ): DeclaredRoute => {
-	const {method, path, credential, role, limit, params, query, body, cors, status} = definition;
+	const {credential, role, limit, params, query, body, cors, status} = definition;
 	return {
 		method,
 		path,
@@ -179,9 +181,13 @@ export const routeFor =
 	 * session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks
 	 * plan, quota, references and conflicts.
 	 */
-	<C extends Credential, P = unknown, Q = unknown, B = unknown>(definition: Definition<G, C, P, Q, B>): RouteOf<G> => {
-		const {method, path, credential, limit, params, query, body, handler, storedFaults} = definition;
-		const declared = declareRoute(definition, credential === 'admin' ? scopeOf(method, path) : null);
+	<C extends Credential, P = unknown, Q = unknown, B = unknown>(
+		method: Method,
+		path: string,
+		definition: Definition<G, C, P, Q, B>,
+	): RouteOf<G> => {
+		const {credential, limit, params, query, body, handler, storedFaults} = definition;
+		const declared = declareRoute(method, path, definition, credential === 'admin' ? scopeOf(method, path) : null);
 		const rule = {role: declared.role, onboarding: definition.onboarding ?? false, scope: declared.scope};
 		const bodySchema = body === 'stream' ? undefined : body;
 		const isOfSession = credential === 'session';
@@ -264,6 +270,3 @@ export const routeFor =
 
 		return {...declared, respond};
 	};
-
-/** A query parameter that means true or false. */
-export const booleanQuery = Joi.boolean().sensitive();

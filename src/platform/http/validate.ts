@@ -138,6 +138,9 @@ export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema
 		})
 		.meta({schema: {type: 'integer', minimum: min, maximum: max}}) as Joi.Schema<number>;
 
+/** A query parameter that means true or false. */
+export const booleanQuery = Joi.boolean().sensitive();
+
 export const pageQuery = {
 	page: integerQuery({min: 1, max: 1e12}).default(1),
 	limit: integerQuery({min: 1, max: 100}).default(20),

@@ -5,16 +5,16 @@ import {createMemoryLimiter} from './memory-limiter.ts';
 import {oncePerTurn} from './once-per-turn.ts';
 
 /** A worker's requests to count. A check that is null asks whether the shared windows decide. */
-export type LimitChecks = {is: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
+export type LimitChecks = {type: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
 
 /** The supervisor's answer: the wait of each check, in order. */
-export type LimitWaits = {is: 'limits'; request: number; waits: readonly number[]};
+export type LimitWaits = {type: 'limits'; request: number; waits: readonly number[]};
 
 /** The wait that says that the shared windows do not decide. */
 const CANNOT_DECIDE = -1;
 
-/** A supervisor that does not answer for this long hangs. */
-const SILENT_MS = 2000;
+/** After this time without an answer the supervisor counts as hanging. */
+const TIMEOUT_MS = 2000;
 
 /**
  * The limiter of one of several processes: its supervisor keeps the windows of them all. The checks of one turn of the
@@ -25,10 +25,10 @@ export const createWorkerLimiter = (
 	send: (message: LimitChecks) => void,
 ): Limiter & {receive(message: LimitWaits): void} => {
 	const own = createMemoryLimiter({clock});
-	const requests = createPendingRequests<readonly number[]>(SILENT_MS);
+	const requests = createPendingRequests<readonly number[]>(TIMEOUT_MS);
 	let isSilent = false;
 	const ask = oncePerTurn(async (checks: LimitChecks['checks']): Promise<ReadonlyArray<number | null>> => {
-		const waits = await requests.ask((request) => send({is: 'limits', request, checks}));
+		const waits = await requests.ask((request) => send({type: 'limits', request, checks}));
 		isSilent ||= waits === null;
 		return waits ?? checks.map(() => null);
 	});
@@ -59,5 +59,5 @@ export const decideForWorker = async (limiter: Limiter, {request, checks}: Limit
 					() => CANNOT_DECIDE,
 				)
 			: limiter.take(check.limit, check.subject);
-	return {is: 'limits', request, waits: await Promise.all(checks.map(waitOf))};
+	return {type: 'limits', request, waits: await Promise.all(checks.map(waitOf))};
 };

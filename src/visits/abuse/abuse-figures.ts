@@ -1,6 +1,5 @@
 import type {Logger} from 'pino';
-import {readEffectiveAddresses} from '../../links/links/effective-addresses.ts';
-import {addressesOf} from '../../links/links/link-safety.ts';
+import {addressesOf, readEffectiveAddresses} from '../../links/links/link-safety.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';

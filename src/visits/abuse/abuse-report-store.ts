@@ -3,7 +3,9 @@ import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {prepared, run, sql} from '../../platform/db/sql.ts';
-import type {ReportReason} from '../page/abuse-strings.ts';
+
+export const reportReasons = ['phishing', 'malware', 'spam', 'impersonation', 'other'] as const;
+export type ReportReason = (typeof reportReasons)[number];
 
 /** A report of a link, as the operator sees it. */
 export type AbuseReport = {

@@ -7,8 +7,14 @@ import type {PageQuery} from '../../platform/db/read-page.ts';
 import {reportNotFound, required} from '../../platform/errors.ts';
 import {answerOf, count, instant, instantOrNull, pageOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
-import {reportReasons} from '../page/abuse-strings.ts';
-import {closeReport, findReport, listReports, type ReportState, reportJson} from './abuse-report-store.ts';
+import {
+	closeReport,
+	findReport,
+	listReports,
+	type ReportState,
+	reportJson,
+	reportReasons,
+} from './abuse-report-store.ts';
 
 const reportAnswer = answerOf('AbuseReport', {
 	id: uuid,
@@ -29,9 +35,7 @@ const reportAnswer = answerOf('AbuseReport', {
 const MAX_NOTE = 1000;
 
 export const abuseReportRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/reports',
+	route('GET', '/admin/reports', {
 		summary: 'List reports of links, newest first',
 		answer: pageOf(reportAnswer),
 		credential: 'admin',
@@ -50,9 +54,7 @@ export const abuseReportRoutes = [
 		},
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/reports/:id',
+	route('GET', '/admin/reports/:id', {
 		summary: 'Get a report of a link',
 		answer: reportAnswer,
 		credential: 'admin',
@@ -61,9 +63,7 @@ export const abuseReportRoutes = [
 			reportJson(required(await findReport(services.db, id), reportNotFound)),
 	}),
 
-	route({
-		method: 'POST',
-		path: '/admin/reports/:id/close',
+	route('POST', '/admin/reports/:id/close', {
 		summary: 'Close a report of a link',
 		answer: reportAnswer,
 		credential: 'admin',

@@ -1,7 +1,7 @@
-import {abuseStrings, reportReasons} from '../page/abuse-strings.ts';
 import {bytesAsText, type Html, html, render} from '../page/html.ts';
 import {pageHead, pageHeaders, styleOf} from '../page/page-head.ts';
-import {directionOf, pageLanguage} from '../page/page-language.ts';
+import {directionOf, pageLanguage, translations} from '../page/translations.ts';
+import {reportReasons} from './abuse-report-store.ts';
 
 /** The content of the page: the form, with the values of a refused report, or the receipt. */
 export type ReportPage =
@@ -15,7 +15,7 @@ export const MAX_EMAIL = 254;
 const style = styleOf(new Set(['form']));
 
 const formMarkup = (
-	words: (typeof abuseStrings)['en'],
+	words: (typeof translations)['en'],
 	{fault, values}: Extract<ReportPage, {shows: 'form'}>,
 ): Html => html`<div class="intro">
 <h1>${words.heading}</h1>
@@ -36,7 +36,7 @@ ${reportReasons.map(
 /** The page in the reader's language. It needs no script. @returns its headers and its bytes as text. */
 export const reportPage = (acceptLanguage: string | undefined, page: ReportPage) => {
 	const language = pageLanguage(acceptLanguage);
-	const words = abuseStrings[language];
+	const words = translations[language];
 	const title = page.shows === 'form' ? words.heading : words.thanks;
 	const body = render(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">

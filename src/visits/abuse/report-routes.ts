@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {route} from '../../accounts/auth/route.ts';
-import {addressOf} from '../../links/links/find-links.ts';
+import {addressOf} from '../../links/links/read-links.ts';
 import {limitSubjectOf, limits} from '../../platform/config/limits.ts';
 import {HttpError, unknownPath, validationFailed} from '../../platform/errors.ts';
 import {flag, partOf} from '../../platform/http/answer.ts';
@@ -11,8 +11,7 @@ import {checkBody} from '../../platform/http/validate.ts';
 import {enforceLimit} from '../../platform/limits/enforce-limit.ts';
 import type {Services} from '../../services.ts';
 import {reportNetworkOf} from '../matches/network-keys.ts';
-import {type ReportReason, reportReasons} from '../page/abuse-strings.ts';
-import {addReport} from './abuse-report-store.ts';
+import {addReport, type ReportReason, reportReasons} from './abuse-report-store.ts';
 import {MAX_DETAILS, MAX_EMAIL, MAX_LINK, type ReportPage, reportPage} from './report-page.ts';
 
 type ReportBody = {link: string; reason: ReportReason; details?: string | null; email?: string | null};
@@ -114,9 +113,7 @@ const answerForm = async (services: Services, request: RequestFacts): Promise<Re
 };
 
 export const reportRoutes = [
-	route({
-		method: 'GET',
-		path: '/report',
+	route('GET', '/report', {
 		summary: 'Show the form by which people report a link',
 		answer: {media: ['text/html'], about: 'The form, filled in with `link`.'},
 		refusals: [404],
@@ -130,9 +127,7 @@ export const reportRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/report',
+	route('POST', '/report', {
 		summary: 'Report a link',
 		description:
 			'At most 5 an hour and address. Answers 202 whether or not the link exists. A form gets a page, JSON gets JSON.',

@@ -6,7 +6,7 @@ import {limits} from '../../platform/config/limits.ts';
 import {unknownPath} from '../../platform/errors.ts';
 import {type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {pageStrings} from '../page/page-strings.ts';
+import {translations} from '../page/translations.ts';
 
 /** RFC 9116 recommends less than a year. */
 const VALID_DAYS = 180;
@@ -19,7 +19,7 @@ const securityText = ({contact, bases, now}: {contact: string; bases: string[]; 
 	return `${[
 		`Contact: ${contact}`,
 		`Expires: ${new Date(midnight + VALID_DAYS * DAY_MS).toISOString()}`,
-		`Preferred-Languages: ${Object.keys(pageStrings).join(', ')}`,
+		`Preferred-Languages: ${Object.keys(translations).join(', ')}`,
 		...bases.map((base) => `Canonical: ${base}/.well-known/security.txt`),
 	].join('\n')}\n`;
 };
@@ -43,9 +43,7 @@ const basesOf = async (
 };
 
 export const securityTextRoutes = [
-	route({
-		method: 'GET',
-		path: '/.well-known/security.txt',
+	route('GET', '/.well-known/security.txt', {
 		summary: 'Tell where to report abuse (RFC 9116)',
 		answer: {media: ['text/plain'], about: 'Contact, expiry, languages and address. Without ABUSE_CONTACT: 404.'},
 		refusals: [404],

@@ -5,13 +5,12 @@ import {
 	appleAppSiteAssociation,
 	assetLinks,
 } from '../../links/app-config/association-files.ts';
-import {androidAppsOf, iosAppsOf, listSharedAndroidApps} from '../../links/app-config/configured-apps.ts';
-import {settlePlaces} from '../../links/app-config/shared-apps.ts';
+import {androidAppsOf, iosAppsOf, listSharedAndroidApps, settlePlaces} from '../../links/app-config/configured-apps.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
-import {createSmallCache} from '../../platform/db/feed/small-cache.ts';
+import {createSmallCache} from '../../platform/db/feed/shared-reads.ts';
 
 /** The bodies of a host's two files; null if no app is configured. */
 export type AssociationFiles = {apple: string | null; android: string | null};

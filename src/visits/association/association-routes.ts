@@ -52,9 +52,7 @@ const answerWith = async (services: Deps, {hostname, headers: sent}: RequestFact
 };
 
 export const associationRoutes = [
-	route({
-		method: 'GET',
-		path: '/.well-known/apple-app-site-association',
+	route('GET', '/.well-known/apple-app-site-association', {
 		summary: 'The association file of iOS',
 		answer: appleFileAnswer,
 		credential: 'none',
@@ -63,9 +61,7 @@ export const associationRoutes = [
 		handler: ({services, request}) => answerWith(services, request, 'apple'),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/.well-known/assetlinks.json',
+	route('GET', '/.well-known/assetlinks.json', {
 		summary: 'The association file of Android',
 		answer: androidFileAnswer,
 		credential: 'none',

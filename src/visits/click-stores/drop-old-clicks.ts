@@ -3,8 +3,7 @@ import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {execute, identifier, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {fullClicks} from '../clicks/click-sql.ts';
 import type {Left} from '../reports/click-store.ts';
-import {keepHours} from '../reports/rollups/keep-hours.ts';
-import {keepLinkVisits, quarterOf} from '../reports/rollups/keep-link-visits.ts';
+import {keepHours, keepLinkVisits, quarterOf} from '../reports/rollups/keep-counts.ts';
 import {type RollupState, readState, takeRollupLock} from '../reports/rollups/rollup-store.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -1,4 +1,4 @@
-import {copyIn} from '../../platform/db/copy-in.ts';
+import {copyIn} from '../../platform/db/copy.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {campaigns, contexts, isOfPeople} from '../visit/click-context.ts';
 import {countedColumns, countedOfCampaign, countedOfContext} from './dimensions.ts';

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import {cutText} from '../../platform/cut-text.ts';
 import {
 	answerOf,
 	anyObject,
@@ -10,6 +9,7 @@ import {
 	uuid,
 	uuidOrNull,
 } from '../../platform/http/answer.ts';
+import {cutText} from '../../platform/text.ts';
 import {MAX_DEVICE_ID, MIN_DEVICE_ID} from './device-id.ts';
 
 /** The empty text gets the message of a short one. Custom messages would be merged with the others for each value. */

@@ -8,9 +8,7 @@ import {getDevice, listDevices} from './device-store.ts';
 const deviceParams = Joi.object<{deviceId: string}>({deviceId: deviceIdField.required()});
 
 export const deviceRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/devices',
+	organizationRoute('GET', '/devices', {
 		summary: 'List devices, newest first',
 		answer: pageOf(deviceAnswer),
 		role: 'analyst',
@@ -18,9 +16,7 @@ export const deviceRoutes = [
 		handler: ({services, organization, query}) => listDevices(services.db, organization.id, query),
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '/devices/:deviceId',
+	organizationRoute('GET', '/devices/:deviceId', {
 		summary: 'Get a device, by the id that the app gave it',
 		answer: deviceAnswer,
 		role: 'analyst',

@@ -11,9 +11,7 @@ const query = Joi.object<{cursor?: string; since?: Date; format: ExportFormat}>(
 }).oxor('cursor', 'since');
 
 export const exportRoutes = exportKinds.flatMap((kind) =>
-	organizationRoute({
-		method: 'GET',
-		path: `/export/${kind}`,
+	organizationRoute('GET', `/export/${kind}`, {
 		summary: `Export ${kind} that were stored after the last export`,
 		answer: {
 			media: ['application/x-ndjson', 'text/csv'],

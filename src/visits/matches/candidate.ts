@@ -1,7 +1,7 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import type {Contradiction} from './likeness.ts';
 import type {MatchPolicy} from './match-policy.ts';
-import type {ClickChance, PossibleClick} from './open-at.ts';
+import type {ClickChance, PossibleClick} from './phone-comparison.ts';
 
 /** The matching rules of the click's organization (contract/match 10). */
 export type MatchRules = {probabilisticMatching: boolean; minimumConfidence: Confidence};

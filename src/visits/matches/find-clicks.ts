@@ -1,10 +1,9 @@
 import type {Db} from '../../platform/db/db.ts';
 import {literal, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {isLiveSql} from '../visit/resolved-row.ts';
-import type {FirstOpen} from './first-open.ts';
+import type {FirstOpen, SentToken} from './first-open.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import type {SentToken} from './match-request.ts';
 
 /** Maximum consumed clicks that explain a miss. */
 const CONSUMED_SHOWN = 10;
@@ -48,13 +47,15 @@ const [perAddress, perNetwork, consumedShown] = [candidates.address, candidates.
 	literal,
 ) as [Sql, Sql, Sql];
 
+const columns = matchClickColumns.of('click');
+
 /**
  * The data of a click beside its row: its organization's rules, with the defaults of an app configuration, and whether
  * its link resolves. Both are looked up by id. A click on a deleted link is treated as a click on a dead link.
  */
-const rules = sql`coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
-		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live,
-		coalesce(link.is_blocked, false) AS is_blocked`;
+const rules = sql`coalesce(rules.probabilistic_matching, true) AS "probabilisticMatching",
+		coalesce(rules.minimum_confidence, 'low') AS "minimumConfidence", coalesce(link.is_live, false) AS "isLive",
+		coalesce(link.is_blocked, false) AS "isBlocked"`;
 const joinsOf = ({now}: FirstOpen): Sql => sql`LEFT JOIN LATERAL (
 		SELECT probabilistic_matching, minimum_confidence FROM app_configs
 		WHERE organization_id = click.organization_id LIMIT 1
@@ -102,7 +103,7 @@ export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 			ORDER BY created_at DESC LIMIT 1
 		) AS later
 	)
-	SELECT ${matchClickColumns}, click.found_by,
+	SELECT ${columns}, click.found_by AS "foundBy",
 		CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
 		(
 			SELECT CAST(count(*) AS integer) FROM ${places} CROSS JOIN LATERAL (
@@ -110,7 +111,7 @@ export const around = (open: FirstOpen, tokens: readonly Token[]): Sql => {
 				WHERE ip_key = place.ip_key AND consumed_at >= ${dayAgo} AND created_at >= ${dayAgo}${own}
 				ORDER BY consumed_at DESC LIMIT ${perAddress}
 			) AS click
-		) AS used_at_address, ${rules}
+		) AS "usedAtAddress", ${rules}
 	FROM (
 		SELECT 'token' AS found_by, * FROM token UNION ALL SELECT 'device' AS found_by, * FROM device
 		UNION ALL SELECT 'address' AS found_by, * FROM address UNION ALL SELECT 'later' AS found_by, * FROM later
@@ -153,7 +154,7 @@ export const further = (open: FirstOpen): Sql => {
 			ORDER BY consumed_at DESC LIMIT ${consumedShown}
 		) AS click ORDER BY click.consumed_at DESC LIMIT ${consumedShown}
 	)
-	SELECT ${matchClickColumns}, click.found_by, ${rules}
+	SELECT ${columns}, click.found_by AS "foundBy", ${rules}
 	FROM (
 		SELECT 'network' AS found_by, * FROM network UNION ALL SELECT 'consumed' AS found_by, * FROM consumed
 	) AS click ${joinsOf(open)}`;
@@ -163,11 +164,11 @@ export const further = (open: FirstOpen): Sql => {
 /** How a click was found. */
 type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
 
-type Row = MatchClickRow & {found_by: FoundBy; used_at_address?: number};
+type Row = MatchClickRow & {foundBy: FoundBy; usedAtAddress?: number};
 
 const select = async (db: Db, statement: Sql): Promise<{rows: Row[]; by(wanted: FoundBy): MatchClick[]}> => {
 	const rows = await run<Row>(db, statement);
-	return {rows, by: (wanted) => rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick)};
+	return {rows, by: (wanted) => rows.filter(({foundBy}) => foundBy === wanted).map(toMatchClick)};
 };
 
 /** The clicks that may have led to a first open. */
@@ -207,7 +208,7 @@ export const clicksAtAddress = async (
 		lastOfDevice: by('device')[0] ?? null,
 		atAddress,
 		later: by('later'),
-		clicksLast24h: open.length + (rows[0]?.used_at_address ?? 0),
+		clicksLast24h: open.length + (rows[0]?.usedAtAddress ?? 0),
 	};
 };
 

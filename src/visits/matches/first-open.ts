@@ -1,8 +1,48 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import Joi from 'joi';
+import {findKeyHolder, noteKeyUse} from '../../accounts/api-keys/authenticate-key.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import type {Services} from '../../services.ts';
-import {type MatchFields, tokensOf} from './match-request.ts';
-import {type MatchSignals, signalsOfApp} from './match-signals.ts';
+import {deviceIdField, reportedField} from '../devices/device-fields.ts';
+import {type DeviceFields, type MatchSignals, signalsOfApp} from './match-signals.ts';
 import {deviceKeyOf, type NetworkKeys, networkKeysOf} from './network-keys.ts';
+import {clickIdOfToken, matchTokenIn} from './open-match.ts';
+
+/** The body of POST /match (contract/match 1); null counts as omitted. */
+export type MatchFields = DeviceFields & {
+	clipboardToken?: string | null;
+	installReferrer?: string | null;
+	deviceId?: string | null;
+};
+
+const tokenField = Joi.string().allow('', null).max(100);
+
+export const matchBody = Joi.object<MatchFields>({
+	clipboardToken: tokenField,
+	installReferrer: tokenField,
+	deviceId: deviceIdField.allow(null),
+	platform: Joi.valid('iOS', 'Android').allow(null),
+	osVersion: reportedField,
+	deviceModel: reportedField,
+	language: reportedField,
+	timezone: reportedField,
+}).options({stripUnknown: true});
+
+export type TokenMethod = 'CLIPBOARD' | 'INSTALL_REFERRER';
+/** `clickId`: of the click whose page carried the token. */
+export type SentToken = {method: TokenMethod; clickId: string};
+
+/** The tokens that a request carries, the stronger method first. */
+export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentToken[] =>
+	(
+		[
+			['CLIPBOARD', matchTokenIn(clipboardToken ?? '')],
+			['INSTALL_REFERRER', matchTokenIn(installReferrer ?? '')],
+		] as const
+	).flatMap(([method, token]) => (token === null ? [] : [{method, clickId: clickIdOfToken(token)}]));
+
+/** A token that a request carried, and whether a click has it. */
+export type TokenSighting = {method: TokenMethod; isKnown: boolean};
 
 /** A request for a match: its body and its origin. */
 export type MatchRequest = {
@@ -55,4 +95,25 @@ export const firstOpenOf = async (
 		allowsGuesses: !isOfWebPage || organization !== null,
 		organizationId: organization?.id ?? null,
 	};
+};
+
+/**
+ * The organization of a valid CLIENT key; any other key counts as none, because the route needs none (contract/match 10).
+ */
+export const organizationOfKey = async (
+	services: Pick<Services, 'appRequests' | 'background' | 'clock' | 'db' | 'keyCache'>,
+	{'x-api-key': rawKey, 'user-agent': userAgent}: IncomingHttpHeaders,
+): Promise<Organization | null> => {
+	const holder = typeof rawKey === 'string' && rawKey !== '' ? await findKeyHolder(services, rawKey) : null;
+	if (holder !== null && holder.key.tier !== 'CLIENT') {
+		const live = {type: 'refusal' as const, text: 'POST /match with the SERVER key, which counts as no key'};
+		services.appRequests.note({organization: holder.organization, counts: [['wrong_key', 'SERVER']], userAgent, live});
+	}
+
+	if (holder === null || holder.key.tier !== 'CLIENT' || holder.organization.status === 'SUSPENDED') {
+		return null;
+	}
+
+	noteKeyUse(services, holder.key);
+	return holder.organization;
 };

@@ -2,7 +2,7 @@ import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {execute, prepared, run, sql} from '../../platform/db/sql.ts';
 import type {MatchAttempt, SilentGuess} from './match-attempt-store.ts';
 import type {GuessConfidence} from './match-policy.ts';
-import type {Neighbours} from './open-at.ts';
+import type {Neighbours} from './phone-comparison.ts';
 
 /** The number of guesses of a confidence beside a token, and of those on the link that the token proved. */
 type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
@@ -15,8 +15,8 @@ export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | '
 	neighbours: Neighbours;
 };
 
-// The attempt of a device that was erased meanwhile does not name it any more, and stays unchanged. Grades are written
-// in order: two processes cannot deadlock. The organization is locked first, as by its removal.
+// If a device was erased meanwhile, its attempt no longer names it and stays unchanged. Grades are written in order, so two
+// processes cannot deadlock. The organization is locked first, as by its removal.
 const grade = (rows: string) =>
 	prepared(
 		'grade guesses',

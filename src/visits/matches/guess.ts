@@ -3,7 +3,7 @@ import {byProbability, type Candidate, isWithin, ruledOutBy, type Weighed} from 
 import {likenessOf} from './likeness.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
-import type {Neighbours, OpenAt} from './open-at.ts';
+import type {Neighbours, OpenAt} from './phone-comparison.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {posterior} from './posterior.ts';
 

@@ -8,10 +8,10 @@ export type Contradiction = 'platform' | 'device_model' | 'os_version';
 export type Points = Record<'platform' | 'deviceModel' | 'osVersion' | 'timezone' | 'language', number>;
 
 /**
- * One line per outcome: its points, and the share of other people's phones at the same place for which it is as good.
+ * Each outcome of a comparison has points, and the share of other people's phones at the same place that reach it.
  * Points only put phones in order; a probability comes from counting phones (`posterior.ts`). The shares are round
- * figures that stand in while few phones have been counted: two systems; two thirds of iPhones run one major version;
- * the commonest model is a tenth of its platform; nearly all at one place have its timezone.
+ * figures, used while few phones have been counted: there are two systems; two thirds of iPhones run one major version;
+ * the commonest model is a tenth of its platform; nearly all phones at one place have its timezone.
  */
 const outcomes = {
 	platform: {same: [5, 0.5], other: [0, 1]},

@@ -1,4 +1,5 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
+import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
@@ -27,7 +28,8 @@ export type AttemptSignals = {
 
 export type CandidateTrace = {
 	linkId: string;
-	clickedAt: Date;
+	/** As JSON has it. */
+	clickedAt: string;
 	/** The probability in percent. */
 	score: number;
 	/** The probability that the open came from this click; 0 if it is ruled out. */
@@ -68,39 +70,17 @@ export type MatchAttempt = {
 /** The answer that a guess would have given to a match by token. */
 export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};
 
-export type MatchAttemptRow = {
-	id: string;
-	at: Date;
-	organization_id: string | null;
-	device_id: string | null;
-	matched: boolean;
-	method: MatchAttempt['method'];
-	confidence: Confidence | null;
-	score: number | null;
-	link_id: string | null;
-	reason: MissReason | null;
-	signals: AttemptSignals;
-	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
-	nobody: MatchAttempt['nobody'];
-	query?: Record<string, string> | null;
-};
+const STORED =
+	'id, at, organization_id, device_id, matched, method, confidence, score, link_id, reason, signals, candidates, nobody';
 
-export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
-	id: row.id,
-	at: row.at,
-	organizationId: row.organization_id,
-	deviceId: row.device_id,
-	matched: row.matched,
-	method: row.method,
-	confidence: row.confidence,
-	score: row.score,
-	linkId: row.link_id,
-	reason: row.reason,
-	signals: row.signals,
-	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
-	nobody: row.nobody,
-	...(row.query ? {query: row.query} : {}),
-});
+/** Without the query, which is the click's. */
+export const storedColumns: Columns<Omit<MatchAttempt, 'query'>> = columnsOf(STORED);
+
+/** A row of `attemptColumns`. */
+export type MatchAttemptRow = Omit<MatchAttempt, 'query'> & {query: Record<string, string> | null};
+
+export const toMatchAttempt = ({query, ...attempt}: MatchAttemptRow): MatchAttempt =>
+	query === null ? attempt : {...attempt, query};
 
 /** SQL that clears personal data from an attempt and keeps the fields that reports count by. */
 export const clearedAttempt = sql`device_id = NULL, click_id = NULL, agent_platform = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
@@ -117,47 +97,7 @@ export type RecordedAttempt = MatchAttempt & {
 	agentPlatform: 'ios' | 'android' | null;
 };
 
-/** The row of `match_attempts`. */
-const attemptRow = ({silentGuess, clickId, hasToken, agentPlatform, ...attempt}: RecordedAttempt) => ({
-	id: attempt.id,
-	at: attempt.at,
-	organization_id: attempt.organizationId,
-	device_id: attempt.deviceId,
-	matched: attempt.matched,
-	method: attempt.method,
-	confidence: attempt.confidence,
-	score: attempt.score,
-	link_id: attempt.linkId,
-	click_id: clickId,
-	reason: attempt.reason,
-	signals: attempt.signals,
-	candidates: attempt.candidates,
-	nobody: attempt.nobody,
-	silent_guess: silentGuess,
-	has_token: hasToken,
-	agent_platform: agentPlatform,
-});
-
-const columns = [
-	'id',
-	'at',
-	'organization_id',
-	'device_id',
-	'matched',
-	'method',
-	'confidence',
-	'score',
-	'link_id',
-	'click_id',
-	'reason',
-	'signals',
-	'candidates',
-	'nobody',
-	'silent_guess',
-	'has_token',
-	'agent_platform',
-] satisfies Array<keyof ReturnType<typeof attemptRow>>;
-
+const columns = `${STORED}, click_id, silent_guess, has_token, agent_platform`.split(', ');
 const columnList = joined(columns.map(identifier));
 const own = joined(columns.map((column) => identifier(`made.${column}`)));
 const ofClaim = joined(
@@ -171,7 +111,7 @@ const attribution = attributionOfClick(sql`made.click_id`);
 const insertSql = (attempt: RecordedAttempt, values = own, from = sql``): Sql => sql`
 	INSERT INTO match_attempts (${columnList}, attribution)
 	SELECT ${values}, ${attribution}
-	FROM ${from} json_populate_record(null::match_attempts, ${JSON.stringify(attemptRow(attempt))}) AS made`;
+	FROM ${from} json_populate_record(null::match_attempts, ${JSON.stringify(toColumns(attempt))}) AS made`;
 
 /** Inserts it for the click of `claimed`, with its organization and its link. */
 export const insertClaimSql = (attempt: RecordedAttempt): Sql => insertSql(attempt, ofClaim, sql`claimed,`);
@@ -181,7 +121,7 @@ export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<v
 };
 
 /** The columns of an attempt, with the query of the click that it matched. */
-export const attemptColumns = sql`match_attempts.*, ${queryOfClick(sql`match_attempts.click_id`)} AS query`;
+export const attemptColumns = sql`${storedColumns.of('match_attempts')}, ${queryOfClick(sql`match_attempts.click_id`)} AS query`;
 
 /** An organization's attempts, newest first. */
 export const listAttempts = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<MatchAttempt>> => {

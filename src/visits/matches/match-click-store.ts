@@ -1,8 +1,11 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
-import {identifier, joined} from '../../platform/db/sql.ts';
+import {addressesOf, readEffectiveAddresses} from '../../links/links/link-safety.ts';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
+import {sql} from '../../platform/db/sql.ts';
+import type {Services} from '../../services.ts';
 import type {MatchRules} from './candidate.ts';
+import {linkOfClick} from './match-clicks.ts';
 import type {MatchMethod} from './match-policy.ts';
-import {signalColumns} from './match-rows.ts';
 import {type MatchSignals, normalize, type Platform} from './match-signals.ts';
 
 /** The answer to a match, as its click stores it. */
@@ -34,74 +37,76 @@ export type MatchClick = {
 	query: Record<string, string> | null;
 };
 
-/** A row with the columns of `matchClickColumns`. */
-export type MatchClickRow = {
-	id: string;
-	organization_id: string;
-	link_id: string;
-	created_at: Date;
-	expires_at: Date;
+/** The columns of an open match that a `MatchClick` is made of. */
+type Stored = Omit<MatchClick, 'clickedAt' | 'signals' | 'rules' | 'isLive' | 'isBlocked' | 'answer' | 'query'> & {
+	createdAt: Date;
 	platform: Platform | null;
-	os_major: number | null;
-	os_minor: number | null;
-	os_patch: number | null;
-	os_precision: 'patch' | 'minor' | 'major' | null;
-	device_model: string | null;
+	osMajor: number | null;
+	osMinor: number | null;
+	osPatch: number | null;
+	osPrecision: 'patch' | 'minor' | 'major' | null;
+	deviceModel: string | null;
 	language: string | null;
 	timezone: string | null;
-	browser: string | null;
-	consumed_at: Date | null;
-	consumed_by: Buffer | null;
-	consumed_method: MatchMethod | null;
-	consumed_confidence: Confidence | null;
-	consumed_score: number | null;
-	visitor: Buffer | null;
-	ip_key: Buffer | null;
-	net_key: Buffer | null;
-	query?: Record<string, string> | null;
-	probabilistic_matching: boolean;
-	minimum_confidence: Confidence;
-	is_live: boolean;
-	is_blocked: boolean;
+	consumedMethod: MatchMethod | null;
+	consumedConfidence: Confidence | null;
+	consumedScore: number | null;
 };
 
-export const toMatchClick = (row: MatchClickRow): MatchClick => ({
-	id: row.id,
-	organizationId: row.organization_id,
-	linkId: row.link_id,
-	clickedAt: row.created_at,
-	expiresAt: row.expires_at,
-	signals: normalize({
-		platform: row.platform,
-		osVersion:
-			row.os_major === null || row.os_precision === null
-				? null
-				: {major: row.os_major, minor: row.os_minor, patch: row.os_patch, precision: row.os_precision},
-		deviceModel: row.device_model,
-		language: row.language,
-		timezone: row.timezone,
-	}),
-	browser: row.browser,
-	rules: {probabilisticMatching: row.probabilistic_matching, minimumConfidence: row.minimum_confidence},
-	isLive: row.is_live,
-	isBlocked: row.is_blocked,
-	consumedAt: row.consumed_at,
-	consumedBy: row.consumed_by,
-	answer:
-		row.consumed_method === null || row.consumed_confidence === null
-			? null
-			: {method: row.consumed_method, confidence: row.consumed_confidence, score: row.consumed_score},
-	visitor: row.visitor,
-	ipKey: row.ip_key,
-	netKey: row.net_key,
-	query: row.query ?? null,
-});
-
-/** The columns of `click`, a row of open matches, as `toMatchClick` reads them. */
-export const matchClickColumns = joined(
-	[
-		...['id', 'organization_id', 'link_id', 'created_at', 'expires_at', ...signalColumns],
-		...['consumed_at', 'consumed_by', 'consumed_method', 'consumed_confidence', 'consumed_score'],
-		...['visitor', 'ip_key', 'net_key'],
-	].map((column) => identifier(`click.${column}`)),
+export const matchClickColumns: Columns<Stored> = columnsOf(
+	'id, organization_id, link_id, created_at, expires_at, platform, os_major, os_minor, os_patch, os_precision, device_model, language, timezone, browser, consumed_at, consumed_by, consumed_method, consumed_confidence, consumed_score, visitor, ip_key, net_key',
 );
+
+/** A row of `matchClickColumns` with the rules of its organization and the state of its link. */
+export type MatchClickRow = Stored &
+	MatchRules &
+	Pick<MatchClick, 'isLive' | 'isBlocked'> & {query?: MatchClick['query']};
+
+export const toMatchClick = (row: MatchClickRow): MatchClick => {
+	const {createdAt: clickedAt, platform, osMajor: major, osMinor: minor, osPatch: patch, osPrecision: precision} = row;
+	const {deviceModel, language, timezone, probabilisticMatching, minimumConfidence} = row;
+	const {consumedMethod: method, consumedConfidence: confidence, consumedScore: score} = row;
+	const osVersion = major === null || precision === null ? null : {major, minor, patch, precision};
+	return {
+		...row,
+		clickedAt,
+		signals: normalize({platform, osVersion, deviceModel, language, timezone}),
+		rules: {probabilisticMatching, minimumConfidence},
+		answer: method === null || confidence === null ? null : {method, confidence, score},
+		query: row.query ?? null,
+	};
+};
+
+type Deps = Pick<Services, 'db' | 'linkPolicy'>;
+
+/** Whether a list blocks the link of a click. Without lists it costs no statement. */
+export const isListed = async ({db, linkPolicy}: Deps, clickId: string): Promise<boolean> => {
+	if (linkPolicy.isEmpty) {
+		return false;
+	}
+
+	const links = await readEffectiveAddresses(
+		db,
+		'addresses of the link of a click',
+		sql`links.id = ${linkOfClick(sql`${clickId}::uuid`)}`,
+	);
+	return links.some((link) => linkPolicy.ofAll(addressesOf(link))?.state === 'block');
+};
+
+/** The clicks; those of links that a list blocks are marked. Without lists it costs no statement. */
+export const withListed = async ({db, linkPolicy}: Deps, clicks: readonly MatchClick[]): Promise<MatchClick[]> => {
+	const ids = linkPolicy.isEmpty ? [] : [...new Set(clicks.map(({linkId}) => linkId))];
+	const links =
+		ids.length === 0
+			? []
+			: await readEffectiveAddresses(
+					db,
+					'addresses of links of clicks',
+					// A subquery hides the array from the planner, which would make a plan for each length.
+					sql`links.id = ANY((SELECT ${ids}::uuid[])::uuid[])`,
+				);
+	const blocked = new Set(
+		links.filter((link) => linkPolicy.ofAll(addressesOf(link))?.state === 'block').map(({id}) => id),
+	);
+	return clicks.map((click) => (blocked.has(click.linkId) ? {...click, isLive: false, isBlocked: true} : click));
+};

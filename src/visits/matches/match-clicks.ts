@@ -1,13 +1,12 @@
 import {HOUR_MS} from '../../platform/clock.ts';
-import {readCopyText} from '../../platform/db/copy-in.ts';
+import {repeatBatches} from '../../platform/db/batches.ts';
+import {readCopyText} from '../../platform/db/copy.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {repeatBatches} from '../../platform/db/repeat-batches.ts';
 import {execute, identifier, joined, type Sql, sql} from '../../platform/db/sql.ts';
 import {attributionSql} from '../devices/attribution.ts';
-import {deleteOldPeppers} from './match-peppers.ts';
-import {matchColumns, queriedColumns, signalColumns} from './match-rows.ts';
 import type {RawSignals} from './match-signals.ts';
-import {SAME_VISIT_MS} from './open-match.ts';
+import {deleteOldPeppers} from './network-keys.ts';
+import {matchColumns, queriedColumns, SAME_VISIT_MS, signalColumns} from './open-match.ts';
 
 /** Statements of COPY that open matches: of visits without a query, and of those with one. */
 export const copyMatches = {

@@ -7,6 +7,7 @@ import type {RuledOut, Weighed} from './candidate.ts';
 import type {AttemptDevice, MatchNotes} from './claim-click.ts';
 import type {AddressClicks} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest} from './first-open.ts';
+import {type SentToken, type TokenMethod, type TokenSighting, tokensOf} from './first-open.ts';
 import {type MissReason, scoreOf} from './guess.ts';
 import {likenessOf} from './likeness.ts';
 import {
@@ -17,8 +18,7 @@ import {
 	recordAttempt,
 } from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
-import {type SentToken, type TokenMethod, type TokenSighting, tokensOf} from './match-request.ts';
-import type {Nearness} from './open-at.ts';
+import type {Nearness} from './phone-comparison.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
 
@@ -62,7 +62,7 @@ const placePoints: Record<Nearness, {ip: number; network: number}> = {
 
 const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: Weighed): CandidateTrace => ({
 	linkId: candidate.linkId,
-	clickedAt: candidate.clickedAt,
+	clickedAt: candidate.clickedAt.toISOString(),
 	score: scoreOf(probability),
 	probability,
 	alike,
@@ -89,9 +89,12 @@ const traceOfToken = (
 	return traceOf({...own, ruledOut});
 };
 
+/** The click of a token, and why it did not match; null if it did. */
+type Refused = {click: MatchClick; ruledOut: RuledOut | null};
+
 /** The trace, without data of organizations other than its reader. */
 export const tracesOf = (
-	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
+	first: Refused | null,
 	weighing: ScoredCandidates,
 	firstOpen: FirstOpen,
 	reader: string | null,
@@ -132,6 +135,30 @@ const sentOf = ({fields, userAgent}: MatchRequest): Pick<RecordedAttempt, 'hasTo
 const deviceOf = ({now}: FirstOpen, {fields}: MatchRequest): AttemptDevice | null =>
 	fields.deviceId == null ? null : {deviceId: fields.deviceId, now, facts: fields};
 
+/** The record of an attempt that matched nothing. */
+const attemptOf = (
+	firstOpen: FirstOpen,
+	request: MatchRequest,
+	{sightings, weighing, first, organizationId}: Evidence & {first: Refused | null; organizationId: string | null},
+): RecordedAttempt => ({
+	id: request.attemptId ?? randomUUID(),
+	at: firstOpen.now,
+	organizationId,
+	deviceId: request.fields.deviceId ?? null,
+	matched: false,
+	method: 'NONE',
+	confidence: null,
+	score: null,
+	linkId: null,
+	clickId: null,
+	reason: null,
+	signals: signalsOf(request, sightings),
+	candidates: weighing === null ? [] : tracesOf(first, weighing, firstOpen, organizationId),
+	nobody: weighing && nobodyOf(firstOpen, weighing),
+	silentGuess: null,
+	...sentOf(request),
+});
+
 /**
  * The records of a match: the attempt and the device. A match by token has no weighing yet, and the statement that
  * claims the click adds its organization and link.
@@ -143,28 +170,13 @@ export const notesOfMatch = (
 		clickId,
 		link,
 		answer,
-		sightings,
-		weighing,
+		...evidence
 	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
 ): MatchNotes => {
 	const {organizationId = null, id: linkId = null} = link ?? {};
+	const attempt = attemptOf(firstOpen, request, {...evidence, first: null, organizationId});
 	return {
-		attempt: {
-			id: request.attemptId ?? randomUUID(),
-			at: firstOpen.now,
-			organizationId,
-			deviceId: request.fields.deviceId ?? null,
-			matched: true,
-			...answer,
-			linkId,
-			clickId,
-			reason: null,
-			signals: signalsOf(request, sightings),
-			candidates: weighing === null ? [] : tracesOf(null, weighing, firstOpen, organizationId),
-			nobody: weighing && nobodyOf(firstOpen, weighing),
-			silentGuess: null,
-			...sentOf(request),
-		},
+		attempt: {...attempt, matched: true, ...answer, linkId, clickId},
 		device: deviceOf(firstOpen, request),
 	};
 };
@@ -216,24 +228,8 @@ export const noteMiss = async (
 ): Promise<void> => {
 	const refused = click && {click, ...refusalOf(click, firstOpen.now)};
 	const organizationId = firstOpen.organizationId ?? click?.organizationId ?? null;
-	const attempt = {
-		id: request.attemptId ?? randomUUID(),
-		at: firstOpen.now,
-		organizationId,
-		deviceId: request.fields.deviceId ?? null,
-		matched: false,
-		method: 'NONE' as const,
-		confidence: null,
-		score: null,
-		linkId: null,
-		clickId: null,
-		reason: refused?.reason ?? weighing.reason ?? 'no_click',
-		signals: signalsOf(request, sightings),
-		candidates: tracesOf(refused, weighing, firstOpen, organizationId),
-		nobody: nobodyOf(firstOpen, weighing),
-		silentGuess: null,
-		...sentOf(request),
-	};
+	const attempt = attemptOf(firstOpen, request, {sightings, weighing, first: refused, organizationId});
+	const reason = refused?.reason ?? weighing.reason ?? 'no_click';
 	const device = firstOpen.organizationId === null ? null : deviceOf(firstOpen, request);
-	await noteAlone(services, {attempt, device});
+	await noteAlone(services, {attempt: {...attempt, reason}, device});
 };

@@ -6,9 +6,7 @@ import {matchAttemptAnswer} from './match-answer.ts';
 import {findAttempt, getAttempt, listAttempts} from './match-attempt-store.ts';
 
 export const matchAttemptRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: '/matches',
+	organizationRoute('GET', '/matches', {
 		summary: 'List match attempts, newest first',
 		answer: pageOf(matchAttemptAnswer),
 		role: 'analyst',
@@ -16,9 +14,7 @@ export const matchAttemptRoutes = [
 		handler: ({services, organization, query}) => listAttempts(services.db, organization.id, query),
 	}),
 
-	organizationRoute({
-		method: 'GET',
-		path: '/matches/:id',
+	organizationRoute('GET', '/matches/:id', {
 		summary: 'Explain a match attempt',
 		answer: matchAttemptAnswer,
 		role: 'analyst',
@@ -26,9 +22,7 @@ export const matchAttemptRoutes = [
 		handler: ({services, organization, params: {id}}) => getAttempt(services.db, organization.id, id),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/matches/:id',
+	route('GET', '/admin/matches/:id', {
 		summary: 'Explain a match attempt of any organization, or of none',
 		refusals: [404],
 		answer: matchAttemptAnswer,

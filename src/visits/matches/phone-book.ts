@@ -1,8 +1,9 @@
 import {LRUCache} from 'lru-cache';
+import {toColumns} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {execute, literal, prepared, run, sql} from '../../platform/db/sql.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
-import type {Neighbours, PhoneCount} from './open-at.ts';
+import type {Neighbours, PhoneCount} from './phone-comparison.ts';
 
 /** The phone of a first open. `matched`: the method, or null for a miss. `neighbours`: null without a guess. */
 export type FirstPhone = DeviceFields & {
@@ -26,18 +27,8 @@ const FRESH_MS = 60_000;
 /** Maximum organizations in memory; the least recently used one is evicted. */
 const MAX_ORGANIZATIONS = 2000;
 
-type Row = {
-	platform: 'iOS' | 'Android';
-	os_version: string | null;
-	device_model: string | null;
-	language: string | null;
-	timezone: string | null;
-	count: number;
-	by_token: number;
-	by_guess: number;
-	neighbours: number;
-	equal_neighbours: number;
-};
+type Row = DeviceFields &
+	Pick<PhoneCount, 'count' | 'byToken' | 'byGuess'> & {neighbours: number; equalNeighbours: number};
 
 const kept = literal(KEPT);
 
@@ -75,33 +66,21 @@ const read = async (db: Db, organizationId: string): Promise<PhoneCount[]> => {
 		db,
 		prepared(
 			'count phones of an organization',
-			sql`SELECT platform, os_version, device_model, language, timezone, CAST(count(*) AS integer) AS count,
-				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS by_token,
-				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess,
-				CAST(sum(neighbours) AS integer) AS neighbours, sum(equal_neighbours) AS equal_neighbours
+			sql`SELECT platform, os_version AS "osVersion", device_model AS "deviceModel", language, timezone,
+				CAST(count(*) AS integer) AS count,
+				CAST(count(*) FILTER (WHERE matched = 'token') AS integer) AS "byToken",
+				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS "byGuess",
+				CAST(sum(neighbours) AS integer) AS neighbours, sum(equal_neighbours) AS "equalNeighbours"
 			FROM counted_phones WHERE organization_id = ${organizationId} GROUP BY 1, 2, 3, 4, 5`,
 		),
 	);
-	return rows.map(
-		({
-			platform,
-			os_version: osVersion,
-			device_model: deviceModel,
-			language,
-			timezone,
-			count,
-			by_token: byToken,
-			by_guess: byGuess,
-			neighbours: seen,
-			equal_neighbours: equal,
-		}) => ({
-			signals: signalsOfApp({platform, osVersion, deviceModel, language, timezone}),
-			count,
-			byToken,
-			byGuess,
-			neighbours: {seen, equal},
-		}),
-	);
+	return rows.map(({count, byToken, byGuess, neighbours: seen, equalNeighbours: equal, ...phone}) => ({
+		signals: signalsOfApp(phone),
+		count,
+		byToken,
+		byGuess,
+		neighbours: {seen, equal},
+	}));
 };
 
 export const createPhoneBook = (db: Db): PhoneBook => {
@@ -123,18 +102,13 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 		note: async (phones) => {
 			const rows = phones
 				.filter(({platform}) => platform != null)
-				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at, neighbours}) => ({
-					organization_id: organizationId,
-					day: at,
-					platform,
-					os_version: osVersion,
-					device_model: deviceModel,
-					language,
-					timezone,
-					matched,
-					neighbours: neighbours?.seen ?? 0,
-					equal_neighbours: neighbours?.equal ?? 0,
-				}));
+				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at, neighbours}) =>
+					toColumns({
+						...{organizationId, day: at, platform, osVersion, deviceModel, language, timezone, matched},
+						neighbours: neighbours?.seen ?? 0,
+						equalNeighbours: neighbours?.equal ?? 0,
+					}),
+				);
 			if (rows.length > 0) {
 				await execute(db, note(JSON.stringify(rows)));
 			}

@@ -1,7 +1,7 @@
 import {HOUR_MS} from '../../platform/clock.ts';
 import {type Likeness, likenessOf} from './likeness.ts';
 import {type Beliefs, matchPolicy} from './match-policy.ts';
-import type {ClickChance, Neighbours, OpenAt, PossibleClick} from './open-at.ts';
+import type {ClickChance, Neighbours, OpenAt, PossibleClick} from './phone-comparison.ts';
 import {type Compared, comparison, equalShare, lastClicksOf, neighboursOf, offsetsAt} from './phone-comparison.ts';
 
 type Posterior = {

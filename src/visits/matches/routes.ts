@@ -1,14 +1,11 @@
 import {route} from '../../accounts/auth/route.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {findMatch} from './find-match.ts';
+import {matchBody, organizationOfKey} from './first-open.ts';
 import {matchAnswer} from './match-answer.ts';
-import {matchBody} from './match-request.ts';
-import {organizationOfKey} from './organization-of-key.ts';
 
 export const matchRoutes = [
-	route({
-		method: 'POST',
-		path: '/match',
+	route('POST', '/match', {
 		summary: 'Find the click that a first open came from',
 		headers: {
 			'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.',

@@ -3,27 +3,18 @@ import type {Candidate} from './candidate.ts';
 import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
-import {withListed} from './listed-clicks.ts';
 import type {MatchClick} from './match-click-store.ts';
+import {withListed} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {isOfRelay} from './network-keys.ts';
-import type {Nearness} from './open-at.ts';
+import type {Nearness} from './phone-comparison.ts';
 
-export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
-	id: click.id,
-	organizationId: click.organizationId,
-	linkId: click.linkId,
-	clickedAt: click.clickedAt,
-	expiresAt: click.expiresAt,
+export const candidateOf = ({consumedAt, visitor, ...click}: MatchClick, nearness: Nearness): Candidate => ({
+	...click,
 	nearness,
-	signals: click.signals,
-	browser: click.browser,
-	isConsumed: click.consumedAt !== null,
-	isLive: click.isLive,
-	isBlocked: click.isBlocked,
+	isConsumed: consumedAt !== null,
 	isRelay: isOfRelay(click),
-	visitor: click.visitor?.toString('hex') ?? null,
-	rules: click.rules,
+	visitor: visitor?.toString('hex') ?? null,
 });
 
 /** A weighing, with the compared clicks by their ids. */

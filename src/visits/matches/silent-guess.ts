@@ -1,8 +1,7 @@
 import type {Services} from '../../services.ts';
 import {clicksAtAddress} from './find-clicks.ts';
-import type {FirstOpen, MatchRequest} from './first-open.ts';
+import type {FirstOpen, MatchRequest, SentToken} from './first-open.ts';
 import type {Graded} from './guess-grades.ts';
-import type {SentToken} from './match-request.ts';
 import {nobodyOf, sightingsOf, signalsOf, tracesOf} from './note-attempt.ts';
 import {scoreCandidates} from './score-candidates.ts';
 

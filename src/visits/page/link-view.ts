@@ -1,7 +1,7 @@
 import type {ClipboardFormat} from '../../links/app-config/app-config.ts';
 import {type LinkFieldValue, urlColumns} from '../../links/links/link-fields.ts';
 import {tappedUrl} from '../../links/links/link-targets.ts';
-import {shortUrl} from '../../links/links/short-url.ts';
+import {shortUrl} from '../../links/links/short-code.ts';
 import type {Addresses, Config} from '../../platform/config/config.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import {ownParams, type ResolvedRow} from '../visit/resolved-row.ts';

@@ -1,13 +1,13 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {memoize} from '../../platform/memoize.ts';
 import {isCrawler, visitorOf} from '../visit/visitor.ts';
-import {abuseStrings} from './abuse-strings.ts';
 import {bareCrawlerPage, crawlerPageHeaders} from './crawler-page.ts';
 import {compile, html, slot, slotText, withSlot} from './html.ts';
-import {type Notice, noticeStrings} from './notice-strings.ts';
 import {pageHead, pageHeaders, styleOf} from './page-head.ts';
-import {directionOf, pageLanguage} from './page-language.ts';
-import {type PageLanguage, pageStrings} from './page-strings.ts';
+import {directionOf, type PageLanguage, pageLanguage, translations} from './translations.ts';
+
+/** A page in place of a link's: where an unknown code or a listed link leads, or why there is nothing. */
+type Notice = 'leadsTo' | 'notFound' | 'gone' | 'blocked' | 'warned';
 
 /** A page in place of a link's: the URL to which it leads, or why there is no content. */
 type NoticePage = {
@@ -34,23 +34,23 @@ const warning = {style: styleOf(new Set(['ground', 'panel', 'quiet'])), script: 
 
 /** The ways on from a warning. */
 const warnedOffer = ({language, hasButton, hasReport}: Kind) => {
-	const words = abuseStrings[language];
+	const words = translations[language];
 	const target = html`<div class="panel"><p class="url"><bdi dir="ltr">${slot(place.href)}</bdi></p></div>
 <a class="button" rel="nofollow" href="${slot(place.href)}">${withSlot(words.continueTo, '{host}', place.host)}</a>\n`;
 	return html`<div class="offer">
-${hasButton ? target : html`<p>${pageStrings[language].nothing}</p>\n`}${hasReport && html`<a class="quiet" href="${slot(place.report)}">${words.report}</a>\n`}</div>\n`;
+${hasButton ? target : html`<p>${translations[language].nothing}</p>\n`}${hasReport && html`<a class="quiet" href="${slot(place.report)}">${words.report}</a>\n`}</div>\n`;
 };
 
 const draw = (kind: Kind) => {
 	const {language, notice, hasButton, movesOn} = kind;
-	const words = {...noticeStrings[language], ...abuseStrings[language]};
+	const words = translations[language];
 	const title = withSlot(words[notice], '{host}', place.host);
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
 	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot(place.href)}">\n` : null;
 	const button =
 		hasButton &&
 		html`<div class="offer">
-<a class="button primary" href="${slot(place.href)}">${pageStrings[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
+<a class="button primary" href="${slot(place.href)}">${translations[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
 </div>\n`;
 	return compile(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">

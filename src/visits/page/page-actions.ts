@@ -11,14 +11,14 @@ import {safeHttpUrl} from '../../platform/safe-http-url.ts';
 import type {Visitor} from '../visit/visitor.ts';
 import {wayOutUrl} from './in-app-browsers.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
-import type {PageStrings} from './page-strings.ts';
+import type {Words} from './translations.ts';
 
 /**
  * One link of a page, whatever the query of a visit. `copies`: a tap copies the match token first. `before` follows the link when the copy is done
  * (iOS); `along` follows it within the tap, which Android's `intent:` needs.
  */
 export type Action = {
-	label: keyof PageStrings | 'appStore' | 'googlePlay';
+	label: keyof Words | 'appStore' | 'googlePlay';
 	weight: 'primary' | 'secondary' | 'quiet';
 	/** The target of its `href`. */
 	target: keyof Targets;
@@ -239,22 +239,22 @@ export const outwardUrl = (link: LinkView, visitor: PageVisitor): string | null 
 /** The page's offers by class of reader, whatever the query of a visit: the table of contract/resolution 14. */
 export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
 	const targets = new Targets(link, visitor);
-	const still = {ipadOffer: null, redirects: false, bannerAppStoreId: null};
+	const offerAlone = {ipadOffer: null, redirects: false, bannerAppStoreId: null};
 	// Safari's banner opens the store without copying, so it would lose a deferred link's token.
 	const bannerAppStoreId = targets.appStore === null || link.token !== null ? null : (link.ios?.appStoreId ?? null);
 	const {class: name} = visitor;
 	switch (name) {
 		case 'ios-browser':
-			return {...still, offer: iosOffer(targets, link.token, false) ?? websiteOffer(targets), bannerAppStoreId};
+			return {...offerAlone, offer: iosOffer(targets, link.token, false) ?? websiteOffer(targets), bannerAppStoreId};
 		case 'ios-inapp': {
 			const offer = iosOffer(targets, link.token, true) ?? websiteOffer(targets);
-			return {...still, offer: withWayOut(offer, 'Safari', targets)};
+			return {...offerAlone, offer: withWayOut(offer, 'Safari', targets)};
 		}
 		case 'android-browser':
-			return {...still, offer: androidOffer(targets, link.token, false) ?? websiteOffer(targets)};
+			return {...offerAlone, offer: androidOffer(targets, link.token, false) ?? websiteOffer(targets)};
 		case 'android-inapp': {
 			const offer = androidOffer(targets, link.token, true) ?? websiteOffer(targets);
-			return {...still, offer: withWayOut(offer, 'Chrome', targets)};
+			return {...offerAlone, offer: withWayOut(offer, 'Chrome', targets)};
 		}
 		case 'mac-or-ipad':
 			return {
@@ -264,8 +264,8 @@ export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
 				bannerAppStoreId,
 			};
 		case 'desktop':
-			return {...still, offer: desktopOffer(targets), redirects: targets.website !== null};
+			return {...offerAlone, offer: desktopOffer(targets), redirects: targets.website !== null};
 		default:
-			return {...still, offer: unknownOffer(targets)};
+			return {...offerAlone, offer: unknownOffer(targets)};
 	}
 };

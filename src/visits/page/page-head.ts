@@ -2,8 +2,8 @@ import {createHash} from 'node:crypto';
 import {memoize} from '../../platform/memoize.ts';
 import {type Html, html, trusted} from './html.ts';
 import {scriptParts} from './page-script.ts';
-import type {PageLanguage} from './page-strings.ts';
 import {styleParts} from './page-style.ts';
+import type {PageLanguage} from './translations.ts';
 
 /** The style sheet of a page, of the parts that its content needs. */
 export const styleOf = (wanted: ReadonlySet<keyof typeof styleParts>): string =>

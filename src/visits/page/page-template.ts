@@ -1,15 +1,13 @@
 import {LRUCache} from 'lru-cache';
 import type {VisitorClass} from '../visit/visitor.ts';
-import {abuseStrings} from './abuse-strings.ts';
 import {socialTags} from './crawler-page.ts';
 import {compile, type Html, html, slot, trusted, withSlot} from './html.ts';
 import {type LinkTexts, linkPlaces} from './link-texts.ts';
 import type {Action, Offer, PagePlan} from './page-actions.ts';
 import {pageHead, pageHeaders, scriptOf, styleOf} from './page-head.ts';
-import {directionOf} from './page-language.ts';
 import type {scriptParts} from './page-script.ts';
-import {type PageLanguage, type PageStrings, pageStrings} from './page-strings.ts';
 import type {styleParts} from './page-style.ts';
+import {directionOf, type PageLanguage, translations, type Words} from './translations.ts';
 
 const AFTER_LINK = Object.keys(linkPlaces).length;
 /** Maximum actions of an offer (`page-actions.ts`), each with a host below its label. */
@@ -49,7 +47,7 @@ type Placed = Action & {at: number};
 const placed = ({actions}: Offer, first: number): Placed[] =>
 	actions.map((action, index) => ({...action, at: first + 2 * index}));
 
-const actionLink = (action: Placed, words: PageStrings): Html => {
+const actionLink = (action: Placed, words: Words): Html => {
 	const {label, weight, copies, at} = action;
 	const names = {...words, appStore: 'App Store', googlePlay: 'Google Play'};
 	return html`<a class="${weight === 'quiet' ? weight : `button ${weight}`}" href="${slot(at)}"${copies !== null && html` data-copies="${copies}"`}>${withSlot(
@@ -61,13 +59,13 @@ const actionLink = (action: Placed, words: PageStrings): Html => {
 
 const shortUrl = html`<p class="url"><bdi dir="ltr">${slot(place.breakableUrl)}</bdi></p>`;
 
-const copyButton = (at: number, words: PageStrings): Html =>
+const copyButton = (at: number, words: Words): Html =>
 	html`<button type="button" hidden data-copy-link="${slot(at)}">${words.copyLink}</button>`;
 
-const sharePanel = (text: string, words: PageStrings, wayOut?: Placed): Html =>
+const sharePanel = (text: string, words: Words, wayOut?: Placed): Html =>
 	html`<div class="panel"><p>${text}</p>${shortUrl}${wayOut && actionLink(wayOut, words)}${copyButton(place.sharedUrl, words)}</div>\n`;
 
-const scanPanel = (words: PageStrings): Html => html`<div class="panel scan">
+const scanPanel = (words: Words): Html => html`<div class="panel scan">
 <div class="qr" role="img" aria-label="${withSlot(words.qrAlt, '{url}', place.url)}">${slot(place.qr)}</div>
 <div class="beside"><p>${words.scan}</p>${shortUrl}${copyButton(place.url, words)}</div>
 </div>
@@ -81,7 +79,7 @@ const hasPanel = ({actions, hint}: Offer, hasQr: boolean): boolean => hint !== n
  * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: a note on the copied
  * text, and the link without copying.
  */
-const offerMarkup = (offer: Offer, first: number, words: PageStrings, hasQr: boolean): Html => {
+const offerMarkup = (offer: Offer, first: number, words: Words, hasQr: boolean): Html => {
 	const actions = placed(offer, first);
 	const copying = actions.find(({copies}) => copies !== null);
 	const consent = html`<div class="consent"><p>${words.copyNote}</p>\n${actions
@@ -157,7 +155,7 @@ const partsOf = ({class: name, plan, language, has, hasSignals, hasQr, hasReport
 /** The short URL's own page for people: 200; its links work without script (contract/resolution 14 to 20). */
 const draw = (kind: Kind) => {
 	const {plan, language, has, hasQr, hasReport} = kind;
-	const words = pageStrings[language];
+	const words = translations[language];
 	const {style, script} = partsOf(kind);
 	const social = socialTags({
 		title: slot(place.title),
@@ -188,7 +186,7 @@ ${has.description && html`<p class="about" dir="auto">${slot(place.about)}</p>`}
 ${offerMarkup(plan.offer, place.offer, words, hasQr)}</div>
 ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMarkup(plan.ipadOffer, place.ipadOffer, words, false)}</div>`}
 <p class="status" id="status" role="status"></p>
-${hasReport && html`<p class="report"><a href="${slot(place.report)}">${abuseStrings[language].report}</a></p>\n`}</div>
+${hasReport && html`<p class="report"><a href="${slot(place.report)}">${translations[language].report}</a></p>\n`}</div>
 </main>
 <script type="application/json" id="config">${slot(place.config)}</script>
 <script>${trusted(script)}</script>

@@ -1,5 +1,5 @@
 import {LRUCache} from 'lru-cache';
-import {randomAlphanumeric} from '../../platform/random-text.ts';
+import {randomAlphanumeric} from '../../platform/text.ts';
 import type {ResolvedRow} from '../visit/resolved-row.ts';
 import {renderCrawlerPage} from './crawler-page.ts';
 import {bytesAsText} from './html.ts';
@@ -8,8 +8,8 @@ import {baseViewOf, type LinkView, sharedUrl, type ViewDeps, viewOfVisit} from '
 import {noticePage} from './notice-page.ts';
 import {outwardUrl, type PageVisitor} from './page-actions.ts';
 import {pageQr} from './page-qr.ts';
-import type {PageLanguage} from './page-strings.ts';
 import {type PageParts, pageParts, withQueryOfVisit} from './redirect-page.ts';
+import type {PageLanguage} from './translations.ts';
 
 /** The inputs of a page beside its link. */
 type PageVisit = {

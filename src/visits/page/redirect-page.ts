@@ -3,8 +3,8 @@ import {type LinkTexts, linkTextsOf} from './link-texts.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
 import {IPAD, type Offer, type PagePlan, type PageVisitor, planPage, Targets} from './page-actions.ts';
 import type {PageConfig} from './page-script.ts';
-import {type PageLanguage, pageStrings} from './page-strings.ts';
 import {type Kind, place, showsHost, type Template, templateOf} from './page-template.ts';
+import {type PageLanguage, translations} from './translations.ts';
 
 /** The visit for which a page is drawn. */
 type PageVisit = {
@@ -36,7 +36,7 @@ const hasSignals = ({link, visit}: Given): boolean => link.token !== null && !vi
 
 const configOf = ({link, visit}: Given, {redirects, ipadOffer}: PagePlan, {website}: Targets): PageConfig => {
 	const {token, orgKey, shortCode} = link;
-	const {codeCopied, linkCopied} = pageStrings[visit.language];
+	const {codeCopied, linkCopied} = translations[visit.language];
 	return {
 		token,
 		...(link.clipboardFormat === 'url' && token !== null ? {copies: `${link.url}#${token}`} : {}),

@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
 import {linkBlocked, unknownPath} from '../../platform/errors.ts';
-import {prefersPage} from '../../platform/http/prefers-page.ts';
+import {prefersPage} from '../../platform/http/headers.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';

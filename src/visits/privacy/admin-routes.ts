@@ -3,11 +3,10 @@ import {adminRoute} from '../../accounts/auth/route.ts';
 import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../../platform/http/answer.ts';
 import {deviceAnswer, deviceIdField} from '../devices/device-fields.ts';
 import {attemptFields} from '../matches/match-answer.ts';
-import {eventAnswer} from '../sdk/sdk-answers.ts';
-import {externalUserIdField} from '../sdk/sdk-fields.ts';
-import type {DataSubject} from './data-subject.ts';
+import {eventAnswer, externalUserIdField} from '../sdk/sdk-fields.ts';
 import {erasePersonalData} from './erase-personal-data.ts';
 import {exportPersonalData} from './export-personal-data.ts';
+import type {DataSubject} from './personal-data-store.ts';
 
 /** All data of a device or a user: `subject` has its `deviceId` or `externalUserId`. */
 const personalDataAnswer = answerOf('PersonalData', {
@@ -43,9 +42,7 @@ const subjectRoutes = <P extends object>(
 	params: Joi.ObjectSchema<P>,
 	subjectOf: (params: P) => DataSubject,
 ) => [
-	adminRoute({
-		method: 'GET',
-		path,
+	adminRoute('GET', path, {
 		summary: `Export all data of a ${name}`,
 		answer: personalDataAnswer,
 		params,
@@ -53,9 +50,7 @@ const subjectRoutes = <P extends object>(
 			exportPersonalData(services, {organization, subject: subjectOf(params), request}),
 	}),
 
-	adminRoute({
-		method: 'DELETE',
-		path,
+	adminRoute('DELETE', path, {
 		summary: `Erase all data of a ${name}`,
 		answer: erasedAnswer,
 		params,

@@ -6,8 +6,7 @@ import type {Services} from '../../services.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
 import {clearOwnClicks, matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
 import type {ClickStore} from '../reports/click-store.ts';
-import {type DataSubject, findSubject, subjectJson} from './data-subject.ts';
-import {deliveriesOfSubject, isOfSubject} from './personal-data-store.ts';
+import {type DataSubject, deliveriesOfSubject, findSubject, isOfSubject, subjectJson} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */
 export type Erased = {

@@ -2,8 +2,7 @@ import {Readable} from 'node:stream';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
-import {type DataSubject, findSubject, subjectJson} from './data-subject.ts';
-import {createPersonalDataStore, type Read} from './personal-data-store.ts';
+import {createPersonalDataStore, type DataSubject, findSubject, type Read, subjectJson} from './personal-data-store.ts';
 
 const BATCH = 500;
 

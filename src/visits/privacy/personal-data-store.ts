@@ -1,13 +1,11 @@
 import type {Db} from '../../platform/db/db.ts';
 import {identifier, joined, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {deviceNotFound, userNotFound} from '../../platform/errors.ts';
+import type {Services} from '../../services.ts';
 import {type DeviceJson, deviceColumns} from '../devices/device-store.ts';
-import {
-	type MatchAttempt,
-	type MatchAttemptRow,
-	type SilentGuess,
-	toMatchAttempt,
-} from '../matches/match-attempt-store.ts';
+import {type MatchAttempt, type SilentGuess, storedColumns} from '../matches/match-attempt-store.ts';
 import {matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
+import {deviceKeyOf} from '../matches/network-keys.ts';
 import type {ClickStore} from '../reports/click-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {campaigns} from '../visit/click-context.ts';
@@ -93,17 +91,14 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<
 		<T>(rows: Sql): Read<T> =>
 		(after, limit) =>
 			run<T>(db, sql`${rows} AND ${rowsAfter(after, limit)}`);
-	const readAttempts = read<MatchAttemptRow & {silent_guess: SilentGuess | null}>(
-		sql`SELECT * FROM match_attempts WHERE ${isOfSubject(keys)}`,
-	);
 
 	return {
 		devices: read<DeviceJson>(sql`SELECT ${deviceColumns.of('devices')} FROM devices WHERE ${own}`),
 		events: read<EventJson>(sql`SELECT ${eventColumns.of('events')} FROM events WHERE ${own}`),
-		matchAttempts: (async (after, limit) => {
-			const rows = await readAttempts(after, limit);
-			return rows.map((row) => ({...toMatchAttempt(row), silentGuess: row.silent_guess}));
-		}) satisfies Read<MatchAttempt & {silentGuess: SilentGuess | null}>,
+		matchAttempts: read<MatchAttempt & {silentGuess: SilentGuess | null}>(
+			sql`SELECT ${storedColumns.of('match_attempts')}, silent_guess AS "silentGuess" FROM match_attempts
+			WHERE ${isOfSubject(keys)}`,
+		),
 		/** Links that the device created; left out if there are none. */
 		links: read<{id: string}>(
 			sql`SELECT * FROM (
@@ -121,4 +116,47 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<
 			return rows.map(personalClickJson);
 		}) satisfies Read<{id: string}>,
 	};
+};
+
+/** The subject of a request: a device of an organization, or the user that its app reports (`/sdk/identity`). */
+export type DataSubject = {kind: 'device'; deviceId: string} | {kind: 'user'; externalUserId: string};
+
+/** The subject as named in an answer. */
+export const subjectJson = (subject: DataSubject): {deviceId: string} | {externalUserId: string} =>
+	subject.kind === 'device' ? {deviceId: subject.deviceId} : {externalUserId: subject.externalUserId};
+
+/** The device ids of a subject: its own, or those of the devices whose user it is. */
+const deviceIdsOf = async (db: Db, organizationId: string, subject: DataSubject): Promise<string[]> => {
+	if (subject.kind === 'device') {
+		return [subject.deviceId];
+	}
+
+	return db('devices')
+		.where({organization_id: organizationId, external_user_id: subject.externalUserId})
+		.pluck('device_id');
+};
+
+/** The keys of the subject's data in the organization. @throws 404 if nothing is stored about it any more. */
+export const findSubject = async (
+	{clicks, matchPeppers, clock}: Pick<Services, 'clicks' | 'matchPeppers' | 'clock'>,
+	db: Db,
+	organizationId: string,
+	subject: DataSubject,
+): Promise<SubjectKeys> => {
+	const [deviceIds, peppers] = await Promise.all([
+		deviceIdsOf(db, organizationId, subject),
+		matchPeppers.at(clock.now()),
+	]);
+	const deviceKeys = peppers.flatMap((pepper) =>
+		deviceIds.map((deviceId) => deviceKeyOf(pepper, {deviceId, ip: '::', traits: []})),
+	);
+	const keys = {organizationId, deviceIds, deviceKeys};
+	const store = createPersonalDataStore(db, keys, clicks);
+	for (const read of Object.values(store)) {
+		if ((await read(null, 1)).length > 0) {
+			return keys;
+		}
+	}
+
+	throw subject.kind === 'user' ? userNotFound() : deviceNotFound();
 };

@@ -9,7 +9,7 @@ import {mintMatchToken, mintTimedText, type OpenMatch, timeOfText} from '../matc
 import {bareCrawlerPage, crawlerPageHeaders} from '../page/crawler-page.ts';
 import {bytesAsText} from '../page/html.ts';
 import {wayOutOf} from '../page/in-app-browsers.ts';
-import {pageLanguage} from '../page/page-language.ts';
+import {pageLanguage} from '../page/translations.ts';
 import {type ResolvedRow, safetyStateOf} from '../visit/resolved-row.ts';
 import {appDataOf, tapQueryOf} from '../visit/tap-query.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';

@@ -10,7 +10,7 @@ import {
 	signalsBody,
 	startPageAnswer,
 } from '../visit/visit-answers.ts';
-import {linkRoutes} from './link-request.ts';
+import {linkRoutes} from './visit-link.ts';
 
 /** The query may hold any parameter: it is added to `params` (contract/resolution 2). */
 const anyQuery = Joi.object<Query>().unknown(true);
@@ -22,10 +22,8 @@ const common = {credential: 'none', onLinkDomain: true, limit: limits.resolution
 
 /** The routes of links for the API document. `door.ts` answers them, without a router. */
 export const declaredLinkRoutes = [
-	declareRoute({
+	declareRoute('GET', linkRoutes.data, {
 		...common,
-		method: 'GET',
-		path: linkRoutes.data,
 		summary: 'The data of a link',
 		otherAnswers: absentAnswers,
 		answer: linkDataAnswer,
@@ -34,10 +32,8 @@ export const declaredLinkRoutes = [
 		cors: true,
 	}),
 
-	declareRoute({
+	declareRoute('POST', linkRoutes.signals, {
 		...common,
-		method: 'POST',
-		path: linkRoutes.signals,
 		summary: 'Send the signals of a page',
 		accepts: {'application/json': signalsBody, 'text/plain': signalsBody},
 		answer: null,
@@ -45,10 +41,8 @@ export const declaredLinkRoutes = [
 		body: 'stream',
 	}),
 
-	declareRoute({
+	declareRoute('GET', linkRoutes.page, {
 		...common,
-		method: 'GET',
-		path: linkRoutes.page,
 		summary: 'Open a link',
 		otherAnswers: absentAnswers,
 		answer: pageOrDataAnswer,
@@ -56,9 +50,7 @@ export const declaredLinkRoutes = [
 		query: anyQuery,
 	}),
 
-	declareRoute({
-		method: 'GET',
-		path: linkRoutes.root,
+	declareRoute('GET', linkRoutes.root, {
 		summary: 'The start page',
 		description: 'A custom domain redirects to its `rootUrl`; without one it is 404. On the API host it is a page.',
 		answer: null,
@@ -68,10 +60,8 @@ export const declaredLinkRoutes = [
 		onLinkDomain: true,
 	}),
 
-	declareRoute({
+	declareRoute('GET', linkRoutes.bare, {
 		...common,
-		method: 'GET',
-		path: linkRoutes.bare,
 		summary: 'Open a link of a custom domain',
 		otherAnswers: absentAnswers,
 		answer: pageAnswer,

@@ -2,21 +2,19 @@ import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {reservedSegments} from '../../accounts/organizations/org-key.ts';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
-import {addressOn, findOwnDomain} from '../../links/domains/locate.ts';
-import {pathBehindPrefix, servedOnEveryHost} from '../../links/domains/path-prefixes.ts';
+import {addressOn, findOwnDomain, pathBehindPrefix, servedOnEveryHost} from '../../links/domains/locate.ts';
 import {limitSubjectOf, limits} from '../../platform/config/limits.ts';
 import {HttpError, rateLimited, unknownPath} from '../../platform/errors.ts';
-import {anyOrigin, preflight} from '../../platform/http/cors.ts';
 import {errorBody, errorHeaders, rawPath, refusalOf, requestIdOf} from '../../platform/http/envelope.ts';
+import {anyOrigin, preflight} from '../../platform/http/headers.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
 import {readQuery} from '../../platform/query.ts';
 import type {Services} from '../../services.ts';
 import {answerRoot} from '../page/start-page.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 import {errorPageOf} from './error-page.ts';
-import {hasMethod, type LinkPath, linkRoutes, readLinkPath} from './link-request.ts';
 import {takeSignals} from './signals.ts';
-import {isBlockedAt, visitLink} from './visit-link.ts';
+import {hasMethod, isBlockedAt, type LinkPath, linkRoutes, readLinkPath, visitLink} from './visit-link.ts';
 
 /** A request of a link host, as far as it has been read. */
 type Asked = {

@@ -1,10 +1,13 @@
 import type {IncomingMessage} from 'node:http';
 import {ORG_KEY, reservedSegments} from '../../accounts/organizations/org-key.ts';
 import type {VerifiedDomain} from '../../links/domains/domain-store.ts';
+import type {Db} from '../../platform/db/db.ts';
+import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
+import {createSmallCache} from '../../platform/db/feed/shared-reads.ts';
 import type {HttpError} from '../../platform/errors.ts';
-import {prefersPage} from '../../platform/http/prefers-page.ts';
+import {prefersPage} from '../../platform/http/headers.ts';
 import type {HostRole} from '../../platform/http/request-host.ts';
-import type {Services} from '../../services.ts';
+import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 import {noticePage} from '../page/notice-page.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 
@@ -32,7 +35,7 @@ const orgKeyOf = ({path, role, domain}: Refused): string | null => {
  * (contract/resolution 25). Null if the refusal is answered as JSON.
  */
 export const errorPageOf = async (
-	{errorPages, linkPolicy}: Pick<Services, 'errorPages' | 'linkPolicy'>,
+	{errorPages, linkPolicy}: {errorPages: ReturnType<typeof createErrorPages>; linkPolicy: Pick<LinkPolicy, 'of'>},
 	refused: Refused,
 	{status, code}: HttpError,
 ): Promise<LinkAnswer | null> => {
@@ -55,4 +58,30 @@ export const errorPageOf = async (
 		vary: 'Accept, Accept-Language',
 	});
 	return {status, headers: [...page.headers, 'X-Error-Code', code], body: page.body};
+};
+
+/** The content of an organization's error pages. */
+type ErrorPage = {organizationName: string; fallbackUrl: string | null};
+
+/** Maximum cached orgKeys, because any caller may send any. */
+const MAX_CACHED = 10_000;
+
+/** The error pages of organizations, by orgKey; null for one that has none. */
+export const createErrorPages = (changes: ChangeFeed, db: Db) => {
+	const pages = createSmallCache<ErrorPage | null>(changes, {
+		max: MAX_CACHED,
+		isOfIt: ({kind}) => kind === 'organization',
+	});
+	return {
+		of: (orgKey: string, before: () => Promise<void>): Promise<ErrorPage | null> =>
+			pages.get(orgKey, async () => {
+				await before();
+				return (
+					(await db('organizations')
+						.join('app_configs', 'app_configs.organization_id', 'organizations.id')
+						.where({'organizations.org_key': orgKey, error_pages: true})
+						.first({organizationName: 'organizations.name', fallbackUrl: 'app_configs.fallback_url'})) ?? null
+				);
+			}),
+	};
 };

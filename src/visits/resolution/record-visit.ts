@@ -1,8 +1,8 @@
 import {linkFields} from '../../links/links/link-fields.ts';
-import {cutText} from '../../platform/cut-text.ts';
 import {isStorable} from '../../platform/http/storable.ts';
 import {memoize} from '../../platform/memoize.ts';
 import {firstValue, type Query} from '../../platform/query.ts';
+import {cutText} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import {type Attribution, attributionOf} from '../devices/attribution.ts';
 import type {OpenMatch} from '../matches/open-match.ts';

@@ -13,7 +13,7 @@ const BODY_LIMIT = 2048;
 /** How long after its click a page may send its signals. */
 const ACCEPTED_MS = 60_000;
 
-/** Clicks since then may still change by signals. Clocks of machines differ, and a request takes its time. */
+/** The time from which clicks may still change by signals. Clocks of machines differ, and a request takes its time. */
 export const changingFrom = (now: Date): Date => new Date(now.getTime() - ACCEPTED_MS - 5000);
 
 const TEXT_LIMIT = 100;

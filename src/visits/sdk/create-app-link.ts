@@ -4,7 +4,7 @@ import type {Organization} from '../../accounts/organizations/organization-store
 import {type PlanDeps, planOf} from '../../accounts/plans/entitlements.ts';
 import {insertLink} from '../../links/links/create-link.ts';
 import {canonicalJson} from '../../links/links/import/canonical-json.ts';
-import {readCreator, requireCreationTerms, requireRoom} from '../../links/links/link-terms.ts';
+import {readCreator, requireCreationTerms, requireQuotas} from '../../links/links/link-terms.ts';
 import {getLink} from '../../links/links/read-links.ts';
 import {type ClientCreate, type ClientFields, closedFields} from '../../links/templates/client-create.ts';
 import {bodyLimits} from '../../platform/config/limits.ts';
@@ -63,10 +63,10 @@ export const createAppLink = async (
 		};
 		const known = content && (await trx('app_links').where(content).first('link_id'));
 		if (known) {
-			return known.link_id as string;
+			return {knownId: known.link_id as string};
 		}
 
-		requireRoom(services, requireCreationTerms(services, creator), creator, {isByApp: true});
+		requireQuotas(services, requireCreationTerms(services, creator), creator, {isByApp: true});
 		if (content === null || template === null || template.clientCreate === null) {
 			throw templateNotOpen();
 		}
@@ -80,12 +80,12 @@ export const createAppLink = async (
 		const input = {...others, ...(path == null ? {} : {path}), templateId: template.id};
 		const link = await insertLink(services, trx, {creator, by, fields: input, isByApp: true});
 		await trx('app_links').insert({...content, link_id: link.id});
-		return link;
+		return {link};
 	});
-	if (typeof made === 'string') {
-		return {isNew: false, link: await getLink(services, {organization, id: made})};
+	if ('knownId' in made) {
+		return {isNew: false, link: await getLink(services, {organization, id: made.knownId})};
 	}
 
 	await services.changes.settled();
-	return {isNew: true, link: made};
+	return {isNew: true, link: made.link};
 };

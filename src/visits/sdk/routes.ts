@@ -1,20 +1,47 @@
 import {randomUUID} from 'node:crypto';
-import {route} from '../../accounts/auth/route.ts';
+import {organizationRoute, route} from '../../accounts/auth/route.ts';
+import {noteForeignKey} from '../../platform/app-requests/note-refusal.ts';
 import {bodyLimits, limits} from '../../platform/config/limits.ts';
 import {daysBefore, retention} from '../../platform/config/policies.ts';
+import {HttpError} from '../../platform/errors.ts';
+import {pageOf} from '../../platform/http/answer.ts';
 import {reply} from '../../platform/http/route.ts';
+import {pageQuerySchema} from '../../platform/http/validate.ts';
+import type {Services} from '../../services.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {createAppLink} from './create-app-link.ts';
-import {noteForeignLink} from './note-foreign-link.ts';
 import {
 	acceptedAnswer,
 	appLinkAnswer,
+	appLinkBody,
 	clearedIdentityAnswer,
+	deviceBody,
 	deviceSessionAnswer,
+	eventAnswer,
+	eventBody,
 	identityAnswer,
-} from './sdk-answers.ts';
-import {appLinkBody, deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
-import {setIdentity} from './sdk-store.ts';
+	identityBody,
+	sessionBody,
+} from './sdk-fields.ts';
+import type {AppEvent} from './sdk-store.ts';
+import {listEvents, setIdentity} from './sdk-store.ts';
+
+/** Notes an event that was refused because its link is another organization's. @throws the refusal. */
+const noteForeignLink = async (
+	services: Pick<Services, 'appRequests' | 'db'>,
+	{error, event, userAgent}: {error: unknown; event: AppEvent; userAgent: string | undefined},
+): Promise<never> => {
+	const {linkId, organizationId, deviceId} = event;
+	if (error instanceof HttpError && error.code === 'link_not_found' && linkId !== null) {
+		const link: {owner: string} | undefined = await services
+			.db('links')
+			.where({id: linkId})
+			.first({owner: 'organization_id'});
+		noteForeignKey(services, {ofKey: organizationId, ofLink: link?.owner, deviceId, userAgent});
+	}
+
+	throw error;
+};
 
 /** How far a phone's clock may be ahead. */
 const AHEAD_DAYS = 1;
@@ -27,9 +54,7 @@ const happenedAt = (said: Date, now: Date): Date =>
 	said <= daysBefore(now, retention().eventDays) || said > daysBefore(now, -AHEAD_DAYS) ? now : said;
 
 export const sdkRoutes = [
-	route({
-		method: 'POST',
-		path: '/sdk/session',
+	route('POST', '/sdk/session', {
 		summary: 'Register a device for a session',
 		answer: deviceSessionAnswer,
 		credential: 'clientKey',
@@ -56,9 +81,7 @@ export const sdkRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/sdk/identity',
+	route('POST', '/sdk/identity', {
 		summary: 'Set the user of a device',
 		answer: identityAnswer,
 		credential: 'clientKey',
@@ -72,9 +95,7 @@ export const sdkRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/sdk/identity/clear',
+	route('POST', '/sdk/identity/clear', {
 		summary: 'Remove the user of a device',
 		answer: clearedIdentityAnswer,
 		credential: 'clientKey',
@@ -87,9 +108,7 @@ export const sdkRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/sdk/links',
+	route('POST', '/sdk/links', {
 		summary: 'Create a link of a template that is open to apps',
 		description: `The same content of the same device is the same link (200). At most ${bodyLimits.sdkDeviceLinks.max} requests a minute and device.`,
 		refusals: [402, 404, 428],
@@ -106,9 +125,7 @@ export const sdkRoutes = [
 		},
 	}),
 
-	route({
-		method: 'POST',
-		path: '/sdk/events',
+	route('POST', '/sdk/events', {
 		summary: 'Track an event of a device',
 		answer: acceptedAnswer,
 		credential: 'clientKey',
@@ -136,3 +153,11 @@ export const sdkRoutes = [
 		},
 	}),
 ];
+
+export const eventRoutes = organizationRoute('GET', '/events', {
+	summary: 'List events, newest first',
+	answer: pageOf(eventAnswer),
+	role: 'analyst',
+	query: pageQuerySchema,
+	handler: ({services, organization, query}) => listEvents(services.db, organization.id, query),
+});

@@ -73,9 +73,7 @@ const simulationAnswer = answerOf('Simulation', {
 });
 
 export const simulationRoutes = [
-	route({
-		method: 'POST',
-		path: '/admin/organizations/:orgId/matches/simulate',
+	route('POST', '/admin/organizations/:orgId/matches/simulate', {
 		summary: 'Simulate a click and a first open',
 		refusals: [410],
 		answer: simulationAnswer,

@@ -13,7 +13,7 @@ import {findMatch, type MatchAnswer, type MatchDeps} from '../matches/find-match
 import type {MatchRequest} from '../matches/first-open.ts';
 import {createFollowUps} from '../matches/follow-ups.ts';
 import {findAttempt, type MatchAttempt} from '../matches/match-attempt-store.ts';
-import {createDryPeppers} from '../matches/match-peppers.ts';
+import {createDryPeppers} from '../matches/network-keys.ts';
 import {createPhoneBook} from '../matches/phone-book.ts';
 import type {VisitDeps} from '../resolution/visit-link.ts';
 

@@ -10,7 +10,7 @@ import {run, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, matchAttemptNotFound, noDeferredLink} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
-import type {MatchFields} from '../matches/match-request.ts';
+import type {MatchFields} from '../matches/first-open.ts';
 import {takeSignals} from '../resolution/signals.ts';
 import {visitLink} from '../resolution/visit-link.ts';
 import type {Visit} from '../visit/visit.ts';

@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto';
-import {copyText} from '../../platform/db/copy-in.ts';
+import {copyText} from '../../platform/db/copy.ts';
 
 /**
  * Values that many clicks of a month share, in a table of their own: a click has the id of a row. Clicks with equal

@@ -2,9 +2,8 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {LRUCache} from 'lru-cache';
 import {createBatches} from '../../platform/db/batches.ts';
 import type {ChangeFeed} from '../../platform/db/feed/change-feed.ts';
-import type {Change} from '../../platform/db/feed/change-message.ts';
-import {createSharedReads} from '../../platform/db/feed/shared-reads.ts';
-import {createSmallCache, type SmallCache} from '../../platform/db/feed/small-cache.ts';
+import type {Change} from '../../platform/db/feed/notification-channel.ts';
+import {createSharedReads, createSmallCache, type SmallCache} from '../../platform/db/feed/shared-reads.ts';
 
 /** A link's code and its organization's key. */
 type Address = {orgKey: string; shortCode: string};

@@ -37,7 +37,7 @@ export const readTarget = async (
 	return target;
 };
 
-/** A process that dies gives its deliveries back after so long, which is longer than an attempt takes. */
+/** After this time other processes take the deliveries of a dead one. An attempt takes less. */
 const LEASE_SECONDS = 60;
 
 /** Deliveries in flight to an endpoint. */

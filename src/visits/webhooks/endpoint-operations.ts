@@ -13,8 +13,7 @@ import {
 import type {Services} from '../../services.ts';
 import {readTarget} from './claim-deliveries.ts';
 import {createDeliveryStore, recordAttempts} from './delivery-store.ts';
-import {createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
-import {createEndpointStore} from './endpoint-store.ts';
+import {createEndpointStore, createSecret, type Endpoint, type EndpointInput} from './endpoint.ts';
 import {bodyOf} from './listeners.ts';
 import {requireWebhookUrl, resolveSafely, UnsafeAddressError, unsafeWebhookUrl} from './safe-address.ts';
 import {hasSucceeded, sendDelivery} from './send-delivery.ts';

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import {organizationRoute} from '../../accounts/auth/route.ts';
+import type {PageQuery} from '../../platform/db/read-page.ts';
 import {endpointNotFound, required} from '../../platform/errors.ts';
 import {
 	answerOf,
@@ -14,9 +15,15 @@ import {
 	textOrNull,
 	uuid,
 } from '../../platform/http/answer.ts';
-import {idParams, isoDateTime, pageQuerySchema, uuidField} from '../../platform/http/validate.ts';
+import {idParams, isoDateTime, pageQuery, pageQuerySchema, uuidParam} from '../../platform/http/validate.ts';
 import type {DeliveryStatus} from './delivery-store.ts';
-import {endpointAnswer, endpointChanges, endpointWithSecretAnswer, newEndpoint} from './endpoint.ts';
+import {
+	createEndpointStore,
+	endpointAnswer,
+	endpointChanges,
+	endpointWithSecretAnswer,
+	newEndpoint,
+} from './endpoint.ts';
 import {
 	createEndpoint,
 	deleteEndpoint,
@@ -27,7 +34,6 @@ import {
 	testEndpoint,
 	updateEndpoint,
 } from './endpoint-operations.ts';
-import {createEndpointStore} from './endpoint-store.ts';
 
 const PATH = '/webhook-endpoints';
 
@@ -55,23 +61,16 @@ const deliveryAnswer = answerOf('WebhookDelivery', {
 const testAnswer = answerOf('WebhookTest', {deliveryId: uuid, ok: flag, ...tried});
 const replayAnswer = answerOf('WebhookReplay', {replayed: count});
 
-const deliveryParams = idParams.concat(Joi.object({deliveryId: uuidField.required()})) as Joi.ObjectSchema<{
-	id: string;
-	deliveryId: string;
-}>;
+const deliveryParams = Joi.object<{id: string; deliveryId: string}>({id: uuidParam, deliveryId: uuidParam});
 
-const deliveriesQuery = (pageQuerySchema as Joi.ObjectSchema).concat(
-	Joi.object({status: deliveryStatus}),
-) as Joi.ObjectSchema<{page: number; limit: number; status?: DeliveryStatus}>;
+const deliveriesQuery = Joi.object<PageQuery & {status?: DeliveryStatus}>({...pageQuery, status: deliveryStatus});
 
 const sinceBody = Joi.object<{since: Date}>({since: isoDateTime().required()});
 
 const shared = {role: 'admin', params: idParams} as const;
 
 export const webhookEndpointRoutes = [
-	organizationRoute({
-		method: 'GET',
-		path: PATH,
+	organizationRoute('GET', PATH, {
 		summary: 'List webhook endpoints, newest first',
 		answer: pageOf(endpointAnswer),
 		role: 'admin',
@@ -79,9 +78,7 @@ export const webhookEndpointRoutes = [
 		handler: ({services, organization, query}) => createEndpointStore(services.db, organization.id).list(query),
 	}),
 
-	organizationRoute({
-		method: 'POST',
-		path: PATH,
+	organizationRoute('POST', PATH, {
 		summary: 'Create a webhook endpoint',
 		refusals: [409],
 		answer: endpointWithSecretAnswer,
@@ -91,20 +88,16 @@ export const webhookEndpointRoutes = [
 		handler: ({services, organization, by, body}) => createEndpoint(services, {organization, by, fields: body}),
 	}),
 
-	organizationRoute({
+	organizationRoute('GET', `${PATH}/:id`, {
 		...shared,
-		method: 'GET',
-		path: `${PATH}/:id`,
 		summary: 'Get a webhook endpoint',
 		answer: endpointAnswer,
 		handler: async ({services, organization, params: {id}}) =>
 			required(await createEndpointStore(services.db, organization.id).find(id), endpointNotFound),
 	}),
 
-	organizationRoute({
+	organizationRoute('PATCH', `${PATH}/:id`, {
 		...shared,
-		method: 'PATCH',
-		path: `${PATH}/:id`,
 		summary: 'Change a webhook endpoint',
 		answer: endpointAnswer,
 		body: endpointChanges,
@@ -112,37 +105,29 @@ export const webhookEndpointRoutes = [
 			updateEndpoint(services, {organization, by, id, changes: body}),
 	}),
 
-	organizationRoute({
+	organizationRoute('DELETE', `${PATH}/:id`, {
 		...shared,
-		method: 'DELETE',
-		path: `${PATH}/:id`,
 		summary: 'Delete a webhook endpoint with its deliveries',
 		answer: deletedAnswer,
 		handler: ({services, organization, by, params: {id}}) => deleteEndpoint(services, {organization, by, id}),
 	}),
 
-	organizationRoute({
+	organizationRoute('POST', `${PATH}/:id/rotate`, {
 		...shared,
-		method: 'POST',
-		path: `${PATH}/:id/rotate`,
 		summary: 'Replace the secret of a webhook endpoint; the one before signs, too, for 24 hours',
 		answer: endpointWithSecretAnswer,
 		handler: ({services, organization, by, params: {id}}) => rotateSecret(services, {organization, by, id}),
 	}),
 
-	organizationRoute({
+	organizationRoute('POST', `${PATH}/:id/test`, {
 		...shared,
-		method: 'POST',
-		path: `${PATH}/:id/test`,
 		summary: 'Send a test to a webhook endpoint and say what came back',
 		answer: testAnswer,
 		handler: ({services, organization, params: {id}}) => testEndpoint(services, {organization, id}),
 	}),
 
-	organizationRoute({
+	organizationRoute('GET', `${PATH}/:id/deliveries`, {
 		...shared,
-		method: 'GET',
-		path: `${PATH}/:id/deliveries`,
 		summary: 'List the deliveries of a webhook endpoint of 30 days with each attempt, newest first',
 		answer: pageOf(deliveryAnswer),
 		query: deliveriesQuery,
@@ -150,10 +135,8 @@ export const webhookEndpointRoutes = [
 			(await deliveriesOfEndpoint(services, organization.id, id)).list(query),
 	}),
 
-	organizationRoute({
+	organizationRoute('POST', `${PATH}/:id/deliveries/:deliveryId/replay`, {
 		...shared,
-		method: 'POST',
-		path: `${PATH}/:id/deliveries/:deliveryId/replay`,
 		summary: 'Send a delivery again',
 		refusals: [409],
 		answer: replayAnswer,
@@ -161,10 +144,8 @@ export const webhookEndpointRoutes = [
 		handler: ({services, organization, params}) => replayDelivery(services, {organization, ...params}),
 	}),
 
-	organizationRoute({
+	organizationRoute('POST', `${PATH}/:id/replay`, {
 		...shared,
-		method: 'POST',
-		path: `${PATH}/:id/replay`,
 		summary: 'Send all deliveries again that happened since a time',
 		answer: replayAnswer,
 		body: sinceBody,

@@ -1,6 +1,5 @@
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {planOf} from '../../accounts/plans/entitlements.ts';
-import {countMonthClicks} from '../../accounts/plans/month-clicks.ts';
+import {countMonthClicks, planOf} from '../../accounts/plans/entitlements.ts';
 import {createDomainStore} from '../../links/domains/domain-store.ts';
 import {countLinks} from '../../links/links/link-store.ts';
 import {appLinkLimit} from '../../platform/config/plans.ts';
@@ -15,8 +14,8 @@ const MARKS = [80, 100];
 type Deps = Pick<Services, 'clock' | 'config' | 'db' | 'log'>;
 type Used = {quota: string; used: number; limit: number | null; month: string};
 
-/** Quotas that are not by the month. */
-const ALWAYS = '2000-01-01';
+/** The month of quotas that are not by the month. */
+const NO_MONTH = '2000-01-01';
 
 const readUsed = async (
 	services: Deps,
@@ -31,13 +30,13 @@ const readUsed = async (
 	const now = clock.now();
 	const {links, appLinks} = await countLinks(db, organization.id);
 	return [
-		{quota: 'links', used: links, limit: plan.quotas.links, month: ALWAYS},
-		{quota: 'appLinks', used: appLinks, limit: appLinkLimit(plan), month: ALWAYS},
+		{quota: 'links', used: links, limit: plan.quotas.links, month: NO_MONTH},
+		{quota: 'appLinks', used: appLinks, limit: appLinkLimit(plan), month: NO_MONTH},
 		{
 			quota: 'domains',
 			used: await createDomainStore(db, organization.id).count(),
 			limit: plan.quotas.domains,
-			month: ALWAYS,
+			month: NO_MONTH,
 		},
 		{
 			quota: 'clicks',

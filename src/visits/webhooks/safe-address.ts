@@ -2,8 +2,8 @@ import {lookup as lookupBySystem, Resolver} from 'node:dns/promises';
 import {isIP} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {rangeOf} from '../../platform/client-ip.ts';
-import {hasControlCharacters} from '../../platform/control-characters.ts';
 import {validationFailed} from '../../platform/errors.ts';
+import {hasControlCharacters} from '../../platform/text.ts';
 
 /** Where deliveries may go. */
 export type AddressRules = {

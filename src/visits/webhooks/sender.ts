@@ -25,7 +25,7 @@ export const addressRulesOf = ({config}: Pick<Services, 'config'>): AddressRules
 	isProduction: config.nodeEnv === 'production',
 });
 
-/** The time of the next attempt after so many; null after the last one. */
+/** The time of the next attempt. @param tries the number of attempts before this one. @returns null after the last one. */
 const nextTryAt = ({at, status, retryAfter}: Attempt, tries: number): Date | null => {
 	const {retrySeconds, jitter} = webhookPolicy();
 	const pause = retrySeconds[tries];

@@ -10,7 +10,7 @@ import {deliverStoredRows, hasEndpoints} from './stored-rows.ts';
 /** How often a process looks for work: with endpoints, and for the first endpoint. */
 const TURN_MS = 250;
 const IDLE_MS = 1000;
-/** Clicks are collected for so long (contract/webhooks 2). */
+/** Clicks of this time share deliveries (contract/webhooks 2). */
 const CLICKS_MS = 5000;
 const QUOTAS_MS = MINUTE_MS;
 const WATCH_MS = 1000;
@@ -35,7 +35,7 @@ const work = async (
 	return made.some((count) => count > 0);
 };
 
-/** Returns whether so much time has passed since it returned true. */
+/** The function returns whether `milliseconds` have passed since it last returned true. */
 const createInterval = (milliseconds: number): (() => boolean) => {
 	let last = Number.NEGATIVE_INFINITY;
 	return () => {

@@ -52,8 +52,8 @@ const sourceOf = (table: 'match_attempts' | 'events', columns: Sql, listeners: L
 });
 
 /** An attempt without its signals, with as many candidates as fit. */
-const attemptData = (row: MatchAttemptRow): object => {
-	const {signals: _, ...attempt} = toMatchAttempt(row);
+const attemptData = ({writer: _, ...row}: MatchAttemptRow & {writer: string}): object => {
+	const {signals, ...attempt} = toMatchAttempt(row);
 	while (attempt.candidates.length > 0 && Buffer.byteLength(JSON.stringify(attempt)) > MAX_BYTES - 1000) {
 		attempt.candidates.pop();
 	}
@@ -67,14 +67,14 @@ async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): Asy
 		const links = await readLabels(
 			db,
 			listeners,
-			rows.map((row) => row.link_id),
+			rows.map(({linkId}) => linkId),
 		);
 		yield rows.map((row) => ({
-			organizationId: row.organization_id ?? '',
+			organizationId: row.organizationId ?? '',
 			type: row.matched ? 'match.found' : 'match.missed',
 			at: row.at,
 			data: attemptData(row),
-			link: links.get(row.link_id ?? '') ?? null,
+			link: links.get(row.linkId ?? '') ?? null,
 		}));
 	}
 }

@@ -8,7 +8,7 @@ type WebhookPolicy = {
 	/** The part of a pause by which it varies, because an endpoint that recovers must not get all retries at once. */
 	jitter: number;
 	timeoutSeconds: number;
-	/** An endpoint whose deliveries failed for so long is disabled. */
+	/** An endpoint whose deliveries failed for this time is disabled. */
 	disableAfterDays: number;
 	/** How long the previous secret still signs after a rotation. */
 	rotationHours: number;

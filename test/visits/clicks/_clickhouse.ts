@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
+import {readClickHouseUrl} from '../../../src/platform/config/database-url.ts';
 import {type ClickHouse, createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {type ClickHouseServer, hasClickHouse, startClickHouse} from '../../helpers/clickhouse.ts';
 import {startService, type TestService} from '../../helpers/service.ts';

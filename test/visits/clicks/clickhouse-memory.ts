@@ -2,7 +2,7 @@ import {createServer} from 'node:http';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import test from 'ava';
-import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
+import {readClickHouseUrl} from '../../../src/platform/config/database-url.ts';
 import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {listening} from './_process.ts';
 

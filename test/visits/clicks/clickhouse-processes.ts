@@ -1,7 +1,7 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
+import {readClickHouseUrl} from '../../../src/platform/config/database-url.ts';
 import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {oplink} from '../../helpers/process.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {readClickHouseUrl} from '../../../src/platform/config/clickhouse-url.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
+import {readClickHouseUrl} from '../../../src/platform/config/database-url.ts';
 import {createClickHouseRows} from '../../../src/visits/click-stores/clickhouse/click-table.ts';
 import {literal} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {dimensionNames, funnelDimensions} from '../../../src/visits/clicks/dimensions.ts';

@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {createClickJobs} from '../../../src/operations/jobs/click-jobs.ts';
+import {createClickJobs} from '../../../src/operations/jobs/start-jobs.ts';
 import {storageLimits} from '../../../src/platform/config/policies.ts';
 import {dropOldClicks} from '../../../src/visits/click-stores/drop-old-clicks.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';

@@ -1,5 +1,5 @@
 import {normalize, type RawSignals, signalsOfApp} from '../../../src/visits/matches/match-signals.ts';
-import type {OpenAt} from '../../../src/visits/matches/open-at.ts';
+import type {OpenAt} from '../../../src/visits/matches/phone-comparison.ts';
 
 export const now = new Date('2026-03-10T12:00:00Z');
 

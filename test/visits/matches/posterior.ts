@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
 import {normalize} from '../../../src/visits/matches/match-signals.ts';
-import type {OpenAt, PossibleClick} from '../../../src/visits/matches/open-at.ts';
+import type {OpenAt, PossibleClick} from '../../../src/visits/matches/phone-comparison.ts';
 import {posterior} from '../../../src/visits/matches/posterior.ts';
 import {app, counted, now, reported} from './_weighing.ts';
 

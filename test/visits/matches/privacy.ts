@@ -1,7 +1,7 @@
 import test from 'ava';
 import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
-import {weekOf} from '../../../src/visits/matches/match-peppers.ts';
+import {weekOf} from '../../../src/visits/matches/network-keys.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';

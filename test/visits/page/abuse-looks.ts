@@ -1,6 +1,6 @@
 import test from 'ava';
-import {abuseStrings, reportReasons} from '../../../src/visits/page/abuse-strings.ts';
-import {pageLanguages} from '../../../src/visits/page/page-strings.ts';
+import {reportReasons} from '../../../src/visits/abuse/abuse-report-store.ts';
+import {pageLanguages, translations} from '../../../src/visits/page/translations.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
@@ -40,7 +40,7 @@ for (const width of [320, 390]) {
 		const {url} = await link(acme, {fallbackUrl: ODD});
 		const {page, complaints} = await visit(stage, t, url, 'iPhone', screenOf(width));
 		for (const [index, language] of pageLanguages.entries()) {
-			const words = abuseStrings[language];
+			const words = translations[language];
 			// Each reader has an address: forms are limited by it.
 			await page.setExtraHTTPHeaders({
 				'Accept-Language': `${language}-ZZ,${language};q=0.9`,
@@ -86,7 +86,7 @@ test('the warning is left by the keyboard: to the address as it is written, or t
 test('a report is written by the keyboard, each field has its label, and a refusal is announced', async (t) => {
 	const {url} = await link(acme);
 	const {page} = await visit(stage, t, `${stage.url}/report?link=${encodeURIComponent(url)}`, 'iPhone', screenOf(320));
-	const words = abuseStrings.en;
+	const words = translations.en;
 	t.is(await page.getByRole('group', {name: words.reason}).getByRole('radio').count(), reportReasons.length);
 	const focused = page.locator(':focus');
 	const stops = ['link', 'reason', 'details', 'email', null];

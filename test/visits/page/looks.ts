@@ -1,5 +1,5 @@
 import test from 'ava';
-import {pageLanguages, pageStrings} from '../../../src/visits/page/page-strings.ts';
+import {pageLanguages, translations} from '../../../src/visits/page/translations.ts';
 import {hostileTexts} from '../../fixtures/link-view.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {startedFor} from '../../helpers/started.ts';
@@ -40,7 +40,7 @@ for (const [reader, body, words] of [
 			t.is(await root.getAttribute('dir'), language === 'ar' ? 'rtl' : 'ltr');
 			const seen = await page.locator('body').innerText();
 			for (const word of words) {
-				t.true(seen.includes(pageStrings[language][word].replace('{name}', acme.name)), `${language}: ${word}`);
+				t.true(seen.includes(translations[language][word].replace('{name}', acme.name)), `${language}: ${word}`);
 			}
 
 			t.deepEqual(await layoutFaults(page), [], language);

@@ -1,7 +1,7 @@
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
 import {planPage, Targets} from '../../../src/visits/page/page-actions.ts';
-import {pageLanguage} from '../../../src/visits/page/page-language.ts';
 import {type PageParts, pageParts} from '../../../src/visits/page/redirect-page.ts';
+import {pageLanguage} from '../../../src/visits/page/translations.ts';
 import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
 import {linkView, matchToken} from '../../fixtures/link-view.ts';
 

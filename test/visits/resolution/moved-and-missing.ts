@@ -1,7 +1,6 @@
 import test from 'ava';
 import {packageVersion} from '../../../src/platform/package-root.ts';
-import {noticeStrings} from '../../../src/visits/page/notice-strings.ts';
-import {pageLanguages} from '../../../src/visits/page/page-strings.ts';
+import {pageLanguages, translations} from '../../../src/visits/page/translations.ts';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -183,7 +182,7 @@ test('who prefers a page gets one for 404 and 410, with the same status and a wa
 	t.false(missing.text.includes('http-equiv="refresh"'));
 	t.false(missing.text.includes('<script'));
 	const arabic = await get(`/${acme.orgKey}/none`, {'Accept-Language': 'ar'});
-	for (const part of ['<html lang="ar" dir="rtl">', noticeStrings.ar.notFound, noticeStrings.ar.notFoundAdvice]) {
+	for (const part of ['<html lang="ar" dir="rtl">', translations.ar.notFound, translations.ar.notFoundAdvice]) {
 		t.true(arabic.text.includes(part), part);
 	}
 
@@ -271,7 +270,7 @@ test('every path of a custom domain has the page; without a fallback there is no
 
 test('texts of the pages differ between all languages', (t) => {
 	for (const text of ['notFound', 'notFoundAdvice', 'gone', 'goneAdvice'] as const) {
-		t.is(new Set(pageLanguages.map((language) => noticeStrings[language][text])).size, 12, text);
+		t.is(new Set(pageLanguages.map((language) => translations[language][text])).size, 12, text);
 	}
 });
 

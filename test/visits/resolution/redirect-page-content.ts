@@ -2,8 +2,8 @@ import {createHash} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import type {LinkView} from '../../../src/visits/page/link-view.ts';
-import {type PageLanguage, pageLanguages, pageStrings} from '../../../src/visits/page/page-strings.ts';
 import {pageParts} from '../../../src/visits/page/redirect-page.ts';
+import {type PageLanguage, pageLanguages, translations} from '../../../src/visits/page/translations.ts';
 import type {VisitorClass} from '../../../src/visits/visit/visitor.ts';
 import {headerRecord, hostileTexts, linkView, matchToken} from '../../fixtures/link-view.ts';
 import {anchorsOf, classes, configOf, qrSvg, render, textOf} from './_redirect-page.ts';
@@ -81,7 +81,7 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 		const page = render('ios-browser', {}, `sv, ${language};q=0.8, en;q=0.1`);
 		const direction = language === 'ar' ? 'rtl' : 'ltr';
 		t.true(page.includes(`<html lang="${language}" dir="${direction}"`), language);
-		t.is(anchorsOf(page)[0]?.text, pageStrings[language].onAppStore.replace('{name}', 'Acme'));
+		t.is(anchorsOf(page)[0]?.text, translations[language].onAppStore.replace('{name}', 'Acme'));
 		t.regex(anchorsOf(page)[0]?.text ?? '', /App Store/, language);
 	}
 
@@ -100,7 +100,7 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 
 test('no language lacks a word, and those with a place for a value have it', (t) => {
 	for (const language of pageLanguages) {
-		const words = pageStrings[language];
+		const words = translations[language];
 		t.true(
 			Object.values(words).every((text) => text.trim() !== ''),
 			language,

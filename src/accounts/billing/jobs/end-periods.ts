@@ -1,13 +1,36 @@
 import {inTransaction} from '../../../platform/db/db.ts';
+import {withLeaseIfFree} from '../../../platform/db/lease.ts';
 import {systemCaller} from '../../audit/audit-log.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
-import {endSubscription} from '../apply-subscription.ts';
+import {billingLease, endSubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {type BillingRun, type BillingServices, RENEWED_HERE} from '../gateway.ts';
 import {isOver} from '../pay-renewal.ts';
 import {graceEnd, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {perOrganization} from './per-organization.ts';
+
+/**
+ * Runs `work` for each organization under its billing lease; one whose lease is held is skipped. A failure is logged and
+ * retried in the next run.
+ */
+export const perOrganization = async (
+	{services, isStopping}: BillingRun,
+	action: string,
+	organizationIds: readonly string[],
+	work: (organizationId: string) => Promise<void>,
+): Promise<void> => {
+	for (const organizationId of organizationIds) {
+		if (isStopping()) {
+			return;
+		}
+
+		try {
+			await withLeaseIfFree(services, billingLease(organizationId), () => work(organizationId));
+		} catch (error) {
+			services.log.warn({err: error, organizationId}, `could not ${action}`);
+		}
+	}
+};
 
 /**
  * Ends a subscription whose period is over. Its open attempts are superseded: a late payment does not revive it.

@@ -4,11 +4,11 @@ import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Decision} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {failCharge} from './fail-renewal.ts';
 import {judgePayment, mismatchOf} from './judge-payment.ts';
 import {createPaymentReversalStore, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';
 import {isPayment, isReversed, type PaymobTransaction, transactionKey} from './paymob-payloads.ts';
+import {failCharge} from './renewal-schedule.ts';
 import {byPaymob, settlePayment} from './settle-payment.ts';
 
 type Outcome = Pick<Decision, 'outcome' | 'reason'>;

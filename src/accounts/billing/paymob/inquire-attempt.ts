@@ -3,15 +3,15 @@ import {inTransaction} from '../../../platform/db/db.ts';
 import {workUnderWay} from '../../../platform/errors.ts';
 import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from '../attempt-store.ts';
 import type {BillingRun} from '../gateway.ts';
-import {perOrganization} from '../jobs/per-organization.ts';
-import {failCharge} from './fail-renewal.ts';
+import {perOrganization} from '../jobs/end-periods.ts';
 import type {Paymob} from './paymob.ts';
 import {readTransaction} from './paymob-payloads.ts';
 import {receiveAnswer} from './receive-callback.ts';
+import {failCharge} from './renewal-schedule.ts';
 import {byPaymob} from './settle-payment.ts';
 
 /** The wait for a callback before Paymob is asked (contract/billing 10). */
-const PATIENCE_MINUTES = 15;
+const CALLBACK_MINUTES = 15;
 /** The maximum of inquiries of one run. */
 const BATCH = 100;
 /** The time in which a checkout can be paid. */
@@ -39,7 +39,7 @@ const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<voi
 	const now = clock.now();
 	const attempts = createAttemptStore(db);
 	if (attempt.chargedAt !== null) {
-		if (isOlderThan(attempt.chargedAt, PATIENCE_MINUTES, now)) {
+		if (isOlderThan(attempt.chargedAt, CALLBACK_MINUTES, now)) {
 			const reason = 'The gateway has no charge.';
 			await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: byPaymob, now}));
 		}
@@ -97,8 +97,8 @@ export const settleCharges = async (paymob: Paymob, organizationId: string): Pro
  * 25). Superseded attempts included: they could be paid until they expired.
  */
 export const inquireAttempts = async (paymob: Paymob, run: BillingRun): Promise<void> => {
-	const before = new Date(paymob.clock.now().getTime() - PATIENCE_MINUTES * MINUTE_MS);
-	const lifeMinutes = CHECKOUT_MINUTES + PATIENCE_MINUTES;
+	const before = new Date(paymob.clock.now().getTime() - CALLBACK_MINUTES * MINUTE_MS);
+	const lifeMinutes = CHECKOUT_MINUTES + CALLBACK_MINUTES;
 	for (const attempt of await createAttemptStore(paymob.db).listUnreported({before, lifeMinutes}, BATCH)) {
 		await perOrganization(run, 'inquire about an attempt', [attempt.organizationId], () =>
 			inquireAttempt(paymob, attempt),

@@ -1,9 +1,9 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../../../platform/clock.ts';
 import type {PaymobConfig} from '../../../platform/config/config.ts';
-import {cutText} from '../../../platform/cut-text.ts';
 import {gatewayFailed, required} from '../../../platform/errors.ts';
 import {fieldsOf} from '../../../platform/http/untrusted-json.ts';
+import {cutText} from '../../../platform/text.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
 import {readTransaction, unwrapped} from './paymob-payloads.ts';
 

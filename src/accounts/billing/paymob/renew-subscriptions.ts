@@ -4,16 +4,14 @@ import {systemCaller} from '../../audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../../organizations/organization-store.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {BillingRun, BillingServices} from '../gateway.ts';
-import {closeSubscription} from '../jobs/end-periods.ts';
-import {perOrganization} from '../jobs/per-organization.ts';
+import {closeSubscription, perOrganization} from '../jobs/end-periods.ts';
 import {payerOf} from '../new-attempt.ts';
 import {isOver} from '../pay-renewal.ts';
 import {graceEnd, isLive, nextPeriodOf, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {chargeableCard, chargeCard} from './charge-card.ts';
-import {failCharge} from './fail-renewal.ts';
 import type {Paymob} from './paymob.ts';
-import {nextStep} from './renewal-schedule.ts';
+import {failCharge, nextStep} from './renewal-schedule.ts';
 
 type Renewal = {services: BillingServices; paymob: Paymob; organization: Organization; row: Subscription};
 

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createInvoiceStore, type NewInvoice} from '../invoice-store.ts';
+import type {Projection} from './read-subscription.ts';
 import {planOfPrice, type RemoteSubscription} from './read-subscription.ts';
 import {dateOf, idOf} from './stripe-client.ts';
-import type {Projection} from './subscription-state.ts';
 
 /** The last line has the period that was bought; a proration's credit precedes it. */
 const toInvoice = (invoice: Stripe.Invoice): Omit<NewInvoice, 'organizationId' | 'plan' | 'paidAt'> => {

@@ -1,14 +1,93 @@
 import type Stripe from 'stripe';
 import {applySubscription} from '../apply-subscription.ts';
-import {createAttemptStore} from '../attempt-store.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Decision} from '../gateway-event-store.ts';
 import {hasValues, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {activate, settleEnded} from './activate-subscription.ts';
 import {isSecond, wasOurs} from './end-orphan.ts';
 import {recordStripeInvoices, settleUpgrades} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
-import {byStripe, type Projection, stateFrom} from './subscription-state.ts';
+import {byStripe, type Projection, stateFrom} from './read-subscription.ts';
+
+type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; paid: Stripe.Invoice[]};
+
+/** Whether another price was paid than the attempt asked for. A price since removed from the plans file counts. */
+const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttempt): boolean =>
+	priceId !== attempt.priceId || (plan !== null && plan !== attempt.plan);
+
+/**
+ * Settles a subscription that ended before it was activated. It grants nothing. A payment is recorded for review,
+ * whichever invoice is reported first; a REVIEW attempt without a transaction was refunded.
+ */
+export const settleEnded = async (context: Projection, {attempt, paid}: Payment): Promise<Decision> => {
+	const {services, trx, organizationId, now} = context;
+	const {id, status, transactionId, plan} = attempt;
+	const about = {organizationId, attemptId: id};
+	const attempts = createAttemptStore(trx);
+	const [first] = paid;
+	if (first === undefined && status !== 'FAILED' && status !== 'REVIEW') {
+		await attempts.update(organizationId, id, {status: 'FAILED', lastError: 'The payment failed'}, now);
+		return {outcome: 'APPLIED', reason: 'The first payment failed; the subscription stays as it is.', ...about};
+	}
+
+	if (first === undefined || (status === 'REVIEW' && transactionId === null)) {
+		return {outcome: 'IGNORED', reason: 'The subscription has ended, and was never activated.', ...about};
+	}
+
+	await recordStripeInvoices(context, paid, plan);
+	if (status === 'REVIEW') {
+		return {outcome: 'IGNORED', reason: 'It was paid and has ended; the invoice is kept.', ...about};
+	}
+
+	const reason = 'It was paid and ended before the event arrived; nothing is activated.';
+	services.log.error(about, reason);
+	const changes = {status: 'REVIEW', transactionId: first.id ?? null, lastError: reason} as const;
+	await attempts.update(organizationId, id, changes, now);
+	return {outcome: 'REVIEW', reason, ...about};
+};
+
+/**
+ * Activates the subscription after its first payment (contract/billing 8). A superseded or failed attempt counts like an
+ * open one: its money was taken, and the organization has no other subscription.
+ * @param row null if the process died before it was written.
+ */
+export const activate = async (context: Projection, row: Subscription | null, payment: Payment): Promise<Decision> => {
+	const {services, trx, organizationId, now, superseded} = context;
+	const {remote, attempt, paid} = payment;
+	const about = {organizationId, attemptId: attempt.id};
+	if (remote.status === 'CANCELED' || remote.isExpired) {
+		return settleEnded(context, payment);
+	}
+
+	if (remote.status === 'INACTIVE' || paid.length === 0) {
+		return {outcome: 'IGNORED', reason: 'The subscription is not paid yet.', ...about};
+	}
+
+	const attempts = createAttemptStore(trx);
+	if (isOtherPrice(remote, attempt)) {
+		const reason = `The price ${remote.priceId} was paid instead of ${attempt.priceId}; nothing is activated.`;
+		services.log.error({...about, priceId: remote.priceId}, 'a paid price differs from the requested one');
+		await attempts.update(organizationId, attempt.id, {status: 'REVIEW', lastError: reason}, now);
+		return {outcome: 'REVIEW', reason, ...about};
+	}
+
+	await attempts.update(organizationId, attempt.id, {status: 'PAID', transactionId: paid[0]?.id ?? null}, now);
+	superseded.push(...(await attempts.supersedeOpen(organizationId, attempt.id, now)));
+	await recordStripeInvoices(context, paid, attempt.plan);
+	const state = stateFrom(remote, {plan: attempt.plan, scheduledPlan: null, pastDueAt: null}, now);
+	await applySubscription(trx, {
+		organizationId,
+		state: {
+			...state,
+			anchorAt: null,
+			gatewayCustomerId: remote.customerId ?? row?.gatewayCustomerId ?? null,
+		},
+		by: byStripe,
+		now,
+		action: 'ACTIVATE',
+	});
+	return {outcome: 'APPLIED', reason: `The subscription is ${state.status} on ${attempt.plan}.`, ...about};
+};
 
 /** Updates the row of this subscription to Stripe's state. */
 const project = async (

@@ -1,8 +1,8 @@
-import {readOnlyFields} from '../../../links/links/import/content-code.ts';
+import {readOnlyFields} from '../../../links/links/import/canonical-json.ts';
 import {unguarded} from '../../../platform/formula-guard.ts';
 import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
-import {counted} from '../../../platform/plural.ts';
+import {counted} from '../../../platform/text.ts';
 import {usageError} from '../../cli-errors.ts';
 import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';

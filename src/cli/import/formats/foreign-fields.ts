@@ -1,6 +1,6 @@
 import {type LinkFieldValue, urlColumns} from '../../../links/links/link-fields.ts';
 import {isShortCode} from '../../../links/links/short-code.ts';
-import {cutText} from '../../../platform/cut-text.ts';
+import {cutText} from '../../../platform/text.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import type {AppClaims} from './import-row.ts';
 

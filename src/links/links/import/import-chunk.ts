@@ -6,12 +6,12 @@ import type {Services} from '../../../services.ts';
 import {changeDetails, changedColumns, effectiveMatching, type LinkInput, type LinkOwner} from '../link.ts';
 import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
-import {type Creator, requireCreationTerms, requireRoom} from '../link-terms.ts';
+import {type Creator, requireCreationTerms, requireQuotas} from '../link-terms.ts';
 import {emptyLink} from '../link-writer.ts';
-import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
 import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
+import {type ImportAnswer, importAnswer} from './import-target.ts';
 
 /** The plan of every row of a chunk, or the refusal of all rows. */
 const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {
@@ -153,7 +153,7 @@ class ChunkImport {
 
 	#create(row: ReadableRow, plan: Plan): RowResult {
 		const {references, index} = this.#existing;
-		requireRoom(this.#services, plan, this.#creator, {created: this.#created});
+		requireQuotas(this.#services, plan, this.#creator, {created: this.#created});
 		const input = importedInput(row, references, null);
 		const blank = emptyLink(this.#chunk.organizationId, references.defaultDomain.id, this.#chunk.now);
 		const link: HeldLink = {

@@ -8,9 +8,9 @@ import {type Reply, type RequestFacts, reply} from '../../../platform/http/route
 import type {Services} from '../../../services.ts';
 import {ndjsonHeaders} from '../link-answer.ts';
 import type {ImportQuery} from '../link-schemas.ts';
-import type {ImportAnswer} from './import-answer.ts';
 import {importChunk} from './import-chunk.ts';
 import {type ImportRow, MAX_ROW_BYTES, readRow} from './import-row.ts';
+import type {ImportAnswer} from './import-target.ts';
 import {dryRunTarget, realTarget} from './import-target.ts';
 import {lineBatches} from './line-batches.ts';
 

@@ -2,8 +2,7 @@ import {HttpError, malformedRow, rowTooLarge} from '../../../platform/errors.ts'
 import {type BodyContext, validateBody} from '../../../platform/http/validate.ts';
 import type {LinkInput} from '../link.ts';
 import {newLink} from '../link-schemas.ts';
-import {isObject} from './canonical-json.ts';
-import {contentCode, readOnlyFields} from './content-code.ts';
+import {contentCode, isObject, readOnlyFields} from './canonical-json.ts';
 import type {Line} from './line-batches.ts';
 
 /** Length of a line of an import: that of a body (contract/requests 4). */

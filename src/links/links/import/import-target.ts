@@ -1,12 +1,15 @@
 import {randomUUID} from 'node:crypto';
 import type {Caller} from '../../../accounts/audit/audit-log.ts';
+import type {Addresses} from '../../../platform/config/config.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {execute, run, sql} from '../../../platform/db/sql.ts';
 import type {HttpError} from '../../../platform/errors.ts';
-import type {LinkRow} from '../link.ts';
+import type {LinkOwner, LinkRow} from '../link.ts';
+import type {LinkReferences} from '../link-references.ts';
 import {createLinkStore} from '../link-store.ts';
 import {type Creator, readCreator} from '../link-terms.ts';
 import {generateShortCode, insertLinks, type NewRow} from '../link-writer.ts';
+import {shortUrl} from '../short-code.ts';
 
 /** A link that an import has found or created. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
@@ -104,3 +107,42 @@ export type RowResult = {line: number} & (
 	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
 	| {status: 'failed'; error: HttpError}
 );
+
+/** A row's line of the answer (contract/admin 4). */
+export type ImportAnswer = {
+	line: number;
+	status: RowResult['status'];
+	id?: string;
+	url?: string;
+	error?: Record<string, unknown>;
+};
+
+/** The error as the envelope would show it for the row alone. */
+const errorJson = ({status, message, details, extras}: HttpError) => ({
+	statusCode: status,
+	message,
+	...(details === null ? {} : {details}),
+	...extras,
+});
+
+/** A dry run has no id for a link that does not exist yet, and its URL only if the row gives the short code. */
+export const importAnswer = (
+	addresses: Addresses,
+	{orgKey}: LinkOwner,
+	references: LinkReferences,
+	{isDryRun}: ImportTarget,
+	result: RowResult,
+): ImportAnswer => {
+	if (result.status === 'failed') {
+		return {line: result.line, status: result.status, error: errorJson(result.error)};
+	}
+
+	const {line, status, link} = result;
+	const {hostname} = references.view(link);
+	return {
+		line,
+		status,
+		...(isDryRun && link.isNew ? {} : {id: link.id}),
+		...(isDryRun && !link.hasOwnCode ? {} : {url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code})}),
+	};
+};

@@ -2,7 +2,7 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {crc32, deflateSync} from 'node:zlib';
 import Joi from 'joi';
 import {validationFailed} from '../../../platform/errors.ts';
-import {etagOf, isKnown} from '../../../platform/http/etag.ts';
+import {etagOf, isKnown} from '../../../platform/http/headers.ts';
 import {type Reply, reply} from '../../../platform/http/route.ts';
 import {integerQuery} from '../../../platform/http/validate.ts';
 import {hexOf, loadQrCode, plain, type QrOptions, qrSvg, TRANSPARENT} from './qr-svg.ts';

@@ -26,7 +26,7 @@ type Options = {
 };
 
 /** How long a write waits while no process receives messages of the database; then it is not answered. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export class Barriers {
 	readonly #options: Options;
@@ -91,7 +91,7 @@ export class Barriers {
 			const check = () => {
 				clearTimeout(timer);
 				const waited = performance.now() - began;
-				if (waited > PATIENCE_MS) {
+				if (waited > TIMEOUT_MS) {
 					reject(databaseUnavailable());
 				} else if (
 					// A lost barrier ends by timeout: without the feed, no cache is trusted longer.

@@ -3,13 +3,12 @@ import type {Logger} from 'pino';
 import {Loop} from '../../loop.ts';
 import {connectionsOf, type Db} from '../db.ts';
 import {Barriers} from './change-barriers.ts';
-import {type Change, changeOf} from './change-message.ts';
 import {Heartbeats} from './heartbeats.ts';
-import {NotificationChannel} from './notification-channel.ts';
+import {type Change, changeOf, NotificationChannel} from './notification-channel.ts';
 import {inSharedTurns} from './shared-turns.ts';
 import {type PeerLine, WritePromises} from './write-promises.ts';
 
-const CHANGES = 'oplink_changes';
+const CHANNEL = 'oplink_changes';
 
 /** The interval of heartbeats, and how long after one the caches are trusted. */
 const BEAT_MS = 500;
@@ -75,7 +74,7 @@ export class ChangeFeed {
 		this.#channel = new NotificationChannel({
 			db,
 			log,
-			channel: CHANGES,
+			channel: CHANNEL,
 			onMessage: (message) => this.#receive(message),
 			onUp: (server) => this.#up(server),
 			onDown: () => this.#down(),

@@ -1,10 +1,26 @@
 import {setTimeout as pause} from 'node:timers/promises';
+import {LRUCache} from 'lru-cache';
 import {isConnectionFault} from '../../connection-fault.ts';
 import type {ChangeFeed} from './change-feed.ts';
-import {keepUnlessChanged} from './keep-unless-changed.ts';
+import type {Change} from './notification-channel.ts';
+
+/** If something changed during the read, the value may be stale: return it, but do not cache it. */
+export const keepUnlessChanged = async <T>(
+	read: () => Promise<T>,
+	version: () => number,
+	keep: (value: T) => void,
+): Promise<T> => {
+	const before = version();
+	const value = await read();
+	if (version() === before) {
+		keep(value);
+	}
+
+	return value;
+};
 
 const PAUSE_MS = 100;
-const PATIENCE_MS = 3000;
+const RETRY_FOR_MS = 3000;
 
 /**
  * Repeats a read that lost its connection shortly after memory was trusted: in a failover one process receives messages of
@@ -19,7 +35,7 @@ const readThroughFailover = async <T>(feed: ChangeFeed, read: () => Promise<T>):
 				!isConnectionFault(error) ||
 				!feed.wasTrusted() ||
 				feed.isAlone() ||
-				performance.now() - began > PATIENCE_MS
+				performance.now() - began > RETRY_FOR_MS
 			) {
 				throw error;
 			}
@@ -83,6 +99,38 @@ export const createSharedReads = <T>(feed: ChangeFeed, {use, peek, keep}: Entrie
 		renew: (): void => {
 			version += 1;
 			reading.clear();
+		},
+	};
+};
+
+/** A cache of few or rarely changing values, which is cleared as one. */
+export type SmallCache<T> = {
+	/** The value of a key, cached while the change feed is trusted; concurrent callers share one read. */
+	get(key: string, read: () => Promise<T>): Promise<T>;
+};
+
+/** @param max cached values; the least recently used one is evicted. @param isOfIt whether a change may affect any of them. */
+export const createSmallCache = <T>(
+	feed: ChangeFeed,
+	{max, isOfIt}: {max: number; isOfIt: (change: Change) => boolean},
+): SmallCache<T> => {
+	const entries = new LRUCache<string, {value: T}>({max});
+	const use = (key: string) => (feed.isTrusted() ? entries.get(key) : undefined);
+	const reads = createSharedReads<T>(feed, {
+		use,
+		peek: (key) => entries.peek(key),
+		keep: (key, value) => entries.set(key, {value}),
+	});
+	feed.onChange((change) => {
+		if (change.kind === 'everything' || isOfIt(change)) {
+			entries.clear();
+			reads.renew();
+		}
+	});
+	return {
+		get: async (key, read) => {
+			const kept = use(key);
+			return kept === undefined ? reads.get(key, read) : kept.value;
 		},
 	};
 };

@@ -1,4 +1,4 @@
-import {readCopyText} from '../../../platform/db/copy-in.ts';
+import {readCopyText} from '../../../platform/db/copy.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {clickStoreUnavailable} from '../../../platform/errors.ts';
 import {applyChanges} from './changes.ts';

@@ -1,4 +1,4 @@
-import {copyText} from '../../../platform/db/copy-in.ts';
+import {copyText} from '../../../platform/db/copy.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {execute, identifier, joined, run, sql} from '../../../platform/db/sql.ts';
 import {countedOfCampaign, countedOfContext} from '../../clicks/dimensions.ts';

@@ -10,8 +10,7 @@ import {applyChanges} from './changes.ts';
 import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {dropOldMonths} from './drop-old-months.ts';
-import {createExportedClicks} from './exported-clicks.ts';
-import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
+import {createExportedClicks, fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
 
 const REPORTS_AT_ONCE = 3;

@@ -1,7 +1,7 @@
-import type {ClickHouseAddress} from '../../../platform/config/clickhouse-url.ts';
-import {cutText} from '../../../platform/cut-text.ts';
+import type {ClickHouseAddress} from '../../../platform/config/database-url.ts';
 import {clickStoreUnavailable} from '../../../platform/errors.ts';
 import {fetchBounded} from '../../../platform/http/fetch-bounded.ts';
+import {cutText} from '../../../platform/text.ts';
 
 /** How long ClickHouse may take for a batch. */
 const TIMEOUT_MS = 10_000;

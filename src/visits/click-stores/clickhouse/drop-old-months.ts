@@ -3,7 +3,7 @@ import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {execute, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {clickDimensions} from '../../clicks/dimensions.ts';
 import {EXPORT_CURSOR_DAYS} from '../../reports/click-store.ts';
-import {keepLinkVisits} from '../../reports/rollups/keep-link-visits.ts';
+import {keepLinkVisits} from '../../reports/rollups/keep-counts.ts';
 import {dropMonths, keepCounts, type Month, monthsOf, noteDropped} from '../drop-old-clicks.ts';
 import {occurredWithin, QUARTER, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
@@ -27,7 +27,7 @@ const hoursOf = async (
 		FROM json_to_recordset(${JSON.stringify(rows)}::json) AS stored (hour bigint, dimension text, key text, count bigint)`;
 };
 
-/** Clicks that one answer of ClickHouse may be about. */
+/** Maximum clicks that one answer of ClickHouse counts. */
 const PART = 200_000;
 
 /** The visits of links in a month, by the quarter of an hour. */
@@ -54,8 +54,8 @@ async function* visitsOf(trx: Db, clickHouse: ClickHouse, {start, end}: Month): 
 }
 
 /**
- * Keeps the counts of a month that is about to be dropped, for reports. An answer of ClickHouse may be lost: a month that is
- * still there, and being dropped, is kept already.
+ * Keeps the counts of a month that is about to be dropped, for reports. If ClickHouse's answer to the last drop was lost, the
+ * month is marked as being dropped, and its counts are kept already.
  */
 const keepMonth = async (trx: Db, clickHouse: ClickHouse, month: Month): Promise<boolean> => {
 	if ((await keepCounts(trx, month, (day) => hoursOf(clickHouse, day))) === null) {
@@ -79,7 +79,7 @@ const BATCH_DAYS = EXPORT_CURSOR_DAYS + 1;
 export const dropOldMonths = async (db: Db, clickHouse: ClickHouse, age: {now: Date; days: number}) => {
 	await execute(db, sql`DELETE FROM click_batches WHERE stored_at < now() - interval '1 day' * ${BATCH_DAYS}`);
 	const months = await listMonths(clickHouse);
-	// Dropped although the answer was lost: clicks that still come for that month are new.
+	// The last drop succeeded although its answer was lost: later clicks of that month are new.
 	await db('rollups')
 		.whereNotIn(
 			'dropping',

@@ -1,6 +1,5 @@
 import {DAY_MS} from '../../../platform/clock.ts';
-import {copyIn} from '../../../platform/db/copy-in.ts';
-import {copyOut} from '../../../platform/db/copy-out.ts';
+import {copyIn, copyOut} from '../../../platform/db/copy.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {compile, execute, identifier, joined, literal as literalOf, run, sql} from '../../../platform/db/sql.ts';
 import {createClickPartitions} from '../../clicks/click-partitions.ts';

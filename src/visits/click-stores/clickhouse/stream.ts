@@ -1,13 +1,12 @@
 import {HOUR_MS} from '../../../platform/clock.ts';
-import {type Db, inTransaction} from '../../../platform/db/db.ts';
-import {type SnapshotRange, writtenBetween} from '../../../platform/db/new-rows.ts';
-import {execute, run, sql} from '../../../platform/db/sql.ts';
+import {inTransaction} from '../../../platform/db/db.ts';
+import {execute, sql} from '../../../platform/db/sql.ts';
 import type {ClickStore} from '../../reports/click-store.ts';
 import {type RecentClicks, readRecent} from '../../reports/stream/click-stream-recent.ts';
 import {clickEventsOf, newestOf, readBetween, readLatest} from '../../reports/stream/click-stream-store.ts';
 import {BATCH_LOCK, occurredWithin} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
-import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';
+import {fullRows, readBatches, type StoredClick, storedColumns} from './stored-clicks.ts';
 
 /** Batches read at once; each has the clicks of at most 4 MB of a journal. */
 const BATCHES_AT_ONCE = 5;
@@ -46,11 +45,6 @@ const recentOf = (clickHouse: ClickHouse): RecentClicks => ({
 		return newestOf([...(await clickEventsOf(trx, fullRows(found))), ...others], limit);
 	},
 });
-
-type Batch = {id: string; oldest: Date};
-
-export const readBatches = (db: Db, range: SnapshotRange): Promise<Batch[]> =>
-	run(db, sql`SELECT id, oldest FROM click_batches WHERE ${writtenBetween(range)} ORDER BY writer`);
 
 /** The live stream over clicks in ClickHouse: PostgreSQL's transactions say which batches are between two snapshots. */
 export const createStreamReader = (

@@ -115,8 +115,8 @@ export class FileJournal implements ClickJournal {
 			if (error === null) {
 				this.#failing.end();
 				this.#losing.end({lost: this.#figures.lost});
-				this.#toPostgres.soon();
-				this.#toClickHouse?.soon();
+				this.#toPostgres.schedule();
+				this.#toClickHouse?.schedule();
 				done(true);
 			} else {
 				this.#failing.begin(error);

@@ -6,8 +6,8 @@ import {within} from '../../../platform/within.ts';
 import {isBefore, mentionsOf, type Position} from './files.ts';
 import type {Current, JournalLife} from './life.ts';
 
-/** A drain of at most so many clicks means little traffic. */
-const FEW = 2;
+/** A drain of at most this number of clicks means little traffic. */
+const LITTLE_TRAFFIC = 2;
 const RETRY_MS = 500;
 /** How long a stop waits for the drain. */
 const WAIT_MS = 5000;
@@ -52,10 +52,10 @@ export class Drain {
 		return this.#drained;
 	}
 
-	/** Drains soon, with the clicks of some milliseconds. */
-	soon(): void {
+	/** Schedules a drain, which takes the clicks until then with it. */
+	schedule(): void {
 		const {waitMs, singleWaitMs} = destinations[this.#to];
-		this.#loop.wake(this.#outage.isOpen ? RETRY_MS : this.#drainedLast > FEW ? waitMs : singleWaitMs);
+		this.#loop.wake(this.#outage.isOpen ? RETRY_MS : this.#drainedLast > LITTLE_TRAFFIC ? waitMs : singleWaitMs);
 	}
 
 	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */

@@ -1,6 +1,5 @@
-import {copyText} from '../../../platform/db/copy-in.ts';
-import {encodeMatch, type MatchPart} from '../../matches/match-rows.ts';
-import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../../matches/open-match.ts';
+import {copyText} from '../../../platform/db/copy.ts';
+import {clickIdOfToken, encodeMatch, type MatchPart, type OpenMatch, timeOrderedId} from '../../matches/open-match.ts';
 import {type ClickCampaign, type ClickContext, campaigns, contexts} from '../../visit/click-context.ts';
 
 /** A visit of a link by a person or a crawler. A crawler's visit counts in no quota and no click figure. */

@@ -1,5 +1,5 @@
 import {crc32} from 'node:zlib';
-import {matchParts, matchTexts} from '../../matches/match-rows.ts';
+import {matchParts, matchTexts} from '../../matches/open-match.ts';
 import {isOfPeople} from '../../visit/click-context.ts';
 import {cutRows, type Entry} from './entry.ts';
 

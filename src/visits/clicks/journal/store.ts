@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto';
-import {copyIn, readCopyText} from '../../../platform/db/copy-in.ts';
+import {copyIn, readCopyText} from '../../../platform/db/copy.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../../platform/db/db.ts';
 import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {copyMatches, reopenMatches} from '../../matches/match-clicks.ts';

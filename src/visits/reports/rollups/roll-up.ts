@@ -1,6 +1,6 @@
 import {storageLimits} from '../../../platform/config/policies.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
-import {keepHours} from './keep-hours.ts';
+import {keepHours} from './keep-counts.ts';
 import {
 	addSlice,
 	analyzeWriters,

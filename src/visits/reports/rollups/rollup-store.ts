@@ -3,8 +3,7 @@ import {type Snapshot, writtenBetween} from '../../../platform/db/new-rows.ts';
 import {execute, identifier, joined, literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {clicksInFull, stepOf} from '../../clicks/click-sql.ts';
 import {countedColumns} from '../../clicks/dimensions.ts';
-import {capValues} from './cap-values.ts';
-import {countDimensions} from './count-dimensions.ts';
+import {capValues, countDimensions} from './count-dimensions.ts';
 
 /**
  * The rows to add: of the transactions that ended between two snapshots, an organization's older rows of a day, or

@@ -1,13 +1,11 @@
 import {route} from '../../../accounts/auth/route.ts';
 import {orgParams, requireOrganization} from '../../../accounts/organizations/require-organization.ts';
-import {booleanQuery} from '../../../platform/http/route.ts';
-import {uuidParam} from '../../../platform/http/validate.ts';
+import {booleanQuery, uuidParam} from '../../../platform/http/validate.ts';
 import {readGrades} from '../../matches/guess-grades.ts';
 import {readFunnel} from './funnel.ts';
-import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
 import type {StatsQuery} from './stats-bounds.ts';
-import {statsAnswer, statsQuery} from './stats-query.ts';
+import {funnelAnswer, funnelQuery, statsAnswer, statsQuery} from './stats-query.ts';
 
 /**
  * With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. With `guesses`, also how
@@ -19,9 +17,7 @@ const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string; guesses
 });
 
 export const statsRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/stats/funnel',
+	route('GET', '/admin/organizations/:orgId/stats/funnel', {
 		summary: 'Report what came of clicks, by one dimension',
 		answer: funnelAnswer,
 		credential: 'admin',
@@ -33,9 +29,7 @@ export const statsRoutes = [
 		},
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/stats',
+	route('GET', '/admin/organizations/:orgId/stats', {
 		summary: 'Report clicks, matches and events',
 		answer: statsAnswer,
 		credential: 'admin',

@@ -4,12 +4,12 @@ import {literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import type {ForCaller} from '../../../platform/fair-turns.ts';
 import type {Services} from '../../../services.ts';
 import {type DimensionName, foldedDimensions} from '../../clicks/dimensions.ts';
-import {OTHER} from '../rollups/cap-values.ts';
+import {OTHER} from '../rollups/count-dimensions.ts';
 import {lockedBy} from './begin-report.ts';
 import {chooseLinks, labelledLinks} from './chosen-links.ts';
-import type {FunnelQuery} from './funnel-query.ts';
 import {countByDimension} from './stats.ts';
 import {type Range, readBounds, type Scope} from './stats-bounds.ts';
+import type {FunnelQuery} from './stats-query.ts';
 
 type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
 type Row = Steps & {key: string | null};

@@ -2,14 +2,11 @@ import {route} from '../../../accounts/auth/route.ts';
 import {limits} from '../../../platform/config/limits.ts';
 import {idParams} from '../../../platform/http/validate.ts';
 import {readFunnel} from './funnel.ts';
-import {funnelAnswer, funnelQuery} from './funnel-query.ts';
 import {readCurrentStats, readLinkStats} from './stats.ts';
-import {statsAnswer, statsQuery} from './stats-query.ts';
+import {funnelAnswer, funnelQuery, statsAnswer, statsQuery} from './stats-query.ts';
 
 export const portalStatsRoutes = [
-	route({
-		method: 'GET',
-		path: '/portal/dashboard',
+	route('GET', '/portal/dashboard', {
 		summary: 'Report clicks, matches and events',
 		answer: statsAnswer,
 		credential: 'session',
@@ -20,9 +17,7 @@ export const portalStatsRoutes = [
 			readCurrentStats(services, {organizationId: organization.id, linkId: null, hungUp: request.hungUp()}, query),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/portal/funnel',
+	route('GET', '/portal/funnel', {
 		summary: 'Report what came of clicks, by one dimension',
 		answer: funnelAnswer,
 		credential: 'session',
@@ -33,9 +28,7 @@ export const portalStatsRoutes = [
 			readFunnel(services, {organizationId: organization.id, hungUp: request.hungUp()}, query),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/portal/links/:id/stats',
+	route('GET', '/portal/links/:id/stats', {
 		summary: 'Report clicks, matches and events of a link',
 		answer: statsAnswer,
 		credential: 'session',

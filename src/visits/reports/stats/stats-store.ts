@@ -3,13 +3,13 @@ import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import {identifier, joined, literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {type DimensionName, storedDimensions} from '../../clicks/dimensions.ts';
 import type {ClickReader, Counted} from '../click-store.ts';
-import {OTHER} from '../rollups/cap-values.ts';
-import {keptOfLinks} from '../rollups/keep-link-visits.ts';
+import {OTHER} from '../rollups/count-dimensions.ts';
+import {keptOfLinks} from '../rollups/keep-counts.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
 import type {Covers} from './begin-report.ts';
+import {type Cover, floorTo} from './begin-report.ts';
 import {labelledLinks} from './chosen-links.ts';
 import type {Interval, Range, Scope, StatsQuery} from './stats-bounds.ts';
-import {type Cover, floorTo} from './stats-cover.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};

@@ -7,7 +7,7 @@ import type {ForCaller} from '../../../platform/fair-turns.ts';
 import type {Services} from '../../../services.ts';
 import {type DimensionName, foldedDimensions, usualDimensions} from '../../clicks/dimensions.ts';
 import type {ClickReader} from '../click-store.ts';
-import {OTHER} from '../rollups/cap-values.ts';
+import {OTHER} from '../rollups/count-dimensions.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {beginReport, lockedBy} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';

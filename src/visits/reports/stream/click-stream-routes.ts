@@ -20,9 +20,7 @@ const headers = {
 };
 
 export const clickStreamRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/clicks/stream',
+	route('GET', '/admin/clicks/stream', {
 		summary: 'Follow clicks, matches and events live',
 		headers: {'Last-Event-ID': 'The `id` of the last event received: later events are sent first.'},
 		answer: {media: ['text/event-stream'], about: 'Server-sent events `recent`, `click`, `match`, `event` and `lost`.'},

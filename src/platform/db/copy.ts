@@ -1,3 +1,4 @@
+import {PassThrough} from 'node:stream';
 import type {Db} from './db.ts';
 
 /** The part of the driver's connection that COPY uses. */
@@ -5,7 +6,13 @@ type Wire = {
 	query(text: string): void;
 	sendCopyFromChunk(chunk: Buffer): void;
 	endCopyFrom(): void;
+	stream: {pause(): void; resume(): void};
 };
+
+type Client = {query(submittable: object): void; connection: Wire};
+
+/** The transaction's own connection; the pool is not involved. */
+const clientOf = async (trx: Db): Promise<Client> => (await trx.client.acquireConnection()) as Client;
 
 /** The escape sequences of COPY's text format (PostgreSQL, COPY, file formats). */
 const SPECIAL = /[\\\t\n\r\0]/;
@@ -32,12 +39,10 @@ export const readCopyText = (text: string): string | null =>
  * @param rows lines of COPY's text format, each with its line end. @throws PostgreSQL's error with its SQLSTATE.
  */
 export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promise<void> => {
-	type Client = {query(submittable: object): void};
-	// The transaction's own connection; the pool is not involved.
-	const connection = (await trx.client.acquireConnection()) as Client;
+	const client = await clientOf(trx);
 	await new Promise<void>((resolve, reject) => {
 		let failure: Error | null = null;
-		connection.query({
+		client.query({
 			submit: (wire: Wire) => wire.query(sql),
 			handleCopyInResponse: (wire: Wire) => {
 				wire.sendCopyFromChunk(typeof rows === 'string' ? Buffer.from(rows) : rows);
@@ -56,4 +61,30 @@ export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promi
 			},
 		});
 	});
+};
+
+/**
+ * Runs `COPY … TO STDOUT` on the transaction's connection, with backpressure.
+ * @returns lines of COPY's text format, in pieces. @throws PostgreSQL's error while it is read.
+ */
+export const copyOut = (trx: Db, sql: string): AsyncIterable<Uint8Array> => {
+	const lines = new PassThrough({highWaterMark: 1024 * 1024});
+	const begin = async (): Promise<void> => {
+		const client = await clientOf(trx);
+		const {stream} = client.connection;
+		lines.on('drain', () => stream.resume());
+		client.query({
+			submit: (wire: Wire) => wire.query(sql),
+			handleCopyData: ({chunk}: {chunk: Buffer}) => {
+				if (!lines.write(Buffer.from(chunk))) {
+					stream.pause();
+				}
+			},
+			handleCommandComplete: () => {},
+			handleError: (error: Error) => lines.destroy(error),
+			handleReadyForQuery: () => lines.end(),
+		});
+	};
+	begin().catch((error: unknown) => lines.destroy(error as Error));
+	return lines;
 };

@@ -1,6 +1,21 @@
 import Negotiator from 'negotiator';
+import type shipped from '../../../config/translations.json';
 import {memoize} from '../../platform/memoize.ts';
-import {type PageLanguage, pageLanguages} from './page-strings.ts';
+import {readConfigFile} from '../../platform/package-root.ts';
+
+/**
+ * The pages' own texts by language, in the order of contract/resolution 20; the first is the default. Everything else on
+ * a page comes from its link. `{name}` stands for the organization, `{host}` for the host to which the link leads,
+ * `{browser}` for Safari or Chrome, `{url}` for the short URL.
+ */
+export const translations = readConfigFile<typeof shipped>('translations.json');
+
+export type PageLanguage = keyof typeof translations;
+
+/** The texts of a page in one language. */
+export type Words = (typeof translations)[PageLanguage];
+
+export const pageLanguages = Object.keys(translations) as PageLanguage[];
 
 const ACCEPT_LANGUAGE_LIMIT = 512;
 
