@@ -48,9 +48,11 @@ export const withUtm = (href: string, utm: Values): string => withMissing(href, 
 /** Names of a visit's query that other websites receive; `*` stands for any end. */
 const passedNames = readConfigFile<string[]>('passed-queries.json');
 
-const isPassed = memoize((name) =>
-	passedNames.some((passed) => (passed.endsWith('*') ? name.startsWith(passed.slice(0, -1)) : name === passed)),
-);
+const passedStarts = passedNames.flatMap((passed) => (passed.endsWith('*') ? [passed.slice(0, -1)] : []));
+
+// Not memoized: names are a visitor's, and each would keep the URL that it was cut from.
+const isPassed = (name: string): boolean =>
+	passedNames.includes(name) || passedStarts.some((start) => name.startsWith(start));
 
 /** The URL with the campaign values and click ids of a visit's query, except names that it already has. */
 export const withPassed = (href: string, query: Values): string => withMissing(href, query, isPassed);

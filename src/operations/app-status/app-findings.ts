@@ -92,7 +92,7 @@ function* firstOpenFaults({platform, sessions, firstOpens}: PlatformStatus): Gen
 	}
 }
 
-/** `1.2` of `oplink-js/1.2.0`, as a number that compares; infinite for what is no client of ours. */
+/** `1.2` of `oplink-js/1.2.0`, as a number to compare; infinite for a client that is not ours. */
 const release = (version: string): number => {
 	const [, major, minor] = /^oplink-[a-z]+\/(\d+)\.(\d+)/.exec(version) ?? [];
 	return major === undefined ? Number.POSITIVE_INFINITY : Number(major) * 10_000 + Number(minor);

@@ -90,7 +90,7 @@ export const noticePage = ({
 	return {headers: pageHeaders(language, notice === 'warned' ? {...warning, ...headers} : headers), body};
 };
 
-/** The warning before an address that is no link's: of a domain's root or its unknown codes. Crawlers get the bare page. */
+/** The warning before the website of a domain's root or of its unknown codes. Crawlers get the bare page. */
 export const warningBefore = (
 	href: string,
 	{organizationName}: {organizationName: string},

@@ -192,7 +192,7 @@ test('two processes on one database agree after a reload, and one of them counts
 	);
 });
 
-test('a page that says why there is no link leads to no listed site', async (t) => {
+test('the pages of a missing and a blocked link have no button to a listed website', async (t) => {
 	const {service, change} = await policedService(t);
 	const acme = await organization(service, {appConfig: null});
 	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, {
