@@ -46,13 +46,18 @@ const filledOf = (parts: PageParts): Filled => ({
 		.map(([place, text]) => ({place, around: text.split(TOKEN)})),
 });
 
-/** Puts the token of a visit into the texts. */
-const fillToken = ({parts: {texts}, withToken}: Filled, token: string | null): void => {
-	if (token !== null) {
-		for (const {place, around} of withToken) {
-			texts[place] = around.join(token);
-		}
+/** The parts with the token of a visit. In a copy: texts of a visit in an array that is kept would outlive many scavenges. */
+const withTokenOf = ({parts, withToken}: Filled, token: string | null): PageParts => {
+	if (token === null) {
+		return parts;
 	}
+
+	const texts = [...parts.texts];
+	for (const {place, around} of withToken) {
+		texts[place] = around.join(token);
+	}
+
+	return {...parts, texts};
 };
 
 /** The pages of links. The parts of a page that depend on its link alone are built once for each row. */
@@ -110,9 +115,7 @@ export const createPages = (services: ViewDeps) => {
 	return {
 		/** The page of a visit: headers, names and values alternating, and UTF-8 bytes as one character each. */
 		of: (row: ResolvedRow, visit: PageVisit): Page => {
-			const kept = filledFor(row, visit);
-			fillToken(kept, visit.token);
-			let {parts} = kept;
+			let parts = withTokenOf(filledFor(row, visit), visit.token);
 			if (visit.query !== null) {
 				const visited = viewOfVisit(linkOf(row).view, visit.token, visit.query);
 				parts = withQueryOfVisit(parts, visited, {...visit, qrSvg: visit.hasQrCode ? codeOf(visited) : null});

@@ -193,7 +193,7 @@ const answerPage = async (
 		return pageWith(null);
 	}
 
-	const page = await pageWith(match.token);
+	const page = pageWith(match.token);
 	return cookie === null
 		? page
 		: {...page, headers: [...page.headers, 'Set-Cookie', setVisitorCookie(services, cookie, match)]};

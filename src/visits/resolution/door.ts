@@ -103,7 +103,7 @@ export class Door {
 
 	/** Answers the resource of the path. @throws 400, 404, 410, 429. */
 	async #answer(asked: Asked): Promise<LinkAnswer> {
-		const {request, hostname, named, ip, fault} = asked;
+		const {request, hostname, role, domain, named, ip, fault} = asked;
 		const {method} = request;
 		if (fault !== null) {
 			throw fault;
@@ -128,13 +128,8 @@ export class Door {
 		}
 
 		const visit = {ip, hostname, headers: request.headers, stream: request, isHead: method === 'HEAD'};
-		const path = {
-			...(named.orgKey === undefined ? {} : {orgKey: named.orgKey}),
-			shortCode: named.shortCode,
-			data: named.route === linkRoutes.data,
-		};
 		if (named.route === linkRoutes.signals) {
-			const {address} = addressOn(asked, path);
+			const {address} = addressOn(asked, named);
 			// Read all the same, so that the connection stays usable.
 			await takeSignals(this.#services, visit, await isBlockedAt(this.#services, address));
 			return {status: 204, headers: NONE, body: ''};
@@ -143,7 +138,7 @@ export class Door {
 		return visitLink(
 			this.#services,
 			visit,
-			{...asked, path},
+			{role, domain, path: named},
 			request.url?.includes('?') ? readQuery(request.url) : null,
 		);
 	}

@@ -23,12 +23,8 @@ export const linkRoutes = {
 	signals: '/:orgKey/:shortCode/signals',
 } as const;
 
-/** The route and the address of a path on a link host. A path of one segment has no `orgKey`. */
-export type LinkPath = {
-	route: (typeof linkRoutes)[keyof typeof linkRoutes];
-	orgKey?: string;
-	shortCode: string;
-};
+/** A path on a link host, and its route. */
+export type LinkPath = ResolutionPath & {route: (typeof linkRoutes)[keyof typeof linkRoutes]};
 
 const SEGMENTS = /^\/(?:([^/]+)(?:\/([^/]+)(?:\/(data|signals))?)?)?\/?$/;
 
@@ -43,15 +39,16 @@ export const readLinkPath = (path: string): LinkPath | null => {
 	}
 
 	if (first === undefined) {
-		return {route: linkRoutes.root, shortCode: ''};
+		return {route: linkRoutes.root, shortCode: '', data: false};
 	}
 
 	return second === undefined
-		? {route: linkRoutes.bare, shortCode: segmentOf(first)}
+		? {route: linkRoutes.bare, shortCode: segmentOf(first), data: false}
 		: {
 				route: end === undefined ? linkRoutes.page : end === 'data' ? linkRoutes.data : linkRoutes.signals,
 				orgKey: segmentOf(first),
 				shortCode: segmentOf(second),
+				data: end === 'data',
 			};
 };
 
@@ -139,9 +136,10 @@ export const visitLink = async (
 		);
 		metrics.resolution(answer.outcome);
 		const {hostname} = visit;
-		const counts = answer.outcome !== 'preview' && !visit.isHead && !isPrefetch(visit.headers);
-		if (hostname !== null && counts && addresses.aliases.includes(hostname)) {
-			aliasVisits.count(hostname, clock.now());
+		if (hostname !== null && addresses.aliases.includes(hostname)) {
+			if (answer.outcome !== 'preview' && !visit.isHead && !isPrefetch(visit.headers)) {
+				aliasVisits.count(hostname, clock.now());
+			}
 		}
 
 		return answer;
