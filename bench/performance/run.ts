@@ -7,6 +7,7 @@ import {firstPage} from './first-page.ts';
 import {growthByClicks, growthByLinks} from './growth.ts';
 import {ingest} from './ingest.ts';
 import {latency} from './latency.ts';
+import {linkCheck} from './link-check.ts';
 import {lostClicks} from './lost-clicks.ts';
 import {match} from './match.ts';
 import {memory} from './memory.ts';
@@ -26,6 +27,7 @@ const measures: Measure[] = [
 	redirect,
 	taps,
 	policy,
+	linkCheck,
 	latency,
 	cold,
 	ingest,

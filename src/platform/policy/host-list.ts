@@ -17,9 +17,10 @@ const LINES_PER_TURN = 2000;
 type Digest = readonly [low: number, high: number];
 
 const digestOf = (text: string): Digest => {
-	const bytes = hash('sha256', text, 'buffer');
+	// As text it takes half of the time that a buffer takes.
+	const digits = hash('sha256', text, 'hex');
 	// 0 marks a free slot.
-	return [bytes.readUInt32LE(0) || 1, bytes.readUInt32LE(4)];
+	return [Number.parseInt(digits.slice(0, 8), 16) || 1, Number.parseInt(digits.slice(8, 16), 16)];
 };
 
 /** An address as lists are asked for it: its host, the domains above that, and all of it, which few lists need. */

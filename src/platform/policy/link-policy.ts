@@ -83,11 +83,14 @@ export class LinkPolicy {
 		return known.verdict;
 	}
 
-	/** The gravest verdict on some addresses. */
-	ofAll(addresses: Iterable<string | null | undefined>): Verdict | null {
+	/**
+	 * The gravest verdict on some addresses.
+	 * @param remembers false for a pass over all links, which would push the verdicts on links in use out of memory.
+	 */
+	ofAll(addresses: Iterable<string | null | undefined>, remembers = true): Verdict | null {
 		let found: Verdict | null = null;
 		for (const address of this.isEmpty ? [] : addresses) {
-			const verdict = address == null ? null : this.of(address);
+			const verdict = address == null ? null : remembers ? this.of(address) : this.#judge(address);
 			if (verdict?.state === 'block') {
 				return verdict;
 			}
