@@ -1,30 +1,38 @@
 import {PassThrough} from 'node:stream';
+import {setImmediate} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {linesOf} from '../../src/cli/lines.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {startService} from '../helpers/service.ts';
 import {iPhoneApp, network, visit} from '../visits/matches/_phones.ts';
 import {listen} from '../visits/reports/_event-stream.ts';
-import {serviceCli} from './_service-cli.ts';
+import {runCli} from './_run-cli.ts';
+import {environment, serviceCli} from './_service-cli.ts';
 
-const {cli, service} = serviceCli(test);
+const {service} = serviceCli(test);
 
-/** `app status --watch`, once it listens: its lines one by one, and Ctrl-C. */
-const watching = async (t: ExecutionContext, orgKey: string, ...options: string[]) => {
+/** `app status --watch`, once it listens: its lines one by one, its notes, and Ctrl-C. */
+const watching = async (t: ExecutionContext, server: typeof service, orgKey: string, ...options: string[]) => {
 	const [stdout, stderr] = [new PassThrough(), new PassThrough()];
 	const ctrlC = new AbortController();
-	const ended = cli(['app', 'status', orgKey, '--watch', ...options], {
-		io: {stdout, stderr, interruption: ctrlC.signal},
+	const ended = runCli(['app', 'status', orgKey, '--watch', ...options], {
+		env: environment(server),
+		// The clock stands still, so that nobody's watch ends; the loop of attempts still lets the server come back.
+		io: {stdout, stderr, interruption: ctrlC.signal, sleep: () => setImmediate()},
 	});
 	t.teardown(() => ctrlC.abort());
-	const {id} = (await admin(service).get(`/admin/organizations/${orgKey}`)).body;
-	while ((await service.services.db('app_watches').where({organization_id: id})).length === 0) {
+	const {id} = (await admin(server).get(`/admin/organizations/${orgKey}`)).body;
+	while ((await server.services.db('app_watches').where({organization_id: id})).length === 0) {
 		// The command has not reached the server yet.
 	}
 
 	const lines = linesOf(stdout);
+	const notes = linesOf(stderr);
 	return {
 		next: async () => String((await lines.next()).value),
+		nextNote: async () => String((await notes.next()).value),
 		stop: async () => {
 			ctrlC.abort();
 			return (await ended).exitCode;
@@ -69,7 +77,7 @@ const walk = async (acme: Awaited<ReturnType<typeof organization>>, step: () => 
 
 test('app status --watch prints each request of a device, and ends with 130 at Ctrl-C', async (t) => {
 	const acme = await organization(service);
-	const {next, stop} = await watching(t, acme.orgKey);
+	const {next, stop} = await watching(t, service, acme.orgKey);
 	const {lines, token} = await walk(acme, next);
 	t.deepEqual(
 		lines.map((line) => line.replace(/^12:00:00 {2}/, '')),
@@ -92,7 +100,7 @@ test('app status --watch prints each request of a device, and ends with 130 at C
 
 test('app status --watch --json prints an object per request, of the organization alone', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
-	const {next, stop} = await watching(t, acme.orgKey, '--json');
+	const {next, stop} = await watching(t, service, acme.orgKey, '--json');
 	await other.client.post('/sdk/session', {deviceId: 'device-of-other', platform: 'iOS'});
 	await acme.client.post('/sdk/session', {deviceId: 'device-of-acme', platform: 'android', appVersion: '1.0'});
 	t.deepEqual(JSON.parse(await next()), {
@@ -104,6 +112,32 @@ test('app status --watch --json prints an object per request, of the organizatio
 		sdkVersion: null,
 		text: 'session of a new device',
 	});
+	t.is(await stop(), 130);
+});
+
+test('app status --watch reconnects after a restart of the server, and misses no request', async (t) => {
+	const {url, drop} = await createTestDatabase();
+	const database = {url, drop: async () => {}};
+	t.teardown(drop);
+	const before = await startService({}, undefined, database);
+	const acme = await organization(before);
+	const {next, nextNote, stop} = await watching(t, before, acme.orgKey);
+	t.regex(await nextNote(), /^Requests of the apps of /);
+	await acme.client.post('/sdk/session', {deviceId: 'device-before', platform: 'iOS'});
+	t.regex(await next(), /device-before/);
+	await before.stop();
+	t.regex(await nextNote(), /^The stream is interrupted \(.+\); reconnecting$/);
+	const after = await startService(
+		{PORT: new URL(before.url).port, ADMIN_TOKEN: before.adminToken},
+		before.clock,
+		database,
+	);
+	t.teardown(after.stop);
+	for (const deviceId of ['device-after', 'device-last']) {
+		t.is((await acme.client.post('/sdk/session', {deviceId, platform: 'iOS'})).status, 200);
+		t.regex(await next(), new RegExp(`iOS +session +session of a new device \\(${deviceId}\\)$`));
+	}
+
 	t.is(await stop(), 130);
 });
 

@@ -2,6 +2,7 @@ import test, {type ExecutionContext} from 'ava';
 import {SDK_VERSION} from '../../src/client/version.ts';
 import {countFirstOpens, readCountedUntil, readCounts} from '../../src/operations/app-status/app-status-store.ts';
 import {DAY_MS} from '../../src/platform/clock.ts';
+import {daysBefore} from '../../src/platform/config/policies.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
 import {iPhoneApp, match, network, visit} from '../visits/matches/_phones.ts';
@@ -350,6 +351,34 @@ test('what names no platform is unknown, and a first open without a session has 
 	const {stdout} = await cli(`app status ${acme.orgKey}`);
 	t.regex(stdout, /^Unknown platform +sessions \(1\), first opens \(1\), events \(1\)$/m);
 });
+
+test.serial(
+	'countedSince is the latest of the organization, the retention and the upgrade that began to count',
+	async (t) => {
+		const acme = await organization(service);
+		const {db, clock} = service.services;
+		const now = clock.now();
+		const upgrade = (days: number) =>
+			db('migrations')
+				.where({name: '20261122001800_app_status'})
+				.update({migration_time: daysBefore(now, days)});
+		const [row] = await db('migrations').where({name: '20261122001800_app_status'});
+		t.teardown(() => db('migrations').where({id: row.id}).update({migration_time: row.migration_time}));
+		const createdAt = (days: number) =>
+			db('organizations')
+				.where({id: acme.id})
+				.update({created_at: daysBefore(now, days)});
+		for (const [upgraded, created, expected] of [
+			[20, 10, 10],
+			[10, 20, 10],
+			[400, 300, 90],
+		] as const) {
+			await upgrade(upgraded);
+			await createdAt(created);
+			t.is((await statusOf(acme)).countedSince, daysBefore(now, expected).toISOString());
+		}
+	},
+);
 
 test('nobody sees the status of another organization', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];

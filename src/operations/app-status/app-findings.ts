@@ -3,7 +3,7 @@ import {counted} from '../../platform/text.ts';
 import {missReasons} from '../../visits/matches/outcome-words.ts';
 import type {Finding} from '../finding.ts';
 import type {Counted, Platform} from './app-status-store.ts';
-import {firstOpensOf, type Observed, type PlatformStatus} from './platform-status.ts';
+import {firstOpensOf, type Observed, type PlatformStatus, sum} from './platform-status.ts';
 
 /** A finding about an app. `platform`: null for all. `count`: how many requests show it. */
 export type AppFinding = Finding & {platform: 'ios' | 'android' | null; count: number};
@@ -111,7 +111,7 @@ function* sdkFaults({sessions: {count, sdkVersions}}: PlatformStatus): Generator
 		}
 	}
 
-	const bare = count - sdkVersions.reduce((total, one) => total + one.count, 0);
+	const bare = count - sum(sdkVersions);
 	if (bare > 0) {
 		yield {
 			check: 'app.no_sdk_version',
@@ -168,7 +168,7 @@ const requestFaults: ReadonlyArray<{
 const requestFaultsOf = (platform: Platform, {observed: {counts}, orgKey}: Given): Fault[] =>
 	requestFaults.flatMap(({check, kind, message, next}) => {
 		const rows = counts.filter((row) => row.kind === kind && row.platform === platform);
-		const count = rows.reduce((total, row) => total + row.count, 0);
+		const count = sum(rows);
 		const text = message(counted(count, 'request'), [...new Set(rows.map(({detail}) => detail))]);
 		return count === 0 ? [] : [{check, count, message: text, next: next.replace('ORG', orgKey)}];
 	});

@@ -108,6 +108,10 @@ export const countFirstOpens = async (
 	}
 };
 
+/** When the migration of the tables ran: before it, a server of 1.0.0 counted nothing. */
+export const readCountedSince = async (db: Db): Promise<Date> =>
+	onlyRow(await db('migrations').where({name: '20261122001800_app_status'}).select({at: 'migration_time'})).at;
+
 /** A complete iOS configuration has both ids. */
 export const readConfigured = async (db: Db, organizationId: string): Promise<Configured> =>
 	onlyRow(

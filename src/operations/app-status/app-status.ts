@@ -3,7 +3,7 @@ import {retention} from '../../platform/config/policies.ts';
 import type {Services} from '../../services.ts';
 import {worstOf} from '../finding.ts';
 import {findingsOfApp} from './app-findings.ts';
-import {readConfigured, readCountedUntil, readCounts} from './app-status-store.ts';
+import {readConfigured, readCountedSince, readCountedUntil, readCounts} from './app-status-store.ts';
 import {platformStatus, platformsOf, unknownOf} from './platform-status.ts';
 
 /**
@@ -20,7 +20,8 @@ export const readAppStatus = async (
 	const oldest = new Date(until.getTime() - retention().appCountDays * DAY_MS);
 	await appRequests.settled();
 	const countedUntil = await readCountedUntil(db, id);
-	const [configured, counts] = await Promise.all([
+	const [countedSince, configured, counts] = await Promise.all([
+		readCountedSince(db),
 		readConfigured(db, id),
 		readCounts(db, {organizationId: id, since, countedUntil}),
 	]);
@@ -32,7 +33,7 @@ export const readAppStatus = async (
 		since,
 		until,
 		/** Start of the counts of requests that have no rows. */
-		countedSince: createdAt > oldest ? createdAt : oldest,
+		countedSince: new Date(Math.max(Number(createdAt), Number(oldest), Number(countedSince))),
 		status: worstOf(findings),
 		platforms,
 		unknown: unknownOf(counts),

@@ -4,16 +4,13 @@ import type {Configured, Counted, Platform} from './app-status-store.ts';
 /** Everything that was read. */
 export type Observed = {configured: Configured; counts: Counted[]};
 
-type Seen = {count: number; lastAt: Date | null};
+type Seen = {count: number; lastAt: Date};
 
-const sum = (rows: ReadonlyArray<{count: number}>): number => rows.reduce((total, {count}) => total + count, 0);
+export const sum = (rows: ReadonlyArray<{count: number}>): number => rows.reduce((total, {count}) => total + count, 0);
 
-const seen = (rows: readonly Seen[]): Seen => ({
+const seen = (rows: readonly Seen[]) => ({
 	count: sum(rows),
-	lastAt: rows.reduce<Date | null>(
-		(max, {lastAt}) => (max === null || (lastAt !== null && lastAt > max) ? lastAt : max),
-		null,
-	),
+	lastAt: rows.reduce<Date | null>((max, {lastAt}) => (max === null || lastAt > max ? lastAt : max), null),
 });
 
 /** Rows of one key together, most first. */
