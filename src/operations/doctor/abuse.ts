@@ -21,7 +21,7 @@ export const checkReports = async ({clock, config, db}: Deps): Promise<Finding[]
 		return config.abuseContact === null ? [] : [reports.ok('abuse.reports', 'none is open')];
 	}
 
-	const isOld = clock.now().getTime() - oldestAt.getTime() > MAX_OPEN_DAYS * DAY_MS;
+	const isOld = clock.now().getTime() - oldestAt.getTime() >= MAX_OPEN_DAYS * DAY_MS;
 	const message = `${open} open, the oldest since ${oldestAt.toISOString().slice(0, 10)}`;
 	return isOld
 		? [reports.warn('abuse.reports', message, 'Decide on them: oplink reports list')]

@@ -85,17 +85,13 @@ export const addReport = (
 
 export const listReports = (
 	db: Db,
-	{state, organizationId, page, limit}: PageQuery & {state: ReportState; organizationId?: string},
+	{state, organizationId, page, limit}: PageQuery & {state: ReportState; organizationId: string | undefined},
 ): Promise<Page<AbuseReport>> => {
 	const all = db('abuse_reports')
 		.where(organizationId === undefined ? {} : {organization_id: organizationId})
-		.modify((query) => {
-			if (state === 'open') {
-				query.whereNull('closed_at');
-			} else if (state === 'closed') {
-				query.whereNotNull('closed_at');
-			}
-		})
+		.modify((query) =>
+			state === 'all' ? query : state === 'open' ? query.whereNull('closed_at') : query.whereNotNull('closed_at'),
+		)
 		.select(columns.list);
 	return readPage(all, {page, limit}, descending('created_at', 'id'));
 };

@@ -45,11 +45,8 @@ export const abuseReportRoutes = [
 			orgId: organizationReference,
 		}),
 		handler: async ({services, query: {orgId, ...query}}) => {
-			const organization = orgId === undefined ? null : await requireOrganization(services, orgId);
-			const found = await listReports(services.db, {
-				...query,
-				...(organization === null ? {} : {organizationId: organization.id}),
-			});
+			const organization = orgId === undefined ? undefined : await requireOrganization(services, orgId);
+			const found = await listReports(services.db, {...query, organizationId: organization?.id});
 			return {...found, data: found.data.map(reportJson)};
 		},
 	}),

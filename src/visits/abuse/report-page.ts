@@ -1,4 +1,4 @@
-import {bytesAsText, type Html, html, render} from '../page/html.ts';
+import {type Html, html, render} from '../page/html.ts';
 import {pageHead, pageHeaders, styleOf} from '../page/page-head.ts';
 import {directionOf, pageLanguage, translations} from '../page/translations.ts';
 import {reportReasons} from './abuse-report-store.ts';
@@ -33,7 +33,7 @@ ${reportReasons.map(
 <button class="button primary">${words.send}</button>
 </form>`;
 
-/** The page in the reader's language. It needs no script. @returns its headers and its bytes as text. */
+/** The page in the reader's language. It needs no script. @returns its headers, names and values alternating, and its text. */
 export const reportPage = (acceptLanguage: string | undefined, page: ReportPage) => {
 	const language = pageLanguage(acceptLanguage);
 	const words = translations[language];
@@ -59,6 +59,6 @@ ${
 `);
 	return {
 		headers: pageHeaders(language, {style, vary: 'Accept-Language', formAction: "'self'"}),
-		body: bytesAsText(body),
+		body,
 	};
 };

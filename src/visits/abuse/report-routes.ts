@@ -45,7 +45,7 @@ const pageReply = (
 	const named = Object.fromEntries(
 		Array.from({length: headers.length / 2}, (_, index) => [headers[index * 2] ?? '', headers[index * 2 + 1] ?? '']),
 	);
-	return reply({status, headers: {...named, ...more}, body: Buffer.from(body, 'latin1')});
+	return reply({status, headers: {...named, ...more}, body});
 };
 
 const readForm = async ({stream}: RequestFacts): Promise<Record<string, string>> =>
@@ -95,23 +95,6 @@ const takeReport = async (services: Services, request: RequestFacts, sent: unkno
 	}
 };
 
-const answerForm = async (services: Services, request: RequestFacts): Promise<Reply> => {
-	let values: Record<string, string> = {};
-	try {
-		await enforceLimit(services, limits.reports, {subject: limitSubjectOf(request.ip), owner: null});
-		values = await readForm(request);
-		await takeReport(services, request, values);
-		return pageReply(request, 202, {shows: 'thanks'});
-	} catch (error) {
-		if (!(error instanceof HttpError) || (error.status !== 400 && error.status !== 429)) {
-			throw error;
-		}
-
-		const fault = error.status === 429 ? 'tooMany' : 'invalid';
-		return pageReply(request, error.status, {shows: 'form', fault, values}, errorHeaders(error));
-	}
-};
-
 export const reportRoutes = [
 	route('GET', '/report', {
 		summary: 'Show the form by which people report a link',
@@ -139,13 +122,21 @@ export const reportRoutes = [
 		accepts: {'application/json': reportBody, [FORM]: 'The same fields as a form.'},
 		handler: async ({services, request}) => {
 			requireReports(services, request);
-			if (isForm(request)) {
-				return answerForm(services, request);
-			}
+			const isByForm = isForm(request);
+			let values: Record<string, string> = {};
+			try {
+				await enforceLimit(services, limits.reports, {subject: limitSubjectOf(request.ip), owner: null});
+				values = isByForm ? await readForm(request) : values;
+				await takeReport(services, request, isByForm ? values : await readJsonBody(request.stream));
+				return isByForm ? pageReply(request, 202, {shows: 'thanks'}) : {accepted: true};
+			} catch (error) {
+				if (!isByForm || !(error instanceof HttpError) || (error.status !== 400 && error.status !== 429)) {
+					throw error;
+				}
 
-			await enforceLimit(services, limits.reports, {subject: limitSubjectOf(request.ip), owner: null});
-			await takeReport(services, request, await readJsonBody(request.stream));
-			return {accepted: true};
+				const fault = error.status === 429 ? 'tooMany' : 'invalid';
+				return pageReply(request, error.status, {shows: 'form', fault, values}, errorHeaders(error));
+			}
 		},
 	}),
 ];

@@ -4,6 +4,7 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {linkBases} from '../../platform/config/config.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {unknownPath} from '../../platform/errors.ts';
+import {isLoopbackName} from '../../platform/http/request-host.ts';
 import {type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {translations} from '../page/translations.ts';
@@ -31,15 +32,16 @@ const basesOf = async (
 ): Promise<string[]> => {
 	const {addresses, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);
-	if (role === 'other') {
+	if (hostname === null || role === 'other') {
 		return (await findOwnDomain(services, hostname)) === null ? [] : [`https://${hostname}`];
 	}
 
-	return {
-		api: [addresses.publicUrl],
-		link: linkBases(addresses),
-		both: [`${addresses.linkScheme}://${headers.host ?? hostname}`],
-	}[role];
+	if (role === 'api') {
+		return [addresses.publicUrl];
+	}
+
+	// A name of this machine is asked by itself, and is in no setting.
+	return isLoopbackName(hostname) ? [`${addresses.linkScheme}://${headers.host ?? hostname}`] : linkBases(addresses);
 };
 
 export const securityTextRoutes = [

@@ -267,3 +267,18 @@ test('the form and security.txt are of our hosts alone, whatever a proxy says', 
 	t.is(page.status, 200, url);
 	t.is(pathOf(url), `/${acme.orgKey}/report`);
 });
+
+test('security.txt of a host that is LINK_DOMAIN and the API at once is that of its aliases', async (t) => {
+	const {service} = await policedService(t, {
+		ABUSE_CONTACT: 'https://example.com/abuse',
+		LINK_DOMAIN: 'links.test',
+		LINK_DOMAIN_ALIASES: 'old.links.test',
+		PUBLIC_URL: 'https://links.test',
+	});
+	const text = async (headers: Record<string, string>) =>
+		(await anonymous(service).get('/.well-known/security.txt', headers)).text;
+	const ofAlias = await text({Host: 'old.links.test'});
+	t.regex(ofAlias, /^Canonical: https:\/\/links\.test\/\.well-known\/security\.txt$/m);
+	t.is(await text({Host: 'links.test:443'}), ofAlias);
+	t.is(await text({Host: '127.0.0.1:3000', 'X-Forwarded-Host': 'links.test'}), ofAlias);
+});
