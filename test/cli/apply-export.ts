@@ -92,6 +92,27 @@ test('the export of an organization whose name looks like an orgKey creates it e
 	ends(t, await acme.run(['--export', 'nike']), 0, {stdout});
 });
 
+test('an organization in which apps make links is exported and applied without theirs', async (t) => {
+	const [acme, other] = [await applier(t, given), await applier(t, given)];
+	const docs = [
+		doc('Template', 'invite', {path: '/invite', clientCreate: {fields: ['title', 'params']}}),
+		doc('Link', 'own', {template: 'invite', shortCode: 'own'}),
+	];
+	ends(t, await acme.apply(docs), 0);
+	t.is((await acme.client.post('/sdk/links', {deviceId: 'device-of-ada', template: 'invite'})).status, 201);
+	const {stdout} = ends(t, await acme.run(['--export', acme.orgKey]), 0, {stderr: /^1 link left out/});
+	await acme.write('here.yaml', stdout);
+	ends(t, await acme.run(['here.yaml', '--prune', 'Link', '--yes']), 0, {stdout: /^0 created, 0 changed, 0 deleted/});
+	t.is((await acme.rows('links')).length, 2);
+	await other.write('there.yaml', stdout.replace(/^kind: Organization\n(?:.*\n)*?---\n/, ''));
+	ends(t, await other.run(['there.yaml', '--org', other.orgKey]), 0, {stdout: /\+ Link own/});
+	t.like((await other.rows('templates'))[0], {name: 'invite', clientCreate: {fields: ['title', 'params']}});
+	t.deepEqual(
+		(await other.rows('links')).map(({externalId}) => externalId),
+		['own'],
+	);
+});
+
 test('an export to a folder is a file a kind, and replaces none without --yes', async (t) => {
 	const acme = await applier(t, given);
 	ends(t, await acme.run(['--export', acme.orgKey, 'out/acme']), 0, {

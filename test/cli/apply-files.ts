@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {doc, yamlOf} from './_apply.ts';
@@ -57,6 +57,7 @@ spec: {name: Other, matchWindowHours: 0}
 		'c.json': '{"kind": "Channel",}',
 		'd.yml': 'kind: Channel\nname: a: b\n',
 		'e.yaml': 'kind: Channel\nname: x\norg: 5\nspec: 7\n',
+		'f.yaml': 'kind: Link\nname: on\nspec: {path: /, domainId: x}\n',
 	};
 	t.is(
 		await refuse(t, files),
@@ -80,6 +81,7 @@ c.json:1:20: not JSON: Unexpected token RBrace found.
 d.yml:2:7: Nested mappings are not allowed in compact mappings
 e.yaml:3:6: Channel x: org must be a string
 e.yaml:4:7: Channel x: spec must be of type object
+f.yaml:3:27: Link on: domainId is not allowed: write domain: HOST
 `,
 	);
 });
@@ -157,7 +159,6 @@ test('texts of YAML 1.2 stay what they are, empty documents and a byte order mar
 });
 
 test('folders are read in the order of paths, without hidden files, other files and node_modules', async (t) => {
-	const {mkdir} = await import('node:fs/promises');
 	const folder = await folderOf(t);
 	const bad = 'kind: 1\n';
 	for (const name of [
@@ -188,6 +189,32 @@ test('folders are read in the order of paths, without hidden files, other files 
 		stderr: /^Error: empty has no \.yaml, \.yml or \.json file/,
 	});
 	ends(t, await cli('apply missing.yaml', {io: {cwd: folder}}), 1, {stderr: /missing\.yaml does not exist/});
+});
+
+test('symbolic links are followed, back to a folder that was read too, and a dangling one is named', async (t) => {
+	const folder = await folderOf(t);
+	await mkdir(path.join(folder, 'real'));
+	await mkdir(path.join(folder, 'top'));
+	await writeFile(path.join(folder, 'real/c.yaml'), 'kind: 1\n');
+	for (const [name, target] of [
+		['again', '../real'],
+		['shared.yaml', '../real'],
+		['file.yaml', '../real/c.yaml'],
+		['loop', '.'],
+		['up', '..'],
+		['nowhere', 'missing'],
+	] as const) {
+		await symlink(target, path.join(folder, 'top', name));
+	}
+
+	const {cli} = await startRecordingServer(t, {});
+	const words =
+		'1:7: unknown kind 1: this version has Organization, AppConfig, Channel, Domain, Template, Link, Endpoint';
+	ends(t, await cli('apply top', {io: {cwd: folder}}), 2, {
+		stderr: `top/again/c.yaml:${words}\ntop/file.yaml:${words}\n`,
+	});
+	await symlink('missing', path.join(folder, 'top/dangling.yml'));
+	ends(t, await cli('apply top', {io: {cwd: folder}}), 1, {stderr: /top\/dangling\.yml does not exist/});
 });
 
 test('more than 10,000 documents and more than 64 MB are refused with a hint at imports', async (t) => {

@@ -220,9 +220,6 @@ test('a domain waits for its record; its link is refused until then, and it beco
 		stderr:
 			/^docs\.yaml:4:13: Link x: there is no template 'None'\ndocs\.yaml:9:13: Link y: there is no template 'None'\n$/,
 	});
-	ends(t, await acme.apply([doc('Link', 'x', {path: '/', channel: 'none'})]), 1, {
-		stderr: /Unknown channel 'none'[\s\S]*Channels are /,
-	});
 });
 
 test('no secret of an endpoint is shown, in no form', async (t) => {

@@ -49,10 +49,7 @@ const schemaOf = (kind: KindName): Joi.ObjectSchema => {
 		spec: isNamed ? schema.fork(identity, (own) => own.optional()) : schema,
 	});
 };
-const schemas = Object.fromEntries(kindNames.map((kind) => [kind, schemaOf(kind)])) as Record<
-	KindName,
-	Joi.ObjectSchema
->;
+const schemas = new Map(kindNames.map((kind) => [kind, schemaOf(kind)]));
 
 const unknownKind = (kind: unknown): string => {
 	const near = meant(String(kind), kindNames);
@@ -72,7 +69,8 @@ const checked = (file: string, {value, at}: Source, faults: string[]): Doc[] => 
 		return [];
 	}
 
-	const {value: valid, faults: invalid} = checkBody<Row>(schemas[kind], given, {linkHosts: []});
+	const schema = schemas.get(kind) as Joi.ObjectSchema;
+	const {value: valid, faults: invalid} = checkBody<Row>(schema, given, {linkHosts: []});
 	const {name: known = '', org = null} = valid;
 	const name = kind === 'AppConfig' ? '' : String(known);
 	const {[kinds[kind].identity]: own, ...fields} = isObject(valid['spec']) ? valid['spec'] : {};

@@ -1,4 +1,4 @@
-import {readdir, readFile, stat} from 'node:fs/promises';
+import {readdir, readFile, realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {usageError} from '../cli-errors.ts';
@@ -10,16 +10,22 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export const tooMany = (limit: string) =>
 	usageError(`apply takes at most ${limit}`, 'oplink links import FILE creates any number of links');
 
-/** The files below a folder that may have documents. */
-const filesBelow = async (cwd: string, folder: string): Promise<string[]> => {
-	const entries = await readdir(path.resolve(cwd, folder), {withFileTypes: true});
-	const found = entries
-		.filter(({name}) => !name.startsWith('.') && name !== 'node_modules')
-		.map((entry) => {
-			const file = path.join(folder, entry.name);
-			return entry.isDirectory() ? filesBelow(cwd, file) : /\.(?:ya?ml|json)$/.test(file) ? [file] : [];
-		});
-	return (await Promise.all(found)).flat();
+/**
+ * The files below a folder that may have documents. Symbolic links are followed; a folder is read once.
+ * @param read the real paths of folders.
+ */
+const filesBelow = async (cwd: string, folder: string, read = new Set<string>()): Promise<string[]> => {
+	const real = await realpath(path.resolve(cwd, folder));
+	const names = read.has(real) ? [] : (await readdir(real)).sort();
+	read.add(real);
+	const found: string[] = [];
+	for (const name of names.filter((one) => !one.startsWith('.') && one !== 'node_modules')) {
+		const file = path.join(folder, name);
+		const isFolder = (await stat(path.join(real, name)).catch(() => null))?.isDirectory() === true;
+		found.push(...(isFolder ? await filesBelow(cwd, file, read) : /\.(?:ya?ml|json)$/.test(name) ? [file] : []));
+	}
+
+	return found;
 };
 
 /**

@@ -55,7 +55,9 @@ const unverified = ({docs, rows}: Org): string[] =>
 		const {status = 'VERIFIED', verification} = rows.Domain?.get(identity) ?? {};
 		const {name: record, type, value} = (verification ?? {}) as Record<string, string>;
 		const then = spec['default'] === true ? ', then oplink apply again' : '';
-		const next = `Next: set this DNS record and run oplink domains verify ${name}${then}`;
+		// No record verifies a rejected name.
+		const [set, step] = status === 'REJECTED' ? ['', 'approve'] : ['set this DNS record and ', 'verify'];
+		const next = `Next: ${set}run oplink domains ${step} ${name}${then}`;
 		return status === 'VERIFIED' ? [] : [`Domain ${name} is ${status}. ${next}\n  ${record} ${type} ${value}`];
 	});
 

@@ -12,16 +12,15 @@ import {compare, pathOf, readKind} from './state.ts';
 /** The ids of what a link names. @throws OperatorError for what is not there, or not usable yet. */
 const referencesOf = async (client: ApiClient, org: Org, spec: Row): Promise<Row> => {
 	const ids: Row = {};
-	for (const [field, kind] of [
-		['template', 'Template'],
-		['domain', 'Domain'],
-	] as const) {
+	for (const kind of ['Template', 'Domain'] as const) {
+		const field = kind.toLowerCase();
 		const name = spec[field];
 		if (typeof name === 'string') {
 			const row = org.rows[kind]?.get(name) ?? (await readKind(client, org, kind)).get(name);
 			if (row === undefined || (kind === 'Domain' && row['status'] !== 'VERIFIED')) {
 				const words = row === undefined ? `There is no ${field} '${name}'` : `Domain ${name} is not verified`;
-				throw new OperatorError(words, exitCodes.failed, row && `oplink domains verify --org ${org.label} ${name}`);
+				const step = row?.['status'] === 'REJECTED' ? 'approve' : 'verify';
+				throw new OperatorError(words, exitCodes.failed, row && `oplink domains ${step} --org ${org.label} ${name}`);
 			}
 
 			ids[`${field}Id`] = row['id'];
@@ -35,11 +34,6 @@ const referencesOf = async (client: ApiClient, org: Org, spec: Row): Promise<Row
 
 const update = async (client: ApiClient, org: Org, {kind, spec}: Doc, row: Row, fields: FieldChange[]) => {
 	const at = pathOf(org, kind);
-	if (kind === 'AppConfig') {
-		await client.put(at, spec);
-		return;
-	}
-
 	const own = kind === 'Organization' ? at : `${at}/${row['id']}`;
 	const isSent = ([name]: [string, unknown]) => fields.some(({field}) => field.split('.')[0] === name);
 	const {template, domain, plan, default: isDefault, ...body} = Object.fromEntries(Object.entries(spec).filter(isSent));
@@ -60,11 +54,6 @@ const keepOldest = async (client: ApiClient, at: string, url: string): Promise<v
 
 const create = async (client: ApiClient, org: Org, doc: Doc): Promise<void> => {
 	const {kind, name, identity, spec} = doc;
-	if (kind === 'AppConfig') {
-		await client.put(pathOf(org, kind), spec);
-		return;
-	}
-
 	const at = kind === 'Organization' ? '/admin/organizations' : pathOf(org, kind);
 	const {template, domain, ...body} = kind === 'Domain' ? {} : spec;
 	const references = await referencesOf(client, org, {template, domain});
@@ -97,6 +86,11 @@ const readAgain = async (client: ApiClient, org: Org, {kind, name, identity}: Do
 export const send = async (client: ApiClient, {kind, org, doc, row, fields}: Change): Promise<boolean> => {
 	if (doc === null) {
 		return (await unless(client.delete(`${pathOf(org, kind)}/${row?.['id']}`), 404)) !== null;
+	}
+
+	if (kind === 'AppConfig') {
+		await client.put(pathOf(org, kind), doc.spec);
+		return true;
 	}
 
 	if (row !== undefined) {

@@ -73,13 +73,18 @@ export const readState = async (client: ApiClient, org: Org, prune: readonly Kin
 	const links = [...(docs.Link?.values() ?? [])];
 	const isElsewhere = ({identity, spec: {domain}}: Doc) =>
 		domain && domain !== (rows.Link?.get(identity)?.['domain'] as Row | undefined)?.['hostname'];
-	const inherits = ({spec}: Doc) => Object.keys(inheritedDefaults).some((field) => spec[field] === null);
-	const missing: Array<[KindName, boolean]> = [
-		['Template', links.some((doc) => doc.spec['template'] || inherits(doc))],
-		['Domain', links.some(isElsewhere)],
-	];
-	const read = missing.filter(([kind, isNeeded]) => isNeeded && rows[kind] === undefined);
-	await Promise.all(read.map(([kind]) => readKind(client, org, kind)));
+	const isOfTemplate = ({spec}: Doc) =>
+		spec['template'] || Object.keys(inheritedDefaults).some((field) => spec[field] === null);
+	const isInChannel = ({kind, identity, spec: {channel}}: Doc) =>
+		channel && channel !== rows[kind]?.get(identity)?.['channel'];
+	const read = async (kind: KindName, isNeeded: boolean, ...refused: number[]): Promise<unknown> =>
+		isNeeded && rows[kind] === undefined ? unless(readKind(client, org, kind), ...refused) : null;
+	await Promise.all([
+		read('Template', links.some(isOfTemplate)),
+		read('Domain', links.some(isElsewhere)),
+		// A channel has no id to find out: for a token that may not read channels the server checks it.
+		read('Channel', [...links, ...(docs.Template?.values() ?? [])].some(isInChannel), 403),
+	]);
 };
 
 /** Whether a row can have a document: the shared domain, which has no verification, has none. */

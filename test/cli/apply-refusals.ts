@@ -1,0 +1,65 @@
+import test from 'ava';
+import {applier, doc, yamlOf} from './_apply.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {ends} from './_run-cli.ts';
+import {serviceCli} from './_service-cli.ts';
+
+const given = serviceCli(test);
+
+test('a channel that nobody has is a fault before anything is sent, unless the token may not read channels', async (t) => {
+	const acme = await applier(t, given);
+	const docs = [
+		doc('Template', 'Sale', {path: '/', channel: 'none'}),
+		doc('Link', 'x', {path: '/', channel: 'none'}),
+		doc('Link', 'y', {path: '/', channel: 'email'}),
+	];
+	const stderr =
+		"docs.yaml:5:12: Template Sale: there is no channel 'none'\ndocs.yaml:11:12: Link x: there is no channel 'none'\n";
+	ends(t, await acme.apply(docs, '--check'), 2, {stdout: '', stderr});
+	ends(t, await acme.apply(docs), 2, {stdout: '', stderr});
+	t.is((await acme.rows('templates')).length, 0);
+	const file = await acme.write('links.yaml', docs.slice(1));
+	const writer = {env: {OPLINK_ADMIN_TOKEN: await acme.token('links:write')}};
+	ends(t, await acme.run([file], writer), 1, {stderr: /Link x: Unknown channel 'none'[\s\S]*\n0 of 2 applied/});
+});
+
+test('a rejected domain shows its record and the command that lifts the rejection', async (t) => {
+	const acme = await applier(t, given);
+	const host = `no-${acme.orgKey}.example`.toLowerCase();
+	await acme.operator.post(`${acme.base}/domains/${await acme.domain(host, false)}/reject`);
+	const docs = [doc('Domain', host, {rootUrl: 'https://acme.example', default: true})];
+	const note = new RegExp(
+		`^Domain ${host} is REJECTED\\. Next: run oplink domains approve ${host}, then oplink apply again\\n  _oplink\\.${host} TXT oplink-verification=\\w+\\n`,
+	);
+	ends(t, await acme.apply(docs), 0, {stdout: /\+ rootUrl: [\s\S]*\n0 created, 1 changed/, stderr: note});
+	ends(t, await acme.apply(docs), 0, {stdout: /^0 created, 0 changed, 0 deleted, 1 unchanged/, stderr: note});
+	ends(t, await acme.apply([...docs, doc('Link', 'on', {path: '/', domain: host})]), 1, {
+		stderr: [
+			note,
+			new RegExp(
+				`Link on: Domain ${host} is not verified\\nNext: oplink domains approve --org ${acme.orgKey} ${host}\\n`,
+			),
+		],
+	});
+});
+
+test('a row that vanishes during the run ends it with 4, and the next run creates it', async (t) => {
+	const at = '/admin/organizations/o1';
+	let data: object[] = [{id: 't1', name: 'Sale', path: '/old'}];
+	const {cli, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12': {body: {id: 'o1', orgKey: 'Ab12', name: 'Acme'}},
+		[`GET ${at}/templates`]: () => ({body: pageOf(data)}),
+		[`PATCH ${at}/templates/t1`]: () => {
+			data = [];
+			return {status: 404, body: {statusCode: 404, message: 'Template not found'}};
+		},
+		[`POST ${at}/templates`]: {status: 201, body: {id: 't2', name: 'Sale', path: '/sale'}},
+	});
+	const stdin = yamlOf([doc('Template', 'Sale', {path: '/sale'})]);
+	ends(t, await cli('apply - --org Ab12', {stdin}), 4, {
+		stdout: '0 created, 0 changed, 0 deleted, 0 unchanged\n',
+		stderr: /^-:1:1: Template Sale: Template not found\n[\s\S]*0 of 1 applied; run it again to go on\n$/,
+	});
+	ends(t, await cli('apply - --org Ab12', {stdin}), 0, {stdout: /^\+ Template Sale \(Ab12\)[\s\S]*\n1 created/});
+	t.deepEqual(requests.at(-1)?.body, {name: 'Sale', path: '/sale'});
+});
