@@ -63,3 +63,19 @@ test('a row that vanishes during the run ends it with 4, and the next run create
 	ends(t, await cli('apply - --org Ab12', {stdin}), 0, {stdout: /^\+ Template Sale \(Ab12\)[\s\S]*\n1 created/});
 	t.deepEqual(requests.at(-1)?.body, {name: 'Sale', path: '/sale'});
 });
+
+test('null clears the filter of an endpoint, and YAML on standard input may begin with a brace', async (t) => {
+	const acme = await applier(t, given);
+	const at = (filter: object | null) => [doc('Endpoint', 'https://hooks.example.com/', {events: ['*'], filter})];
+	ends(t, await acme.apply(at({tags: ['spring']})), 0, {stdout: /\n1 created/});
+	ends(t, await acme.apply(at(null)), 0, {stdout: /- filter\.tags: \["spring"\]\n0 created, 1 changed/});
+	t.like(await acme.rows('webhook-endpoints'), [{filter: {}}]);
+	ends(t, await acme.apply(at(null)), 0, {stdout: /1 unchanged/});
+	for (const stdin of [
+		'{kind: Channel, name: fax}\n',
+		'[{"kind": "Channel", "name": "pager"}]',
+		'{"kind": "Channel", "name": "telex"}',
+	]) {
+		ends(t, await acme.run(['-', '--org', acme.orgKey], {stdin}), 0, {stdout: /^\+ Channel \w+ /});
+	}
+});

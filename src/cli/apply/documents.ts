@@ -111,6 +111,16 @@ export const repeated = (docs: readonly Doc[], orgOf: (doc: Doc) => unknown): st
 	});
 };
 
+/** Whether standard input is JSON. YAML may begin with a brace, too. */
+const isJsonText = (text: string): boolean => {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
 /** The documents of files and folders, and every fault that they show by themselves. @throws OperatorError beyond a limit. */
 export const readDocuments = async (io: Io, names: readonly string[]): Promise<{docs: Doc[]; faults: string[]}> => {
 	const docs: Doc[] = [];
@@ -124,7 +134,7 @@ export const readDocuments = async (io: Io, names: readonly string[]): Promise<{
 			continue;
 		}
 
-		const isJson = file.endsWith('.json') || (file === '-' && /^\s*[[{]/.test(text));
+		const isJson = file.endsWith('.json') || (file === '-' && isJsonText(text));
 		for (const source of sourcesOf(text, isJson, complain)) {
 			count += 1;
 			if (count > MAX_DOCUMENTS) {

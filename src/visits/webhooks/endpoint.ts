@@ -36,7 +36,7 @@ export type Endpoint = {
 };
 
 export type EndpointInput = Pick<Endpoint, 'url' | 'events'> &
-	Partial<Pick<Endpoint, 'description' | 'filter' | 'enabled'>>;
+	Partial<Pick<Endpoint, 'description' | 'enabled'> & {filter: Endpoint['filter'] | null}>;
 
 const named = sizeFirst.array().items(sizeFirst.string().min(1).max(100)).min(1).max(50).unique();
 
@@ -52,7 +52,7 @@ const fields = {
 		.min(1)
 		.max(eventTypes.length + 1)
 		.unique(),
-	filter: Joi.object({tags: named, channels: named}),
+	filter: Joi.object({tags: named, channels: named}).allow(null),
 	enabled: Joi.boolean(),
 };
 
@@ -113,7 +113,7 @@ const first = ([row]: Row[]): Endpoint | null => (row === undefined ? null : toE
 
 const columnsOf = ({filter, ...input}: Partial<EndpointInput>) => ({
 	...input,
-	...(filter === undefined ? {} : {tags: filter.tags ?? null, channels: filter.channels ?? null}),
+	...(filter === undefined ? {} : {tags: filter?.tags ?? null, channels: filter?.channels ?? null}),
 });
 
 /** The statements on one organization's endpoints. */
