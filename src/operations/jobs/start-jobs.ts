@@ -50,7 +50,7 @@ const jobsOf = (services: Services, isStopping: () => boolean): Job[] => {
 		// Without changes nothing is rebuilt; freed room goes to waiting apps.
 		{...minutely, name: 'build_association_files', isUnmeasured: true, run: associationCache.shared},
 		// Lists are in use within a minute of their change, with the time of reading them.
-		{every: MINUTE_MS / 3, name: 'check_links', isUnmeasured: true, run: () => abuseFigures.refresh()},
+		{every: MINUTE_MS / 3, name: 'check_links', isUnmeasured: true, run: () => abuseFigures.refresh(isStopping)},
 		{...minutely, name: 'read_geoip_file', isUnmeasured: true, run: countries.refresh},
 		{...minutely, name: 'read_relay_ranges_file', isUnmeasured: true, run: relayRanges.refresh},
 	];

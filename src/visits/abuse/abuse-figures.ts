@@ -17,11 +17,20 @@ const PACE = 20_000;
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
-/** How many stored links without an operator's decision the lists block and warn of. */
-const checkLinks = async (db: Db, policy: LinkPolicy): Promise<Record<'block' | 'warn', number>> => {
+/** A change of a list during a check is in use as soon as at other times. */
+const LOOK_MS = 20_000;
+
+type Counts = Record<'block' | 'warn', number>;
+
+/**
+ * How many stored links without an operator's decision the lists block and warn of, by the newest lists: it starts again
+ * if they change meanwhile. Null if the process stops.
+ */
+const checkLinks = async (db: Db, policy: LinkPolicy, isStopping: () => boolean): Promise<Counts | null> => {
+	const {version} = policy;
 	const counts = {block: 0, warn: 0};
 	const began = performance.now();
-	let checked = 0;
+	let [checked, looked] = [0, began];
 	let after = policy.isEmpty ? undefined : FIRST;
 	while (after !== undefined) {
 		const next = sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${BATCH}`;
@@ -40,6 +49,18 @@ const checkLinks = async (db: Db, policy: LinkPolicy): Promise<Record<'block' | 
 		after = links.at(-1)?.id;
 		checked += links.length;
 		await delay(Math.max(0, began + (checked / PACE) * 1000 - performance.now()));
+		if (performance.now() - looked > LOOK_MS) {
+			looked = performance.now();
+			await policy.refresh();
+		}
+
+		if (isStopping()) {
+			return null;
+		}
+
+		if (policy.version !== version) {
+			return checkLinks(db, policy, isStopping);
+		}
 	}
 
 	return counts;
@@ -74,7 +95,7 @@ export class AbuseFigures {
 	}
 
 	/** Reads the lists that have changed and the counts; checks stored links after a change of a list. */
-	async refresh(): Promise<void> {
+	async refresh(isStopping = () => false): Promise<void> {
 		const {clock, config, db, linkPolicy, log} = this.#services;
 		await linkPolicy.refresh();
 		this.blocked.operator = await countByOperators(db);
@@ -82,18 +103,19 @@ export class AbuseFigures {
 			this.openReports = (await countOpenReports(db)).open;
 		}
 
-		const {version} = linkPolicy;
-		if (version === this.#checked) {
+		if (linkPolicy.version === this.#checked) {
 			return;
 		}
 
 		// One process checks; the figure of the others would be that of former lists.
 		this.blocked.list = 0;
 		await withLeaseIfFree({db, clock}, 'check links', async () => {
-			const counts = await checkLinks(db, linkPolicy);
-			this.blocked.list = counts.block;
-			log.info({blocked: counts.block, warned: counts.warn}, 'checked the stored links after a change of the lists');
+			const counts = await checkLinks(db, linkPolicy, isStopping);
+			if (counts !== null) {
+				this.blocked.list = counts.block;
+				log.info({blocked: counts.block, warned: counts.warn}, 'checked the stored links after a change of the lists');
+			}
 		});
-		this.#checked = version;
+		this.#checked = linkPolicy.version;
 	}
 }
