@@ -1,6 +1,7 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
+import {until} from '../../helpers/redis-server.ts';
 import {importingInto} from '../../links/links/_import.ts';
 import {BAD, policedService, visit} from './_policed.ts';
 
@@ -34,6 +35,14 @@ test('of an import of 100,000 rows those with a listed host fail alone', async (
 	t.is(service.services.abuseFigures.blocked.list, ROWS / 5000);
 	const [, , , third] = answers;
 	t.is((await visit(service, third?.url ?? '')).status, 410);
+
+	// A list that changes during a check counts from its first link on.
+	const checking = change('bad.txt', '||shop-3.example^\n||shop-4.example^\n');
+	await until(async () => (await visit(service, answers[4]?.url ?? '')).status === 410);
+	await change('bad.txt', '||shop-9.example^\n');
+	await checking;
+	t.is(service.services.abuseFigures.blocked.list, ROWS / 5000);
+	t.is((await visit(service, third?.url ?? '')).status, 200);
 });
 
 test('10,000 reports of few addresses are refused beyond the limit, and leave few rows', async (t) => {
