@@ -30,7 +30,7 @@ import type {Figures} from './platform/metrics/snapshot.ts';
 import {watchEventLoop} from './platform/metrics/snapshot.ts';
 import {LinkPolicy} from './platform/policy/link-policy.ts';
 import {createRelayRanges} from './platform/relay-ranges.ts';
-import {createTurns} from './platform/semaphore.ts';
+import {createSemaphore} from './platform/semaphore.ts';
 import {within} from './platform/within.ts';
 import {AbuseFigures} from './visits/abuse/abuse-figures.ts';
 import {createAssociationCache} from './visits/association/association-cache.ts';
@@ -144,7 +144,7 @@ export const createServices = (options: ServiceOptions) => {
 		operatorProviders: createOperatorProviders({providers: config.operatorProviders, clock, db, log}),
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
-		mirrorTurns: createTurns(),
+		mirrorTurns: createSemaphore(),
 		gateways: createGateways({config, db, clock, log, publicUrl: addresses.publicUrl}),
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		/** Clicks of the last 30 days by link, for lists of links. */

@@ -2,7 +2,7 @@ import type {Option} from 'commander';
 import {orgOption, type PageOptions} from './common-options.ts';
 import {type Connection, type ConnectionOptions, createConnection} from './server/connection.ts';
 import {type Page, remainder} from './server/list-pages.ts';
-import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
+import {type Io, print, supportsStyles, writeMessage} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
@@ -78,7 +78,7 @@ const WIDE = 120;
 const [BOLD, NOT_BOLD] = [1, 22];
 
 const createShow = (io: Io, json: boolean): Show => {
-	const bold = (text: string) => (isLively(io.stdout, io.env) ? styled(text, BOLD, NOT_BOLD) : text);
+	const bold = (text: string) => (supportsStyles(io.stdout, io.env) ? styled(text, BOLD, NOT_BOLD) : text);
 	const answer: Show['answer'] = (value, render) =>
 		print(io, json ? safeJson(JSON.stringify(value, null, 2)) : render(value));
 	const note: Show['note'] = (text) => writeMessage(io, text);

@@ -109,12 +109,12 @@ Colour and animation appear on a terminal only, and never with NO_COLOR or with
 TERM=dumb. Times are in UTC, in the form of ISO 8601.`;
 
 /** The scopes of a preset, without those that another one includes. */
-const heldBy = (scopes: readonly string[]): string =>
+const ownScopes = (scopes: readonly string[]): string =>
 	scopes.filter((scope) => !scopes.includes(scope.replace(/:read$/, ':write')) || !scope.endsWith(':read')).join(' ');
 
 const scopesTopic = `What oplink tokens create --scope takes: presets, single scopes, or both.
 
-${listed(Object.entries(presets).map(([name, scopes]) => [name, heldBy(scopes)]))}
+${listed(Object.entries(presets).map(([name, scopes]) => [name, ownScopes(scopes)]))}
 
 Each area has a scope for reading and one for writing, which includes reading:
 

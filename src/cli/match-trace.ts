@@ -31,10 +31,10 @@ const HIGH = matchPolicy.confidence.find(({level}) => level === 'high')?.from ??
 const percentText = (probability: number): string =>
 	`${(probability * 100).toFixed(Math.abs(probability - 0.5) > 0.48 ? 1 : 0)} %`;
 
-/** A part that is left of every click without a token, below which the explanation names it. */
-const TELLING = 0.9;
+/** The explanation names the factor by which a missing token lowers every click's probability if it is below this. */
+const NAMED_BELOW = 0.9;
 
-/** How many candidates a trace has at most; the ones beyond it are the least probable. */
+/** Maximum candidates of a trace; the least probable ones are left out. */
 const MAX_TRACED = 20;
 
 /**
@@ -67,7 +67,7 @@ const evidenceWords = ({candidates, nobody, method, confidence, score}: Attempt)
 	const start = isProof(method) ? 'Without the token, the probability' : 'Probability';
 	return [
 		`${start} that ${subject} led to the install: ${isWhole ? percentText(ofLink) : `${score} %`}${others}; that no click did: ${percentText(nobody.probability)}. ${phones}${clicks}.`,
-		...(tokenless < TELLING
+		...(tokenless < NAMED_BELOW
 			? [
 					`No token came with the open. Of the last matches on its platform about ${percentText(tokenless)} had none, which lowers the probability of every click.`,
 				]
@@ -102,8 +102,8 @@ type Candidate = Attempt['candidates'][number];
 /** A link's name in a trace; null if the link is deleted, none if the token may not read it. */
 export type LinkNames = ReadonlyMap<string, {url: string; shortCode: string} | null>;
 
-/** What the app gets of the link: its destination, with the query of the click. */
-export type AppGets = {path: string; params: Record<string, string>};
+/** The data of a link that the app receives: its destination, with the query of the click. */
+export type ReceivedData = {path: string; params: Record<string, string>};
 
 /** Every link in a trace. */
 export const linksOf = ({linkId, candidates}: Attempt): string[] => [
@@ -118,7 +118,7 @@ const TOKEN_WORDS = {absent: 'none', unknown: 'one that no click has', known: 'o
 const signalsText = ({platform, osVersion, deviceModel, language, timezone}: Attempt['signals']): string =>
 	[[platform, osVersion].filter(Boolean).join(' '), deviceModel, language, timezone].filter(Boolean).join(', ');
 
-/** The outcome in our word, with the API's name. */
+/** The outcome in words, with the API's name. */
 const answerText = (attempt: Attempt): string => {
 	const {matched, method, confidence, score, reason} = attempt;
 	const word = `${outcomeWord(attempt)} (${matched ? method : reason})`;
@@ -138,10 +138,10 @@ const queryText = (query: Record<string, string>): string =>
 		.map(([name, value]) => `${name}=${value}`)
 		.join(', ');
 
-/** What the app gets, which comes first: where to go, or nothing and why. */
-export const getsText = (attempt: Attempt, gets: AppGets | null, width: number): string =>
+/** The first lines of a trace: the data that the app receives, or the reason why it receives none. */
+export const receivedText = (attempt: Attempt, received: ReceivedData | null, width: number): string =>
 	keyValues(
-		gets === null
+		received === null
 			? [
 					[
 						'app gets',
@@ -149,8 +149,8 @@ export const getsText = (attempt: Attempt, gets: AppGets | null, width: number):
 					],
 				]
 			: [
-					['path', gets.path],
-					['params', queryText(gets.params)],
+					['path', received.path],
+					['params', queryText(received.params)],
 				],
 		width,
 	);

@@ -20,8 +20,8 @@ const distance = (one: string, other: string): number => {
 /** Longer texts are no typing errors, and would take long to compare. */
 const MAX_LENGTH = 100;
 
-/** The known name that was probably meant, in any case; null if none is near. */
-export const meant = (typed: string, names: readonly string[]): string | null => {
+/** The known name nearest to a mistyped one, ignoring case; null if none is near. */
+export const nearestName = (typed: string, names: readonly string[]): string | null => {
 	const text = typed.trim().toLowerCase().slice(0, MAX_LENGTH);
 	const [nearest] = names
 		.map((name) => ({name, edits: distance(text, name.toLowerCase())}))
@@ -31,8 +31,8 @@ export const meant = (typed: string, names: readonly string[]): string | null =>
 		: null;
 };
 
-/** A refusal of a value that lists the allowed ones, with the name that was probably meant. */
-export const withMeant = (refusal: string): string => {
+/** A refusal that lists the allowed values, with a suggestion: the one nearest to the given value. */
+export const withSuggestion = (refusal: string): string => {
 	const verdict = /' is (?:invalid\. Allowed choices are|none of) /.exec(refusal);
 	const start = verdict === null ? 0 : verdict.index + verdict[0].length;
 	const end = refusal.indexOf('.', start);
@@ -41,14 +41,14 @@ export const withMeant = (refusal: string): string => {
 	}
 
 	const typed = refusal.slice(refusal.lastIndexOf("'", verdict.index - 1) + 1, verdict.index);
-	const name = meant(typed, refusal.slice(start, end).split(', '));
+	const name = nearestName(typed, refusal.slice(start, end).split(', '));
 	return name === null ? refusal : `${refusal.slice(0, end + 1)} Did you mean ${name}?${refusal.slice(end + 1)}`;
 };
 
-/** Options whose fields have other names. */
+/** Fields whose options have another name. */
 const otherNames: Readonly<Record<string, string>> = {organization: 'org', url: 'address'};
 
-/** A longer value is not repeated. */
+/** Longer values are not repeated in a message. */
 const MAX_SHOWN = 60;
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -59,7 +59,7 @@ const namesOf = (field: string): string[] => {
 	return [otherNames[field] ?? name, name.replace(/s$/, ''), name.replace(/-id$/, '')];
 };
 
-/** What was typed for a field: an option or an argument, with the value that is meant; null if neither was given. */
+/** The option or argument that gave a field, and its value as text; null if the command line gave neither. */
 const typedFor = (
 	command: Command,
 	field: string,
@@ -94,8 +94,8 @@ const typedFor = (
 	return null;
 };
 
-/** A fault of a field in the words of the command line, with the value that was probably meant. */
-export const inOptions =
+/** A fault of a field in terms of options and arguments, with the nearest allowed value. */
+export const faultInOptions =
 	(command: Command): FaultText =>
 	(fault) => {
 		const {field, message: text} = fault;
@@ -107,6 +107,6 @@ export const inOptions =
 		const said = text.startsWith(field) ? `${typed.label}${text.slice(field.length)}` : `${typed.label}: ${text}`;
 		const [, list] = text.split(' must be one of [', 2);
 		const allowed = list?.endsWith(']') ? list.slice(0, -1) : undefined;
-		const name = allowed === undefined || typed.value === null ? null : meant(typed.value, allowed.split(', '));
+		const name = allowed === undefined || typed.value === null ? null : nearestName(typed.value, allowed.split(', '));
 		return name === null ? said : `${said}; did you mean ${name}?`;
 	};

@@ -26,7 +26,7 @@ import {statsCommand} from './commands/stats.ts';
 import {templateCommands} from './commands/templates.ts';
 import {addHelpCommand, exampleLines, topicsText} from './help.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
-import {inOptions, withMeant} from './option-names.ts';
+import {faultInOptions, withSuggestion} from './option-names.ts';
 import {type Call, newCall, runAndReport} from './report-error.ts';
 import {renewIfDue} from './server/device-login.ts';
 import type {PathOrigin} from './system-error.ts';
@@ -170,7 +170,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
 			writeErr: (text) => io.stderr.write(messageText(text, io.stderr)),
-			outputError: (text, writeErr) => writeErr(withMeant(text.replace(/^error: /, 'Error: '))),
+			outputError: (text, writeErr) => writeErr(withSuggestion(text.replace(/^error: /, 'Error: '))),
 			getOutHelpWidth: () => io.stdout.columns || 80,
 			getErrHelpWidth: () => io.stderr.columns || 80,
 			getOutHasColors: () => false,
@@ -181,7 +181,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
 		call.given = givenTo(command);
-		call.faultText = inOptions(command);
+		call.faultText = faultInOptions(command);
 		const options = command.optsWithGlobals<{org?: string}>();
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});

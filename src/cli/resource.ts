@@ -5,7 +5,7 @@ import {type AnyCommand, type CommandSpec, type Context, command} from './comman
 import {pageOptions, yesOption} from './common-options.ts';
 import {requireConsent} from './prompts.ts';
 import type {Query} from './server/admin-client.ts';
-import {type Chosen, chosenPath} from './server/link-surface.ts';
+import {type OrganizationApi, organizationApi} from './server/link-surface.ts';
 import {listAt, listPages} from './server/list-pages.ts';
 import {type Kind, namedRow, pathOfNamed} from './server/named-link.ts';
 import type {Column} from './terminal/output.ts';
@@ -43,7 +43,7 @@ type RequestVerb<Row> = Words & {
 	/** @throws OperatorError for options that make no request. */
 	body?(options: object, ...args: string[]): object;
 	/** What the operator has to confirm; it makes `--yes` an option. */
-	question?: (name: string, place: () => Promise<Chosen>) => string | Promise<string>;
+	question?: (name: string, place: () => Promise<OrganizationApi>) => string | Promise<string>;
 	/** What standard error says before the answer. */
 	note?(options: object): string | null;
 	/** What people read instead of the fields. */
@@ -61,8 +61,8 @@ export const given = <Changes extends object>(changes: Changes, hint: string, ve
 
 /** The commands of a resource: each is one request, declared by its usage, its route and its words. */
 export const resource = <Row extends object>({path, ofServer, kind, isUnique = isUuid, fields}: Resource<Row>) => {
-	const placeIn = async (context: Context, owned: string | null = null): Promise<Chosen> =>
-		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : chosenPath(context, owned);
+	const placeIn = async (context: Context, owned: string | null = null): Promise<OrganizationApi> =>
+		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : organizationApi(context, owned);
 
 	/** A list as a table, page by page. */
 	const list = ({columns, query, empty, usage, options = pageOptions(), ...words}: ListVerb<Row>): AnyCommand =>
@@ -83,7 +83,7 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 		const {route, body, question, note, text, options = [], ...words} = verb;
 		const [method = '', target = ''] = route.split(' ');
 		const allOptions: Option[] = [...options, ...(question ? [yesOption()] : [])];
-		const send = async (place: Chosen, name: string, content: object | undefined): Promise<Row> => {
+		const send = async (place: OrganizationApi, name: string, content: object | undefined): Promise<Row> => {
 			if (route === 'GET :row' && kind !== undefined) {
 				return namedRow<Row & {id: string}>(place, kind, name);
 			}
@@ -100,7 +100,7 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 			run: async (context, ...args: string[]) => {
 				const [name = ''] = args;
 				const content = body?.(context.options, ...args);
-				let chosen: Promise<Chosen> | null = null;
+				let chosen: Promise<OrganizationApi> | null = null;
 				const place = () => {
 					chosen ??= placeIn(context, target !== '' && isUnique(name) ? name : null);
 					return chosen;

@@ -35,7 +35,7 @@ const originOf = (
 };
 
 /** How to name another path. */
-const another = (name: string | undefined): string =>
+const pathHint = (name: string | undefined): string =>
 	name === undefined ? 'name another one' : name.startsWith('--') ? `name another one with ${name}` : `change ${name}`;
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -54,19 +54,22 @@ const byCode: Record<string, (error: SystemError, where: string, name: string | 
 	EACCES: ({port, syscall}, where, name) =>
 		syscall === 'listen'
 			? {message: `Port ${port} is not open to this user`, nextStep: 'Set PORT to 1024 or above'}
-			: {message: `This user may not use ${where}`, nextStep: `Change its owner or mode, or ${another(name)}`},
+			: {message: `This user may not use ${where}`, nextStep: `Change its owner or mode, or ${pathHint(name)}`},
 	EPERM: (_, where, name) => ({
 		message: `This user may not use ${where}`,
-		nextStep: `Change its owner or mode, or ${another(name)}`,
+		nextStep: `Change its owner or mode, or ${pathHint(name)}`,
 	}),
 	EROFS: (_, where, name) => ({
 		message: `${where} is on a read-only file system`,
-		nextStep: capital(another(name)),
+		nextStep: capital(pathHint(name)),
 	}),
-	ENOSPC: (_, where, name) => ({message: `No space is left for ${where}`, nextStep: `Free some, or ${another(name)}`}),
+	ENOSPC: (_, where, name) => ({
+		message: `No space is left for ${where}`,
+		nextStep: `Free some, or ${pathHint(name)}`,
+	}),
 	EEXIST: (_, where, name) => ({
 		message: `${where} exists and is not a folder`,
-		nextStep: `Remove it, or ${another(name)}`,
+		nextStep: `Remove it, or ${pathHint(name)}`,
 	}),
 	ENOENT: (_, where, name) => ({
 		message: `${existsSync(path.dirname(where)) ? where : `The folder ${path.dirname(where)}`} does not exist`,

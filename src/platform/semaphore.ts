@@ -1,8 +1,8 @@
 /** Runs work as soon as its turn comes. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** A queue that runs `atOnce` pieces of work at a time, in the order of the calls. */
-export const createTurns = (atOnce = 1): Turns => {
+export const createSemaphore = (atOnce = 1): Semaphore => {
 	const waiting: Array<() => void> = [];
 	let free = atOnce;
 	return async (work) => {

@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import type {Config} from '../platform/config/config.ts';
 import {migrateUp} from '../platform/db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../platform/db/open-database.ts';
-import {requirePlace} from '../visits/click-stores/clickhouse/storage-location.ts';
+import {requireSameStore} from '../visits/click-stores/clickhouse/storage-location.ts';
 
 /** The signals that stop a server. */
 export const STOPS = ['SIGINT', 'SIGTERM'] as const;
@@ -32,7 +32,7 @@ const openMigrated = async (config: Config, log: Logger, interruption: AbortSign
 		await requireWritable(database.db);
 		const applied = await migrateUp(database.db, log);
 		log.info({applied}, 'migrations are up to date');
-		await requirePlace(database.db, config.clicksUrl);
+		await requireSameStore(database.db, config.clicksUrl);
 		return database;
 	} catch (error) {
 		await database.close();

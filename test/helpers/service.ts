@@ -11,7 +11,7 @@ import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {compile} from '../../src/platform/db/sql.ts';
 import {createFaultSampler, createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
-import {requirePlace} from '../../src/visits/click-stores/clickhouse/storage-location.ts';
+import {requireSameStore} from '../../src/visits/click-stores/clickhouse/storage-location.ts';
 import {clicksInFull} from '../../src/visits/clicks/click-sql.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 import {startedFor} from './started.ts';
@@ -95,7 +95,7 @@ export const startService = async (
 		adminToken: config.adminToken ?? adminToken,
 		openDb: async () => {
 			if (config.clicksUrl !== null) {
-				await requirePlace(db, config.clicksUrl);
+				await requireSameStore(db, config.clicksUrl);
 			}
 
 			return db;

@@ -119,13 +119,13 @@ export type OrganizationEndpoint<G, P, Q, B> = Declared & {
 };
 
 /** The handler's input on every surface. */
-export type OfAnySurface = Pick<Granted['session'], 'organization' | 'by'>;
+export type SharedInput = Pick<Granted['session'], 'organization' | 'by'>;
 
 /** Declares an endpoint of the operator: `/admin/organizations/:orgId…` with the admin token. @param path below that. */
 export const adminRoute = <P extends object = object, Q = unknown, B = unknown>(
 	method: Method,
 	path: string,
-	{params, handler, storedFaults, ...shared}: OrganizationEndpoint<OfAnySurface, P, Q, B>,
+	{params, handler, storedFaults, ...shared}: OrganizationEndpoint<SharedInput, P, Q, B>,
 ): Route =>
 	route<'admin', {orgId: string} & P, Q, B>(method, `/admin/organizations/:orgId${path}`, {
 		...shared,
@@ -158,7 +158,7 @@ export const portalRoute = <P extends object = object, Q = unknown, B = unknown>
 export const organizationRoute = <P extends object = object, Q = unknown, B = unknown>(
 	method: Method,
 	path: string,
-	{role, portalPath = path, ...shared}: OrganizationEndpoint<OfAnySurface, P, Q, B> & {role: Role; portalPath?: string},
+	{role, portalPath = path, ...shared}: OrganizationEndpoint<SharedInput, P, Q, B> & {role: Role; portalPath?: string},
 ): [admin: Route, portal: Route] => [
 	adminRoute(method, path, shared),
 	portalRoute(method, portalPath, {...shared, role}),

@@ -18,7 +18,7 @@ type Change = {
 };
 
 /**
- * The one place where a subscription changes: its row, the organization's plan and until when the plan entitles, in the
+ * The one place where a subscription changes: its row, the organization's plan and the end of the entitlement, in the
  * caller's transaction. An ACTIVE or PAST_DUE row sets its plan, CANCELED falls back to STARTER, INACTIVE keeps it.
  */
 export const applySubscription = async (

@@ -31,7 +31,10 @@ export type BillingAttempt = {
 	transactionId: string | null;
 	periodStart: Date | null;
 	periodEnd: Date | null;
-	/** Of a renewal: 0 for the first attempt. */
+	/**
+	 * The number of the attempt within its renewal: 0 is the first charge, then retries; `FIRST_CHECKOUT_NUMBER` and above
+	 * are checkouts.
+	 */
 	retry: number;
 	/** When a saved card was charged; null: the customer pays on the gateway's page. */
 	chargedAt: Date | null;
@@ -63,8 +66,8 @@ type AttemptChanges = Partial<
 /** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
 const lastActivity = sql`GREATEST(created_at, charged_at, asked_at)`;
 
-/** A renewal's attempts are numbered from 0; from here on they are checkouts that the customer opened for it. */
-export const FIRST_CHECKOUT = 100;
+/** The number (`retry`) of the first checkout that a customer opens for a renewal; charges of the saved card have lower numbers. */
+export const FIRST_CHECKOUT_NUMBER = 100;
 
 /**
  * A new OPEN attempt, or null if the same attempt of a renewal exists: the index decides. @throws 404 if the organization
@@ -126,7 +129,7 @@ const listUnreported = async (
 	return rows.map(toAttempt);
 };
 
-/** Closes the open attempts that `narrow` leaves. @returns those that were closed. */
+/** Closes the open attempts that `narrow` selects. @returns those that were closed. */
 const supersede = async (
 	db: Db,
 	{organizationId, now}: {organizationId: string; now: Date},

@@ -106,8 +106,8 @@ type Deps = {gateways: Gateways};
 const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
 export const currencyOf: Record<GatewayName, Currency> = {GATEWAY_A: 'USD', GATEWAY_B: 'EGP'};
 
-/** The gateway whose subscriptions Oplink renews and ends, see `Renewals`; also while it is turned off. */
-export const RENEWED_HERE = 'GATEWAY_B' satisfies GatewayName;
+/** The gateway whose subscriptions Oplink itself renews and ends (`Renewals`), also while the gateway is turned off. */
+export const RENEWED_BY_OPLINK = 'GATEWAY_B' satisfies GatewayName;
 
 /** @throws 503 if the gateway is off. */
 export const requireGateway = <Name extends GatewayName>({gateways}: Deps, name: Name): NonNullable<Gateways[Name]> => {

@@ -4,7 +4,7 @@ import {nothingToRenew} from '../../platform/errors.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
-import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from './attempt-store.ts';
+import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT_NUMBER} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout.ts';
 import {
 	type BillingServices,
@@ -12,7 +12,7 @@ import {
 	currencyOf,
 	type Gateway,
 	type Payer,
-	RENEWED_HERE,
+	RENEWED_BY_OPLINK,
 	requireGateway,
 } from './gateway.ts';
 import {type AttemptOrder, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
@@ -33,7 +33,7 @@ export const renewalOrder = async (
 	const currency = currencyOf[gateway.name];
 	const period = nextPeriodOf(subscription, clock.now());
 	const attempts = await createAttemptStore(db).listRenewal(organizationId, period.periodStart);
-	const retry = Math.max(FIRST_CHECKOUT - 1, ...attempts.map((attempt) => attempt.retry)) + 1;
+	const retry = Math.max(FIRST_CHECKOUT_NUMBER - 1, ...attempts.map((attempt) => attempt.retry)) + 1;
 	const amount = plan.plan.prices[currency];
 	return {organizationId, gateway, purpose: 'RENEWAL', plan, currency, amount, ...period, retry};
 };
@@ -62,11 +62,11 @@ export const payRenewal = (
 	withLease(services, billingLease(organization.id), async () => {
 		const {db, clock, config} = services;
 		const find = () => createSubscriptionStore(db).findOf(organization.id);
-		if ((await find())?.gateway !== RENEWED_HERE) {
+		if ((await find())?.gateway !== RENEWED_BY_OPLINK) {
 			throw nothingToRenew();
 		}
 
-		const gateway = requireGateway(services, RENEWED_HERE);
+		const gateway = requireGateway(services, RENEWED_BY_OPLINK);
 		await gateway.renewals?.settleCharges(organization.id);
 		const subscription = await find();
 		const isDue = subscription !== null && isLive(subscription) && isOver(subscription, clock.now());

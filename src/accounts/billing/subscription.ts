@@ -60,9 +60,9 @@ const paidUntil = ({
 	gateway === 'GATEWAY_A' ? currentPeriodStart : currentPeriodEnd;
 
 /**
- * Until when the plan entitles; null: no end is known, or the plan has fallen back. An ACTIVE row has a grace after its
- * period, because the event of its renewal may be late; one that ops set has no period until it is canceled. A grace
- * that was over before the row became PAST_DUE does not begin again.
+ * The end of the entitlement by the plan; null: no end is known, or the plan has fallen back. An ACTIVE row has a grace
+ * after its period, because the event of its renewal may be late; one that ops set has no period until it is canceled.
+ * A grace that was over before the row became PAST_DUE does not begin again.
  */
 export const entitledUntil = (
 	row: Pick<Subscription, 'status' | 'gateway' | 'currentPeriodStart' | 'currentPeriodEnd' | 'pastDueAt'>,

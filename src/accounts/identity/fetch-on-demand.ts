@@ -34,7 +34,7 @@ const askProvider = async (
 	}
 };
 
-/** Stores it, unless the provider has reported its end meanwhile. */
+/** Mirrors the records, unless the provider has reported their end meanwhile. */
 const mirrorFound = async (
 	mirror: Mirror,
 	{organization, membership, user}: Found,

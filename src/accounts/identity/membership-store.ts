@@ -30,8 +30,8 @@ export const createMembershipStore = (trx: Db) => {
 			(await trx('org_members').where({organization_id: organizationId, user_id: userId}).first(columns.list)) ?? null,
 
 		/**
-		 * The row that stands for a membership of the provider: the one with its id, else whichever that person has there.
-		 * All ids are the provider's.
+		 * The row of a provider's membership: the one with its id, else the person's row in that organization. All ids are
+		 * the provider's.
 		 */
 		findByProvider: async ({
 			id,

@@ -16,8 +16,11 @@ const entryOf = (action: string, member: MirroredMember) => ({
 	details: {role: member.role},
 });
 
-/** Whether a row is of a later membership than this one. */
-const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, createdAt}: ProviderMembership) =>
+/** Whether the row is of a membership that began after this one. */
+const isLaterMembership = (
+	{clerkMembershipId, providerCreatedAt}: MirroredMember,
+	{id, createdAt}: ProviderMembership,
+) =>
 	clerkMembershipId !== null &&
 	clerkMembershipId !== id &&
 	isKnownTime(createdAt) &&
@@ -43,19 +46,19 @@ const settleRole = async (
 	{membership, role, kind}: {membership: ProviderMembership; role: Role; kind: EventKind},
 ): Promise<Pick<MirroredMember, 'role' | 'providerUpdatedAt'>> => {
 	const isSame = known?.clerkMembershipId === membership.id;
-	const here =
+	const stored =
 		isSame && !isNewer(kind, membership.updatedAt, known.providerUpdatedAt)
 			? {role: known.role, providerUpdatedAt: known.providerUpdatedAt}
 			: {role: storedRole(role), providerUpdatedAt: membership.updatedAt};
 	const awaited = await createMembershipStore(trx).takeAwaitedRole(membership.id);
-	return awaited !== null && isNewer('updated', awaited.updatedAt, here.providerUpdatedAt)
+	return awaited !== null && isNewer('updated', awaited.updatedAt, stored.providerUpdatedAt)
 		? {role: awaited.role, providerUpdatedAt: awaited.updatedAt}
-		: here;
+		: stored;
 };
 
 /**
  * Updates a membership to the provider's state, creating the person's row if necessary. An ended membership stays
- * ended, and one earlier than the row's is ignored.
+ * ended; a membership that began before the row's is ignored.
  * @param role the resolved role, see `resolve-role.ts`. @returns the person's current row, or null without one.
  */
 export const mirrorMember = async (
@@ -79,7 +82,7 @@ export const mirrorMember = async (
 	}
 
 	const known = (await store.findByProvider(membership)) ?? (await store.find(organization.id, user.id));
-	if (known !== null && isOfLater(known, membership)) {
+	if (known !== null && isLaterMembership(known, membership)) {
 		return known;
 	}
 
@@ -137,7 +140,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 		await store.awaitRole({id, role, updatedAt}, now);
 	}
 
-	if (known === null || isOfLater(known, membership)) {
+	if (known === null || isLaterMembership(known, membership)) {
 		return;
 	}
 
@@ -154,7 +157,10 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	}
 };
 
-/** Removes a membership and records its end. Only one that began later stays, whatever the ids: removal must be sure. */
+/**
+ * Removes a membership and records its end. A membership that began later than the ended one stays. The ids are not
+ * compared, because a removal must never miss.
+ */
 export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembership): Promise<void> => {
 	await createTombstoneStore(trx).addMembership(ended, now);
 	const store = createMembershipStore(trx);

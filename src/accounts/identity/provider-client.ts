@@ -29,7 +29,7 @@ const SYSTEM_ROLE = 'org:member';
 const at = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
 /** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
-const demand = <T>(value: T | null): T => required(value, providerUnavailable);
+const requireAnswer = <T>(value: T | null): T => required(value, providerUnavailable);
 
 /**
  * Calls of the identity provider's backend API (contract/identity 10). Ids are the provider's. Each throws 403 with the
@@ -41,7 +41,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 
 	const optional = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null): Promise<T | null> => {
 		const body = await answer;
-		return body === null ? null : demand(read(body));
+		return body === null ? null : requireAnswer(read(body));
 	};
 
 	/** A list; empty for a 404. */
@@ -51,7 +51,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 	return {
 		/** Never retried: a repetition would create a second one. */
 		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
-			demand(
+			requireAnswer(
 				readOrganization(await call({method: 'POST', path: at('organizations'), body: {name, created_by: createdBy}})),
 			),
 
@@ -122,7 +122,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			organizationId: string,
 			{email, role}: {email: string; role: Role},
 		): Promise<ProviderInvitation> =>
-			demand(
+			requireAnswer(
 				readInvitation(
 					await call({
 						method: 'POST',

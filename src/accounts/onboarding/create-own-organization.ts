@@ -16,7 +16,7 @@ import type {SignedIn} from './onboarding-state.ts';
 export type OnboardingDeps = FetchDeps & Pick<Services, 'config'>;
 
 /** An attempt to create an organization of that name. */
-export type Founding = SignedIn & {name: string};
+export type CreationAttempt = SignedIn & {name: string};
 
 /** Names are compared case-insensitively (contract/portal 3). */
 export const isNamed = (organization: ProviderOrganization, name: string): boolean =>
@@ -71,12 +71,12 @@ export const mirrorMemberships = async (
 };
 
 /**
- * The orphan at the provider of an interrupted attempt like this one: an organization of this name that the user
- * created there and without other members.
+ * The organization that an interrupted attempt left at the provider: created by this user under this name, and without
+ * other members.
  */
 export const unfinishedOf = (
 	memberships: ProviderMembership[],
-	{session, name}: Founding,
+	{session, name}: CreationAttempt,
 ): ProviderOrganization | null => {
 	const [only, ...others] = memberships;
 	const organization = only?.organization ?? null;
@@ -88,8 +88,8 @@ export const unfinishedOf = (
 	return isOurs ? organization : null;
 };
 
-/** Creates it at the provider; if the outcome is unknown, removes what may have been created. @throws 502. */
-const createAtProvider = async (services: OnboardingDeps, founding: Founding): Promise<ProviderOrganization> => {
+/** Creates the organization at the provider. If the outcome is unknown, removes the organization that may exist. @throws 502. */
+const createAtProvider = async (services: OnboardingDeps, founding: CreationAttempt): Promise<ProviderOrganization> => {
 	const {provider, log} = services;
 	const {session, name} = founding;
 	try {
@@ -115,7 +115,7 @@ const createAtProvider = async (services: OnboardingDeps, founding: Founding): P
 type Made = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
 
 /** Organization, user and owner in one transaction. @throws 409 if the name or the user was taken meanwhile. */
-const mirrorMade = (services: OnboardingDeps, {session, by}: Founding, made: Made): Promise<Organization> =>
+const mirrorMade = (services: OnboardingDeps, {session, by}: CreationAttempt, made: Made): Promise<Organization> =>
 	inMirror(services, by, async (mirror) => {
 		const organization = await mirrorOrganization(mirror, made.organization, 'updated', {requireOwnName: true});
 		const own = await findOwnOrganization(mirror.trx, session.userId);
@@ -143,7 +143,7 @@ const mirrorMade = (services: OnboardingDeps, {session, by}: Founding, made: Mad
 /** Makes an organization at the provider the caller's own, there and here. @throws 409, 502. */
 const finish = async (
 	services: OnboardingDeps,
-	founding: Founding,
+	founding: CreationAttempt,
 	{organization, user}: Pick<Made, 'organization' | 'user'>,
 ): Promise<Organization> => {
 	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
@@ -155,7 +155,7 @@ const finish = async (
 	return mirrorMade(services, founding, {organization, user, membership});
 };
 
-const found = async (services: OnboardingDeps, founding: Founding): Promise<Organization> => {
+const found = async (services: OnboardingDeps, founding: CreationAttempt): Promise<Organization> => {
 	const {provider, db} = services;
 	const {userId} = founding.session;
 	if ((await findOwnOrganization(db, userId)) !== null) {
@@ -190,5 +190,5 @@ const found = async (services: OnboardingDeps, founding: Founding): Promise<Orga
  * (contract/portal 3). A user's attempts run one at a time; a failed one leaves nothing on either side.
  * @throws 409 if the caller belongs to an organization or the name is in use; the provider's refusals; 502.
  */
-export const createOwnOrganization = (services: OnboardingDeps, founding: Founding): Promise<Organization> =>
+export const createOwnOrganization = (services: OnboardingDeps, founding: CreationAttempt): Promise<Organization> =>
 	withLease(services, `create-organization:${founding.session.userId}`, () => found(services, founding));

@@ -59,14 +59,14 @@ const newToken = Joi.object<NewToken>({
 	schema: {not: {required: ['organization'], properties: {scopes: {contains: {const: MODERATION}}}}},
 });
 
-/** @param maker when the credential ends that makes the token, which ends no later. */
-const expiryOf = (expires: string | undefined, now: Date, maker: Date | null): Date | null => {
+/** When a new token expires. @param creatorExpiry the expiry of the credential that creates it: a token never outlives that. */
+const expiryOf = (expires: string | undefined, now: Date, creatorExpiry: Date | null): Date | null => {
 	if (expires === undefined) {
-		return maker;
+		return creatorExpiry;
 	}
 
 	const wanted = new Date(now.getTime() + Number.parseInt(expires, 10) * (expires.endsWith('h') ? HOUR_MS : DAY_MS));
-	return maker !== null && maker < wanted ? maker : wanted;
+	return creatorExpiry !== null && creatorExpiry < wanted ? creatorExpiry : wanted;
 };
 
 export const tokenRoutes = [
@@ -110,7 +110,7 @@ export const tokenRoutes = [
 
 	route('POST', '/admin/tokens', {
 		summary: 'Create a token of an operator with scopes',
-		description: 'No token creates one that may do more than itself, or that ends later.',
+		description: 'A token creates only tokens with no more scopes than its own, which end no later than itself.',
 		refusals: [404, 409],
 		answer: newTokenAnswer,
 		credential: 'admin',

@@ -8,8 +8,8 @@ import {follow} from '../dashboard/follow.ts';
 import {findingsText, summaryText} from '../doctor/report.ts';
 import {timeText} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
-import {isLively, print} from '../terminal/io.ts';
+import {organizationApi} from '../server/link-surface.ts';
+import {print, supportsStyles} from '../terminal/io.ts';
 import {cellText, keyValues} from '../terminal/output.ts';
 
 export type AppStatusOptions = {watch?: boolean; since?: string};
@@ -62,7 +62,7 @@ const platformText = (
 		width,
 	);
 
-/** What apps sent, by platform, and then what is missing. */
+/** The requests of apps by platform, and then the findings. */
 const statusText = (status: Status, {width, isColoured}: {width: number; isColoured: boolean}): string => {
 	const {platforms, unknown, since} = status;
 	const findings = status.findings.map((finding) => ({...finding, area: 'Findings'}));
@@ -107,12 +107,14 @@ const watch = async (context: Context, org: string): Promise<never> => {
 /** `oplink app status`. @returns the exit code. */
 export const appStatus = async (context: Context<AppStatusOptions>): Promise<number> => {
 	const {io, options, show} = context;
-	const {client, org, path} = await chosenPath(context);
+	const {client, org, path} = await organizationApi(context);
 	if (options.watch) {
 		return watch(context, org);
 	}
 
 	const status = await client.get<Status>(`${path}/app-status`, {since: options.since});
-	await show.answer(status, () => statusText(status, {width: show.width, isColoured: isLively(io.stdout, io.env)}));
+	await show.answer(status, () =>
+		statusText(status, {width: show.width, isColoured: supportsStyles(io.stdout, io.env)}),
+	);
 	return status.status === 'fail' ? exitCodes.failed : exitCodes.ok;
 };

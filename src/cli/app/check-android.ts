@@ -9,8 +9,8 @@ import {filledInFinding, type Located, mayBecome, type Place, placeText} from '.
 const findings = findingsOf('Android');
 const {ok, warn, fail} = findings;
 
-/** Why Android does not open links on a host by a filter's host that was meant for it; null: it does. Undefined: another host. */
-const misfit = ({text, port}: HostRule, name: string, served: readonly string[]): string | null | undefined => {
+/** Why a rule for a host does not make Android open its links; null if it does, undefined if the rule is for another host. */
+const hostFault = ({text, port}: HostRule, name: string, served: readonly string[]): string | null | undefined => {
 	const lower = text.trim().toLowerCase();
 	const parent = lower.slice(2);
 	if (lower.startsWith('*') ? !name.endsWith(lower.slice(1)) : lower !== name) {
@@ -36,12 +36,12 @@ const misfit = ({text, port}: HostRule, name: string, served: readonly string[])
 
 const isOn = ({text}: Located): boolean => text !== 'false';
 
-/** The place to look at if a host is in no filter: a filter for web links without a known host, or the file. */
+/** The probable mistake if a host is in no filter: a filter for web links without a known host, else the whole file. */
 const suspectPlace = ({filters, place}: AndroidApp, {hosts, served}: ExpectedApp): Place => {
 	const suspect = filters.find(
 		(filter) =>
 			(filter.autoVerify.some(isOn) || filter.schemes.some(({text}) => text === 'https')) &&
-			!filter.hosts.some((rule) => hosts.some(({name}) => misfit(rule, name, served) !== undefined)),
+			!filter.hosts.some((rule) => hosts.some(({name}) => hostFault(rule, name, served) !== undefined)),
 	);
 	return suspect?.hosts[0]?.place ?? suspect?.place ?? place;
 };
@@ -55,7 +55,7 @@ const missingHost = (app: AndroidApp, expected: ExpectedApp, {name}: Host): Find
 	}
 
 	const [meant] = rules.flatMap((rule) => {
-		const reason = misfit(rule, name, expected.served);
+		const reason = hostFault(rule, name, expected.served);
 		return reason == null ? [] : [{...rule, reason}];
 	});
 	return meant === undefined
@@ -76,7 +76,7 @@ const faultFinding = (check: string, what: string, {status, message, next}: Faul
 
 const hostFindings = (app: AndroidApp, expected: ExpectedApp, host: Host): Finding[] => {
 	const candidates = app.filters.filter(({hosts}) =>
-		hosts.some((rule) => misfit(rule, host.name, expected.served) === null),
+		hosts.some((rule) => hostFault(rule, host.name, expected.served) === null),
 	);
 	const {filters, faults} = bestOf(candidates, webFaults);
 	const [best] = filters;

@@ -57,7 +57,7 @@ const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
 				);
 	});
 
-/** What to do about a binary file: an APK or a bundle, a property list, or anything else. */
+/** The next step for a binary file: an APK or a bundle, a property list, or anything else. */
 const convert = {
 	android: (file: string): string =>
 		'Check the merged manifest, in a folder of app/build/intermediates/merged_manifests, or print that of an APK: ' +
@@ -90,7 +90,7 @@ const readExpo = async (io: Io, given: string): Promise<Value> => {
 	return readJson(await readAppFile(path.join(target, 'app.json'), file, convert.expo), file);
 };
 
-/** Compares the files of an app with what the server expects of hosts that systems verify. */
+/** Compares the files of an app with the server's configuration, for the hosts that systems verify. */
 export const checkApp = async (
 	io: Io,
 	files: AppFiles & {fingerprints: readonly string[]},
@@ -104,7 +104,7 @@ export const checkApp = async (
 		switches.push({name, found: app.flutterLinks, place: app.place});
 		isFlutter ||= app.flutterLinks !== null || isFlutterProject(target);
 	};
-	/** What a file says; null without one, or if it is not what it should be, which is a finding. */
+	/** The content of a file; null if none was named, or if it is invalid, which becomes a finding. */
 	const read = async <T>(
 		area: string,
 		file: string | undefined,

@@ -22,12 +22,12 @@ const linkHost = ({text}: Located): {host: string; isDeveloper: boolean} | null 
 const includesHost = (pattern: string, {name}: Host): boolean =>
 	pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : pattern === name;
 
-/** Whether iOS takes our file for a host that a pattern includes: for a wildcard it takes that of the host below it. */
+/** Whether the server has the association file that iOS reads for an entry: for a wildcard, the file of its parent domain. */
 const isServed = (pattern: string, {served}: ExpectedApp): boolean =>
 	!pattern.startsWith('*.') || served.includes(pattern.slice(2));
 
-/** An entry that contains the host, but with a scheme, a port, a path, or without its service. */
-const nearly = (domains: readonly Located[], {name}: Host): Located | undefined =>
+/** An entry that contains the host, but has a scheme, a port or a path, or lacks its service. */
+const malformedEntry = (domains: readonly Located[], {name}: Host): Located | undefined =>
 	domains.find(
 		({text}) =>
 			!OTHER_SERVICE.test(text) &&
@@ -37,7 +37,7 @@ const nearly = (domains: readonly Located[], {name}: Host): Located | undefined 
 				.includes(name),
 	);
 
-/** The entry to look at if a host has none: one for a host that the server does not have, or the list. */
+/** The probable mistake if a host has no entry: an entry for a host that the server does not have, else the whole list. */
 const suspectPlace = ({domains, place}: Entitlements, {hosts}: ExpectedApp): Place =>
 	domains.find((domain) => {
 		const entry = linkHost(domain);
@@ -93,7 +93,7 @@ const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Fin
 		];
 	}
 
-	const wrong = nearly(app.domains, host);
+	const wrong = malformedEntry(app.domains, host);
 	return [
 		wrong === undefined
 			? fail(

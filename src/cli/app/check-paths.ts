@@ -3,7 +3,7 @@ import type {AndroidApp, Filter, PathRule} from './declared-app.ts';
 import type {Host} from './expected-app.ts';
 import {filledInFinding, isPlaceholder, placeText} from './source-position.ts';
 
-/** A part of a pattern: characters of a kind, as many as there are up to a number. None is given back. */
+/** A part of a pattern: a set of characters, repeated `least` to `most` times. It matches greedily, without backtracking. */
 type Run = {fits: (character: string) => boolean; least: number; most: number};
 
 const ANY = Number.POSITIVE_INFINITY;

@@ -14,7 +14,7 @@ import {
 /** A restriction of a filter to paths: `path`, `pathPrefix`, `pathPattern` or another attribute, and its value. */
 export type PathRule = {kind: string; text: string; place: Place};
 
-/** A host of a filter. With a port it is another one: links have none. */
+/** A host of a filter. With a port it matches no link, because links have none. */
 export type HostRule = Located & {port: Located | null};
 
 /**
@@ -26,7 +26,7 @@ export type Filter = {
 	autoVerify: Located[];
 	exported: Located[];
 	enabled: Located[];
-	/** What a caller needs to open the activity. */
+	/** The permissions that a caller needs to open the activity. */
 	permissions: Located[];
 	actions: Located[];
 	categories: Located[];
@@ -35,13 +35,13 @@ export type Filter = {
 	paths: PathRule[];
 	/** Types of content, which no link has. */
 	types: Located[];
-	/** Values that no system reads as they were meant. */
-	spoilt: Array<Located & {name: string; what: string}>;
+	/** Values that no system can read. */
+	unreadable: Array<Located & {name: string; what: string}>;
 	/** A group of path rules, which are not compared. */
 	group: Place | null;
 };
 
-/** What an Android app declares about links. */
+/** The declarations of an Android app about links. */
 export type AndroidApp = {
 	place: Place;
 	/** The form of its lines, for `app kit`. */
@@ -49,7 +49,7 @@ export type AndroidApp = {
 	/** A source manifest has none, because `build.gradle` has it; a configuration of Expo must have one. */
 	packageName: Located | null;
 	filters: Filter[];
-	/** Whether it is made with Flutter, and what it says about Flutter's own handling of links. */
+	/** Whether it is made with Flutter, and its switch of Flutter's own link handling. */
 	isFlutter: boolean;
 	flutterLinks: Located | null;
 };
@@ -58,10 +58,10 @@ type Attributes = Element['attributes'];
 
 const PATHS = ['path', 'pathPrefix', 'pathPattern', 'pathSuffix', 'pathAdvancedPattern'];
 
-/** What the data elements of a filter say together. */
+/** The data elements of a filter, combined. */
 export const dataOf = (
 	data: readonly Attributes[],
-): Pick<Filter, 'schemes' | 'hosts' | 'paths' | 'types' | 'spoilt'> => {
+): Pick<Filter, 'schemes' | 'hosts' | 'paths' | 'types' | 'unreadable'> => {
 	const valuesOf = (name: string): Located[] => data.flatMap((attributes) => attributes.get(`android:${name}`) ?? []);
 	return {
 		schemes: valuesOf('scheme'),
@@ -71,7 +71,7 @@ export const dataOf = (
 		}),
 		paths: PATHS.flatMap((kind) => valuesOf(kind).map((rule) => ({kind, ...rule}))),
 		types: valuesOf('mimeType'),
-		spoilt: ['scheme', 'host'].flatMap((name) =>
+		unreadable: ['scheme', 'host'].flatMap((name) =>
 			valuesOf(name).flatMap((value) => (value.text.trim() === '' ? [{...value, name, what: 'blank'}] : [])),
 		),
 	};
@@ -80,7 +80,7 @@ export const dataOf = (
 /** The name of an attribute without the prefix that a file has for Android's namespace. */
 const localName = (name: string): string => name.trim().replace(/^.*:/, '');
 
-/** The element as the merged manifest has it: without what its `tools:node` and `tools:remove` take out. */
+/** The element as in the merged manifest, without the parts that `tools:node` and `tools:remove` remove. */
 const merged = (element: Element): Element => {
 	const removed = (element.attributes.get('tools:remove')?.text ?? '').split(',').map(localName);
 	return {
@@ -151,7 +151,7 @@ export const androidAppOf = (file: Element): AndroidApp => {
 /** The form of an app's lines, for `app kit`. */
 type Kit = 'ios' | 'expo';
 
-/** What the entitlements of an iOS app declare about links. */
+/** The declarations about links in the entitlements of an iOS app. */
 export type Entitlements = {
 	place: Place;
 	kit: Kit;
@@ -161,14 +161,14 @@ export type Entitlements = {
 	teamId: Located | null;
 };
 
-/** What the Info.plist of an iOS app declares about links. */
+/** The declarations about links in the Info.plist of an iOS app. */
 export type InfoPlist = {
 	place: Place;
 	kit: Kit;
 	/** The build fills it in, but a configuration of Expo must have one. */
 	bundleId: Located | null;
 	schemes: Located[];
-	/** What it says about Flutter's own handling of links. */
+	/** Its switch of Flutter's own link handling. */
 	flutterLinks: Located | null;
 };
 

@@ -14,13 +14,13 @@ export type Host = {name: string; isShared: boolean; isPublic: boolean; isAlias?
 export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {
 	orgKey: string;
 	hosts: Host[];
-	/** The names of all its hosts, also of those that are not compared: wildcards take the file of one. */
+	/** The names of all its hosts, including those that are not compared: for a wildcard, systems read the file of one of them. */
 	served: readonly string[];
 };
 
 type Domain = {hostname: string; status: string; verification: object | null};
 
-/** Systems verify hosts over https on its own port only. */
+/** Systems verify hosts only over https on port 443. */
 const hostOf = ({hostname, verification}: Domain): Host => {
 	const name = hostname.toLowerCase().replace(/:\d+$/, '');
 	const isPublic = name === hostname.toLowerCase() && !isLoopback(`https://${name}`) && name.includes('.');
@@ -41,7 +41,7 @@ const readAliases = async (client: ApiClient): Promise<Host[]> => {
 	return data.map(({hostname}) => ({name: hostname, isShared: true, isPublic: true, isAlias: true}));
 };
 
-/** The findings of a host. An app without an alias opens all links but those that were made for the alias. */
+/** The findings of a host. Those of an alias are only warnings, because links on the other hosts open the app without it. */
 export const findingsOfHost = ({isAlias}: Host, findings: Finding[]): Finding[] =>
 	isAlias ? findings.map((one) => (one.status === 'fail' ? {...one, status: 'warn'} : one)) : findings;
 
@@ -70,11 +70,11 @@ export const withHosts = (app: ExpectedApp, names: readonly string[] | undefined
 	return wanted === undefined ? app : {...app, hosts: app.hosts.filter(({name}) => wanted.includes(name))};
 };
 
-/** The hint how to print the lines that a file lacks. */
+/** The command that prints the lines that a file lacks. */
 export const kitHint = (orgKey: string, platform: string): string =>
 	`oplink app kit --org ${orgKey} --for ${platform} prints its lines`;
 
-/** The hint how to change the app configuration. */
+/** The command that changes the app configuration. */
 export const configHint = (orgKey: string): string => `oplink app-config set --org ${orgKey} --file FILE`;
 
 /** The associated domains that an App Clip needs: custom domains open it, the shared one does not. */

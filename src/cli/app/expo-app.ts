@@ -62,8 +62,8 @@ const filterOf = (filter: Value): Filter => {
 		},
 		data.map((fields) => new Map(fields.map(([name, one]) => [`android:${name}`, written(one)]))),
 	);
-	const spoilt = lists.map(([name, one]) => ({...written(one), name, what: 'a list'}));
-	return {...combined, spoilt: [...combined.spoilt, ...spoilt]};
+	const unreadable = lists.map(([name, one]) => ({...written(one), name, what: 'a list'}));
+	return {...combined, unreadable: [...combined.unreadable, ...unreadable]};
 };
 
 /** Expo makes a filter of this form for each scheme of the app. */
@@ -123,7 +123,7 @@ const asValue = (content: unknown, place: Place): Value => {
 		: {place, content: content as string | number | boolean | null};
 };
 
-/** The value with these added to the list below a path of names. */
+/** The value with these items added to the list at a path of names. */
 const withAdded = (value: Value, [name, ...rest]: string[], added: readonly Value[]): Value => {
 	if (name === undefined) {
 		return {place: value.place, content: [...listOf(value), ...added]};

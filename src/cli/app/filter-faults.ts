@@ -7,8 +7,8 @@ export type Fault = {status: 'fail' | 'warn'; message: string; next: string};
 const VIEW = 'android.intent.action.VIEW';
 const CATEGORIES = ['android.intent.category.DEFAULT', 'android.intent.category.BROWSABLE'];
 
-/** The fault of values among which the wanted one must be. */
-const lacking = (found: readonly Located[], wanted: string, message: string, next: string): Fault[] => {
+/** The fault of values that must include the wanted one. */
+const missing = (found: readonly Located[], wanted: string, message: string, next: string): Fault[] => {
 	if (found.some(({text}) => text === wanted)) {
 		return [];
 	}
@@ -22,14 +22,14 @@ const lacking = (found: readonly Located[], wanted: string, message: string, nex
 };
 
 /** The faults of a filter that any link needs to open the app. */
-const structureFaults = ({actions, categories, exported, enabled, permissions, types, spoilt}: Filter): Fault[] => [
-	...lacking(actions, VIEW, `lacks the action ${VIEW}`, `Add the action ${VIEW}`),
+const structureFaults = ({actions, categories, exported, enabled, permissions, types, unreadable}: Filter): Fault[] => [
+	...missing(actions, VIEW, `lacks the action ${VIEW}`, `Add the action ${VIEW}`),
 	...CATEGORIES.flatMap((category) =>
-		lacking(categories, category, `lacks the category ${category}`, `Add the category ${category}`),
+		missing(categories, category, `lacks the category ${category}`, `Add the category ${category}`),
 	),
-	...lacking(exported, 'true', 'is in an activity that is not exported', 'Set android:exported="true" on the activity'),
+	...missing(exported, 'true', 'is in an activity that is not exported', 'Set android:exported="true" on the activity'),
 	...enabled.flatMap((value) =>
-		lacking([value], 'true', 'is in an activity that is disabled', 'Remove android:enabled="false"'),
+		missing([value], 'true', 'is in an activity that is disabled', 'Remove android:enabled="false"'),
 	),
 	...permissions.map(
 		({text}): Fault => ({
@@ -45,7 +45,7 @@ const structureFaults = ({actions, categories, exported, enabled, permissions, t
 			next: 'Move mimeType to a filter of its own',
 		}),
 	),
-	...spoilt.map(
+	...unreadable.map(
 		({name, what}): Fault => ({
 			status: 'fail',
 			message: `has a data element whose ${name} is ${what}`,
@@ -57,8 +57,8 @@ const structureFaults = ({actions, categories, exported, enabled, permissions, t
 /** The faults of a filter that only verified https links have. */
 export const webFaults = (filter: Filter): Fault[] => [
 	...structureFaults(filter),
-	...lacking(filter.schemes, 'https', 'lacks the scheme https', 'Set its scheme to https'),
-	...lacking(filter.autoVerify, 'true', 'lacks autoVerify, so Android opens the browser', 'Set its autoVerify to true'),
+	...missing(filter.schemes, 'https', 'lacks the scheme https', 'Set its scheme to https'),
+	...missing(filter.autoVerify, 'true', 'lacks autoVerify, so Android opens the browser', 'Set its autoVerify to true'),
 ];
 
 /**

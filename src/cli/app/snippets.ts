@@ -105,7 +105,7 @@ const requireApps = ({ios, android, orgKey}: ExpectedApp, platform: Platform): v
 };
 
 /**
- * The files of an app with the lines that links need, and the least around them that makes a valid file.
+ * The files of an app with the lines that links need, and only as much around them as a valid file needs.
  * @throws OperatorError if the server has no app of the platform.
  */
 export const appKit = (app: ExpectedApp, platform: Platform): KitFile[] => {

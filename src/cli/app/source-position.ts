@@ -80,13 +80,13 @@ export const mayBecome = (text: string, wanted: string): boolean => {
 	return parts.length > 1 && wanted.startsWith(first) && wanted.endsWith(last) && from <= wanted.length - last.length;
 };
 
-/** What to do about a text that the build fills in. */
+/** The next step for a text that the build fills in. */
 export const filledInHint = (text: string): string =>
 	text.startsWith('@')
 		? 'Write the value itself: resources are not read here'
 		: 'Check what the build made of it, such as the merged manifest';
 
-/** The finding for such a text. @param what what depends on it, and how: `the host may be`. */
+/** The finding for a text that the build fills in. @param what begins the message, such as `go.example.com may be the host`. */
 export const filledInFinding = (area: string, check: string, what: string, {text, place}: Located): Finding =>
 	findingsOf(area).warn(check, `${what} ${text}, which the build fills in (${placeText(place)})`, filledInHint(text));
 
@@ -95,7 +95,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * A stream's text, without a byte order mark.
- * @param next what to do about a binary file. @throws FileFault for one, and for too many bytes.
+ * @param next the next step for a binary file. @throws FileFault for one, and for too many bytes.
  */
 export const readText = async (
 	stream: AsyncIterable<Uint8Array | string>,

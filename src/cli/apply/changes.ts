@@ -46,7 +46,7 @@ const deletionsOf = (org: Org, kind: KindName): Change[] =>
 			return {action: 'delete', kind, name, org, doc: null, row, fields: [], status: 'planned'};
 		});
 
-/** References of a change to what neither the server nor another document has. */
+/** References of a change to rows that neither the server nor another document has. */
 const danglingOf = ({doc, fields, org: {docs, rows}}: Change): string[] =>
 	(['Template', 'Domain', 'Channel'] as const).flatMap((kind) => {
 		const field = kind.toLowerCase();
@@ -56,7 +56,7 @@ const danglingOf = ({doc, fields, org: {docs, rows}}: Change): string[] =>
 	});
 
 /**
- * What a run would do, in order, or the faults that keep it from doing anything.
+ * The changes of a run, in order, or the faults that prevent all of them.
  * @param prune kinds whose rows without a document are deleted.
  */
 export const planOf = async (context: Context, docs: readonly Doc[], prune: readonly KindName[]) => {

@@ -7,7 +7,7 @@ export type FieldChange = {field: string; from: unknown; to: unknown};
 /** Lists whose order and repetitions mean nothing. */
 const SETS = new Set(['tags', 'events', 'channels', 'sha256Fingerprints', 'pathPrefixes', 'browserPaths']);
 
-/** A value as it is compared: times as texts, sets in order, objects without what is unset; undefined for nothing. */
+/** A value as it is compared: times as texts, sets in order, objects without unset fields; undefined for an unset value. */
 export const canonical = (name: string, value: unknown): unknown => {
 	if (Array.isArray(value)) {
 		const items = value.map((item) => canonical('', item));

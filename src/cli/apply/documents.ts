@@ -3,7 +3,7 @@ import Joi from 'joi';
 import {isObject} from '../../links/links/import/canonical-json.ts';
 import {checkBody} from '../../platform/http/validate.ts';
 import {isOrganization} from '../leading-organization.ts';
-import {meant} from '../option-names.ts';
+import {nearestName} from '../option-names.ts';
 import {plainFault} from '../report-error.ts';
 import type {Io} from '../terminal/io.ts';
 import {identityOf, type KindName, kindNames, kinds, type Row} from './kinds.ts';
@@ -52,7 +52,7 @@ const schemaOf = (kind: KindName): Joi.ObjectSchema => {
 const schemas = new Map(kindNames.map((kind) => [kind, schemaOf(kind)]));
 
 const unknownKind = (kind: unknown): string => {
-	const near = meant(String(kind), kindNames);
+	const near = nearestName(String(kind), kindNames);
 	const hint = near === null ? `this version has ${kindNames.join(', ')}` : `is it ${near}?`;
 	return kind === undefined ? 'kind is required' : `unknown kind ${JSON.stringify(kind)}: ${hint}`;
 };

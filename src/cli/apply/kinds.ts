@@ -15,7 +15,7 @@ export type Row = Record<string, unknown>;
 type Kind = {
 	/** A create's body with the field of the identity; a link names its template and its domain. */
 	schema: Joi.ObjectSchema;
-	/** The field of rows that a document's name is. */
+	/** The field of a row whose value is the name of its document. */
 	identity: string;
 	/** The path of its rows behind that of the organization. */
 	path: string;
@@ -25,7 +25,7 @@ type Kind = {
 
 const {path, domainId: _, templateId: __, ...linkFields} = linkFieldSchemas;
 const reference = Joi.string().max(255).allow(null);
-/** Of fields that answers show as links inherit them. */
+/** Defaults of the fields that answers show with their inherited values. */
 export const inheritedDefaults: Row = Object.fromEntries(
 	allLinkFields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default]])),
 );
@@ -85,7 +85,7 @@ export const kindNames = Object.keys(kinds) as KindName[];
 export const fieldsOf = (kind: KindName): string[] =>
 	Object.keys((kinds[kind].schema.describe() as {keys: object}).keys).filter((field) => field !== kinds[kind].identity);
 
-/** What rows of a kind are found by; one of an organization needs no name. */
+/** The identity of a row among those of its kind; a kind with one row per organization needs none. */
 export const identityOf = (kind: KindName, name: unknown): string => {
 	if (kind === 'Organization' || kind === 'AppConfig') {
 		return '';

@@ -3,7 +3,7 @@ import {exitCodes, notFoundError, OperatorError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {isOrganization} from '../leading-organization.ts';
 import type {ApiClient} from '../server/admin-client.ts';
-import {chosenOrganization, organizationPath, orOfBound} from '../server/link-surface.ts';
+import {allOrBound, chosenOrganization, organizationPath} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 import {type Doc, faultOf} from './documents.ts';
 import type {KindName, Row} from './kinds.ts';
@@ -26,7 +26,7 @@ export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T 
 		throw error;
 	});
 
-/** How an organization is called and found, by its row. */
+/** The label and the path of an organization, from its row. */
 export const placeOf = ({id, orgKey}: Row) => ({label: String(orgKey), path: organizationPath(String(id))});
 
 /**
@@ -39,7 +39,7 @@ export const findOrganization = async (client: ApiClient, named: string): Promis
 		(await unless(client.get<Row>(organizationPath(key)), 403)) ?? {id: key, orgKey: key, name: named};
 	const keyed = isOrganization(named) ? await unless(at(named), 404) : null;
 	const all = () => allAt<Row>(client, '/admin/organizations', {q: named});
-	const rows = keyed === null ? await orOfBound(client, all, async (bound) => [await at(bound)]) : [keyed];
+	const rows = keyed === null ? await allOrBound(client, all, async (bound) => [await at(bound)]) : [keyed];
 	const isNamed = ({name}: Row) => String(name).toLowerCase() === named.toLowerCase();
 	const [found, other] = keyed === null ? rows.filter(isNamed) : rows;
 	if (other !== undefined) {

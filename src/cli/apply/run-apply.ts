@@ -64,7 +64,10 @@ const unverified = ({docs, rows}: Org): string[] =>
 /** Of so few changes the first refusal is the last request. */
 const FEW = 50;
 
-/** What may be done at once: changes of one kind, unless a link moves to another short code, which one before it may free. */
+/**
+ * Groups of changes that may run concurrently: those of one kind. A link that moves to another short code is alone,
+ * because an earlier change may have to free that code.
+ */
 const turnsOf = (changes: readonly Change[]): Change[][] => {
 	const most = changes.length > FEW ? PARALLEL : 1;
 	const turns: Change[][] = [];
@@ -118,7 +121,7 @@ const question = (deletions: readonly Change[]): string => {
 const unlessUnread = (written: Promise<void>): Promise<void> =>
 	written.catch((error: unknown) => (isBrokenPipe(error) ? undefined : Promise.reject(error)));
 
-/** Applies documents, or with `check` shows what that would change (contract/operations 20). @returns the exit code. */
+/** Applies documents, or with `check` only shows the changes (contract/operations 20). @returns the exit code. */
 export const runApply = async (context: Context<ApplyOptions>, names: readonly string[]): Promise<number> => {
 	const {io, show, connection, options} = context;
 	const {check = false, prune = []} = options;

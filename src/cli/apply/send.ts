@@ -9,7 +9,7 @@ import {identityOf, kinds, type Row} from './kinds.ts';
 import {findOrganization, type Org, placeOf, unless} from './organizations.ts';
 import {compare, pathOf, readKind} from './state.ts';
 
-/** The ids of what a link names. @throws OperatorError for what is not there, or not usable yet. */
+/** The ids of the rows that a link refers to. @throws OperatorError for one that does not exist, or cannot be used yet. */
 const referencesOf = async (client: ApiClient, org: Org, spec: Row): Promise<Row> => {
 	const ids: Row = {};
 	for (const kind of ['Template', 'Domain'] as const) {

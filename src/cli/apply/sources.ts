@@ -24,7 +24,7 @@ function* tokensOf(text: string): Generator<CST.Token> {
 	yield* parser.end();
 }
 
-/** What a document may not have, with the offsets. */
+/** The forbidden parts of a document, with their offsets. */
 const refusedIn = (document: Document): Array<[offset: number, words: string]> => {
 	const refused = document.errors.map(({pos: [at], message}): [number, string] => [at, message]);
 	const refuse = ({range}: Pick<Node, 'range'>, words: string) => void refused.push([range?.[0] ?? 0, words]);
@@ -54,7 +54,7 @@ const refusedIn = (document: Document): Array<[offset: number, words: string]> =
 	return refused;
 };
 
-/** The parts of a text that are documents. @throws an error with line and column for what is not JSON. */
+/** The parts of a text that are documents. @throws an error with line and column for invalid JSON. */
 const rangesOf = (text: string, isJson: boolean): Array<[from: number, to: number]> => {
 	if (!isJson) {
 		return [[0, text.length]];

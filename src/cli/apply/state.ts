@@ -59,7 +59,7 @@ export const readKind = async (client: ApiClient, org: Org, kind: KindName, all 
 	return found;
 };
 
-/** Reads what the documents of an organization need, and nothing else. @param prune kinds of which all rows are needed. */
+/** Reads the rows that the documents of an organization need, and no others. @param prune kinds of which all rows are needed. */
 export const readState = async (client: ApiClient, org: Org, prune: readonly KindName[]): Promise<void> => {
 	const {docs, rows} = org;
 	if (org.path === null) {
@@ -90,13 +90,13 @@ export const readState = async (client: ApiClient, org: Org, prune: readonly Kin
 /** Whether a row can have a document: the shared domain, which has no verification, has none. */
 export const isOwn = (row: Row): boolean => row['verification'] !== null;
 
-/** What is in force where a row states nothing. @param template of a link. */
+/** The values in force for the fields that a row leaves unset. @param template of a link. */
 const defaultsOf = (kind: KindName, template: Row = {}): Row => {
 	const inherited = kind === 'Link' ? Object.keys(inheritedDefaults).filter((field) => template[field] != null) : [];
 	return {...kinds[kind].defaults, ...Object.fromEntries(inherited.map((field) => [field, template[field]]))};
 };
 
-/** What a row says, as the `spec` of a document, and what is in force besides. */
+/** A row as the `spec` of a document, and the values in force for its unset fields. */
 export const specOf = ({rows}: Org, kind: KindName, row: Row): [spec: Row, defaults: Row] => {
 	if (kind !== 'Link') {
 		return [
@@ -115,7 +115,7 @@ export const specOf = ({rows}: Org, kind: KindName, row: Row): [spec: Row, defau
 /** Objects of which a change names parts. */
 const MERGED = new Set(['og', 'destinations', 'minimumVersion']);
 
-/** The fields of a document that a row has otherwise; all of them without a row. */
+/** The fields in which a document differs from a row; all of them without a row. */
 export const compare = (org: Org, {kind, spec: written}: Doc, row: Row | undefined): FieldChange[] => {
 	if (row === undefined) {
 		return Object.entries(written).flatMap(([field, to]) => (field === 'default' ? [] : differences(field, null, to)));
@@ -134,7 +134,7 @@ export const compare = (org: Org, {kind, spec: written}: Doc, row: Row | undefin
 		}
 
 		const [stored, to] = [current[field] ?? before[field], spec[field]];
-		// What a template or the default gives is what they give after the changes before this one.
+		// A template or the default may change earlier in the same run, so its new values count.
 		const from = stored === before[field] ? after[field] : stored;
 		const wanted = MERGED.has(field) && !isWhole && isObject(to) ? {...(from as Row | undefined), ...to} : to;
 		return differences(field, from, wanted ?? after[field]);

@@ -14,7 +14,7 @@ import {requireConsent} from '../prompts.ts';
 import {replaceFile} from '../replace-file.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {organizationApi} from '../server/link-surface.ts';
 import {write} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
 
@@ -25,7 +25,7 @@ const subjectOptions = (): Option[] => [
 	new Option('--user <id>', 'user id set by the app (externalUserId), on all their devices'),
 ];
 
-/** Where the device's or the user's data is. @throws OperatorError if neither is named. */
+/** The path of the device's or the user's data. @throws OperatorError if neither is named. */
 const subjectOf = async (context: Context<SubjectOptions>) => {
 	const {device, user} = context.options;
 	const named = device === undefined ? user : device;
@@ -33,7 +33,7 @@ const subjectOf = async (context: Context<SubjectOptions>) => {
 		throw usageError('No device or user is given', 'Name a device with --device ID or a user with --user ID');
 	}
 
-	const {client, org, path} = await chosenPath(context);
+	const {client, org, path} = await organizationApi(context);
 	return {
 		client,
 		org,
@@ -162,7 +162,7 @@ export const auditCommand = resource<Json<AuditRecord>>({path: 'audit-log'}).lis
 		{title: 'AT (UTC)', value: ({at}) => timeText(at)},
 		{title: 'ACTION', value: ({action}) => action},
 		{title: 'ENTITY', value: ({entityType}) => entityType},
-		// A narrow terminal shows the actor, which people look for, without it.
+		// On a narrow terminal the actor, which people look for, matters more.
 		{title: 'ENTITY ID', value: ({entityId}) => entityId, wide: true},
 		{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type, flexible: true},
 	],

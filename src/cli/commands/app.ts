@@ -12,7 +12,7 @@ import {isObject} from '../import/formats/import-row.ts';
 import {jsonFault} from '../json-fault.ts';
 import {givesPlatforms, type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
 import {resource} from '../resource.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {organizationApi} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
 
 const readJson = async (io: Io, file: string): Promise<unknown> => {
@@ -83,7 +83,7 @@ export const appConfigCommands: CommandGroup = {
 					throw usageError('Nothing to set', 'Give --file, or the fields to change');
 				}
 
-				const {client, path: organization} = await chosenPath(context);
+				const {client, path: organization} = await organizationApi(context);
 				const url = `${organization}/app-config`;
 				const base = await (file === undefined ? client.get(url) : readJson(io, file));
 				// Anything else than an object is the server's to refuse.
@@ -130,7 +130,7 @@ const check = async (context: Context<CheckOptions>): Promise<number> => {
 		import('../app/expected-app.ts'),
 		import('../app/check-app.ts'),
 	]);
-	const {client, org} = await chosenPath(context);
+	const {client, org} = await organizationApi(context);
 	const expected = withHosts(await readExpectedApp(client, org), options.host);
 	const findings = await checkApp(io, {...options, fingerprints}, expected);
 	const report = createReport(context);
@@ -187,7 +187,7 @@ export const appCommands: CommandGroup = {
 			run: async (context: Context<{for: Platform}>) => {
 				const {options, show} = context;
 				const {readExpectedApp} = await import('../app/expected-app.ts');
-				const {client, org} = await chosenPath(context);
+				const {client, org} = await organizationApi(context);
 				const files = appKit(await readExpectedApp(client, org), options.for);
 				const [only] = files;
 				if (only !== undefined && files.length === 1) {

@@ -4,7 +4,7 @@ import {pipeline} from 'node:stream/promises';
 import {createGzip} from 'node:zlib';
 import {Option} from 'commander';
 import type {BackupTotals} from '../../operations/backup/archive-format.ts';
-import type {Holding} from '../../operations/backup/backup-tables.ts';
+import type {StoredTotals} from '../../operations/backup/backup-tables.ts';
 import type {Restored} from '../../operations/backup/restore-backup.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {packageVersion} from '../../platform/package-root.ts';
@@ -42,7 +42,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const text = backupText(db, {
 		program: packageVersion(),
 		now: createClock(0).now(),
-		clicksElsewhere: () => clicksOf(db, io),
+		clicksOutside: () => clicksOf(db, io),
 	});
 	const written = async function* (chunks: AsyncIterable<Uint8Array>) {
 		for await (const chunk of chunks) {
@@ -150,7 +150,7 @@ const restoreError = (error: unknown): unknown => {
 	return name === 'BackupError' ? inputError(`${message}. Nothing was changed`) : error;
 };
 
-const replacementQuestion = (place: string, {organizations, links, clicks}: Holding): string =>
+const replacementQuestion = (place: string, {organizations, links, clicks}: StoredTotals): string =>
 	`Replace all data in ${place}: ${counted(organizations, 'organization')}, ${counted(links, 'link')}, ${counted(clicks, 'click')}?`;
 
 export const restoreCommand = command({
@@ -166,7 +166,7 @@ export const restoreCommand = command({
 			requireAnswerer(context);
 		}
 
-		const [{archiveLines, openBackup}, {readHolding}, {restoreBackup}] = await Promise.all([
+		const [{archiveLines, openBackup}, {readStoredTotals}, {restoreBackup}] = await Promise.all([
 			import('../backup-archive.ts'),
 			import('../../operations/backup/backup-tables.ts'),
 			import('../../operations/backup/restore-backup.ts'),
@@ -174,7 +174,7 @@ export const restoreCommand = command({
 		// A missing file is reported before a database is made for it.
 		const {chunks, close} = await openBackup(io, file);
 		const work = async (db: Db, place: string): Promise<Restored> => {
-			const holding = force && !yes ? await readHolding(db) : null;
+			const holding = force && !yes ? await readStoredTotals(db) : null;
 			if (holding !== null) {
 				await requireConsent({io, options}, replacementQuestion(place, holding));
 			}

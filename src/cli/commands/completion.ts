@@ -51,10 +51,10 @@ const candidatesFor = (program: Command, line: readonly string[]): Candidate[] =
 	const {command, waiting, operands, used} = readWords(program, words);
 	const options = optionsOf(program, command);
 	const [, prefix = '', flag] = /^((--[^=]+)=)/.exec(current) ?? [];
-	const valued = waiting ?? options.find(({long}) => long === flag);
-	if (valued !== undefined) {
+	const optionWithValue = waiting ?? options.find(({long}) => long === flag);
+	if (optionWithValue !== undefined) {
 		const start = waiting === undefined ? prefix : '';
-		return (valued.argChoices ?? []).map((value) => ({value: start + value}));
+		return (optionWithValue.argChoices ?? []).map((value) => ({value: start + value}));
 	}
 
 	if (current.startsWith('-')) {

@@ -12,7 +12,7 @@ import {timeText} from '../match-trace.ts';
 import {requireConsent} from '../prompts.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {organizationApi} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 import {keyValues} from '../terminal/output.ts';
 
@@ -20,23 +20,23 @@ export type KeyCards = Json<Awaited<ReturnType<typeof allKeyCards>>>;
 type KeyCard = KeyCards['earlier'][number];
 
 /** Keys created before they were stored have none until they are regenerated (contract/api-keys 5). */
-const NOT_KEPT = 'not stored; regenerate it to see the full key';
+const NOT_STORED = 'not stored; regenerate it to see the full key';
 const UNREADABLE =
 	'encrypted with another OPLINK_KEY_SECRET; the key works, but showing it needs that secret or a regeneration';
 
 const cardFields = (card: KeyCard): Array<[string, unknown]> => [
 	['tier', card.tier],
-	['key', card.displayKey ?? `${card.prefix}… (${card.displayKeyFault ? UNREADABLE : NOT_KEPT})`],
+	['key', card.displayKey ?? `${card.prefix}… (${card.displayKeyFault ? UNREADABLE : NOT_STORED})`],
 	['createdAt', card.createdAt],
 	['expiresAt', card.expiresAt ?? 'never'],
 	['lastUsedAt', card.lastUsedAt ?? 'never'],
 ];
 
-/** A paragraph for each key; the end of an earlier one says what it is. */
+/** A paragraph for each key; only earlier keys have an end. */
 const cardsText = ({sdkKey, serverKey, earlier}: KeyCards): string =>
 	[sdkKey, serverKey, ...earlier].flatMap((card) => (card ? keyValues(cardFields(card)) : [])).join('\n\n');
 
-/** A key as somebody has it: whole, its first characters, or its id. */
+/** Whether a text names the key: the whole key, its first characters, or its id. */
 const isNamed =
 	(named: string) =>
 	({id, prefix}: KeyCard) =>
@@ -68,7 +68,7 @@ export const keyCommands: CommandGroup = {
 			options: [yesOption()],
 			run: async (context, named: string) => {
 				const find = async () => {
-					const {client, org, path} = await chosenPath(context, isUuid(named) ? named : prefixOf(named));
+					const {client, org, path} = await organizationApi(context, isUuid(named) ? named : prefixOf(named));
 					const {sdkKey, serverKey, earlier} = await client.get<KeyCards>(`${path}/api-keys`);
 					const card = [sdkKey, serverKey, ...earlier].find((one) => one !== null && isNamed(named)(one));
 					if (!card) {
@@ -102,10 +102,10 @@ export const keyCommands: CommandGroup = {
 				}
 
 				await requireConsent(context, async () => {
-					const {org} = await chosenPath(context);
+					const {org} = await organizationApi(context);
 					return `Regenerate the ${tier} key of ${org}? ${consequence}`;
 				});
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await organizationApi(context);
 				const regenerated = await client.post<KeyCard & {rawKey: string}>(`${path}/api-keys/${tier}/regenerate`);
 				await context.show.fields(regenerated, ({rawKey, ...card}) => cardFields({...card, displayKey: rawKey}));
 			},

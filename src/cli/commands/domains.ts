@@ -8,7 +8,7 @@ import {collect} from '../link-fields.ts';
 import {requireConsent} from '../prompts.ts';
 import {given, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {type Chosen, chosenPath} from '../server/link-surface.ts';
+import {type OrganizationApi, organizationApi} from '../server/link-surface.ts';
 import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedRow} from '../server/named-link.ts';
 
@@ -53,7 +53,7 @@ const changesOf = ({pathPrefix, rootUrl, unknownCodes, clear = []}: SetOptions):
 
 /** The unknown codes of these domains, most visits first. */
 const listUnknownCodes = async (
-	{client, path}: Chosen,
+	{client, path}: OrganizationApi,
 	domains: readonly Domain[],
 	options: PageOptions,
 ): Promise<Page<UnknownCode>> => {
@@ -69,7 +69,7 @@ const listUnknownCodes = async (
 };
 
 /** The question before a removal, with the number of links that move to the shared domain. */
-const removalQuestion = async ({client, path, org}: Chosen, domain: string): Promise<string> => {
+const removalQuestion = async ({client, path, org}: OrganizationApi, domain: string): Promise<string> => {
 	const {id, hostname} = await namedRow<Domain>({client, path}, 'domain', domain);
 	const {total} = await client.get<Page<unknown>>(`${path}/links`, {domainId: id, limit: 1});
 	const moved =
@@ -96,7 +96,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['list', 'list --org Ab12 --json'],
 			options: pageOptions(),
 			run: async (context) => {
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await organizationApi(context);
 				const page = await listPages(listAt<Domain>(client, `${path}/domains`), context.options);
 				await context.show.page(page, [
 					{title: 'ID', value: ({id}) => id},
@@ -118,7 +118,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'Show a domain, its DNS record and its redirects',
 			examples: ['show go.acme.example'],
 			run: async (context, domain: string) => {
-				const found = await namedRow<Domain>(await chosenPath(context, domain), 'domain', domain);
+				const found = await namedRow<Domain>(await organizationApi(context, domain), 'domain', domain);
 				await context.show.fields(found, (shown) => [
 					...domainFields(shown),
 					['record', shown.verification ? Object.values(shown.verification).join(' ') : undefined],
@@ -150,7 +150,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['unknown', 'unknown go.acme.example --all --json'],
 			options: pageOptions(),
 			run: async (context, domain?: string) => {
-				const chosen = await chosenPath(context, domain);
+				const chosen = await organizationApi(context, domain);
 				const all =
 					domain === undefined
 						? await allAt<Domain>(chosen.client, `${chosen.path}/domains`)
@@ -194,7 +194,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['add go.acme.example --org Ab12'],
 			run: async (context, hostname: string) => {
 				const {show} = context;
-				const {client, path} = await chosenPath(context);
+				const {client, path} = await organizationApi(context);
 				const domain = await client.post<Domain>(`${path}/domains`, {hostname});
 				await show.fields(domain, domainFields);
 				const {verification: record} = domain;
@@ -225,8 +225,8 @@ export const domainCommands: CommandGroup = {
 			examples: ['remove go.acme.example --yes'],
 			options: [yesOption()],
 			run: async (context, domain: string) => {
-				await requireConsent(context, async () => removalQuestion(await chosenPath(context, domain), domain));
-				const chosen = await chosenPath(context, domain);
+				await requireConsent(context, async () => removalQuestion(await organizationApi(context, domain), domain));
+				const chosen = await organizationApi(context, domain);
 				const found = isUuid(domain) ? null : await namedRow<Domain>(chosen, 'domain', domain);
 				if (found !== null && !found.verification) {
 					throw usageError(

@@ -8,7 +8,7 @@ import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
 import {given, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {organizationApi} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
 type Row = Json<Endpoint> & {secret?: string};
@@ -122,7 +122,7 @@ export const endpointCommands: CommandGroup = {
 			about: 'Shows the answer. The exit code is 1 unless its status is 2xx.',
 			examples: ['test 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
 			run: async (context, endpoint: string) => {
-				const {client, path} = await chosenPath(context, endpoint);
+				const {client, path} = await organizationApi(context, endpoint);
 				const url = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/test`;
 				const came = await client.post<{ok: boolean}>(url, {});
 				await context.show.fields(came);
@@ -151,7 +151,7 @@ export const endpointCommands: CommandGroup = {
 				...pageOptions(),
 			],
 			run: async (context, endpoint: string) => {
-				const {client, path} = await chosenPath(context, endpoint);
+				const {client, path} = await organizationApi(context, endpoint);
 				const {status, ...options} = context.options as PageOptions & {status?: string};
 				const all = listAt<Json<Delivery>>(
 					client,
@@ -183,7 +183,7 @@ export const endpointCommands: CommandGroup = {
 					throw usageError('Name one delivery, or a time', 'Give --delivery ID or --since TIME');
 				}
 
-				const {client, path} = await chosenPath(context, endpoint);
+				const {client, path} = await organizationApi(context, endpoint);
 				const at = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}`;
 				const answer =
 					delivery === undefined

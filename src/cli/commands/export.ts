@@ -6,7 +6,7 @@ import {exitCodes, OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {requireCsv, spreadsheetOption} from '../common-options.ts';
 import {replaceFile} from '../replace-file.ts';
-import {chosenPath} from '../server/link-surface.ts';
+import {organizationApi} from '../server/link-surface.ts';
 import {writeData} from '../terminal/io.ts';
 
 type Options = {since?: string; state?: string; format: 'ndjson' | 'csv'; output?: string; spreadsheet?: boolean};
@@ -88,7 +88,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 			const time = since === undefined ? null : timeOf(since);
 			const after = time === null ? (since ?? cursor) : null;
 			const from = {...(time === null ? {} : {since: time}), ...(after === null ? {} : {cursor: after})};
-			const {client, path: base} = await chosenPath(context);
+			const {client, path: base} = await organizationApi(context);
 			let next = '';
 			const chunks = client.stream(
 				`${base}/export/${kind}`,

@@ -10,7 +10,7 @@ import {requireConsent} from '../prompts.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {type List, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedLink, withIds} from '../server/named-link.ts';
-import {type Io, isLively, print} from '../terminal/io.ts';
+import {type Io, print, supportsStyles} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
 import {blockCommand, unblockCommand} from './abuse.ts';
@@ -73,7 +73,7 @@ const ON_WHITE = [107, 49] as const;
 const terminalQr = async (url: string, {stdout, env}: Pick<Io, 'stdout' | 'env'>): Promise<string> => {
 	const text = await (await loadQrCode()).toString(url, {type: 'utf8', errorCorrectionLevel: 'M', margin: 2});
 	const lines = text.split('\n').filter((line) => line !== '');
-	return isLively(stdout, env)
+	return supportsStyles(stdout, env)
 		? lines.map((line) => styled(styled(line, ...BLACK), ...ON_WHITE)).join('\n')
 		: lines.join('\n');
 };
@@ -99,14 +99,14 @@ const listOptions = [
 ];
 
 /** Fields of a new link that nobody asks for, and those that are as usual, unless the command line names them. */
-const unasked = ['organizationId', 'domainId', 'shortCode', 'createdAt', 'updatedAt'];
+const hiddenFields = ['organizationId', 'domainId', 'shortCode', 'createdAt', 'updatedAt'];
 const usual: Readonly<Record<string, unknown>> = {isActive: true, deferredDeepLinking: true};
 
 const withoutUsual = (link: object, given: object): object =>
 	Object.fromEntries(
 		Object.entries(link).filter(
 			([name, value]) =>
-				name in given || !(unasked.includes(name) || name === 'matchWindowHours' || usual[name] === value),
+				name in given || !(hiddenFields.includes(name) || name === 'matchWindowHours' || usual[name] === value),
 		),
 	);
 

@@ -7,9 +7,17 @@ import {withQuery} from '../../visits/visit/tap-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions} from '../common-options.ts';
-import {type AppGets, type Attempt, getsText, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
+import {
+	type Attempt,
+	type LinkNames,
+	linksOf,
+	matchTrace,
+	type ReceivedData,
+	receivedText,
+	timeText,
+} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
-import {type Chosen, chosenPath, organizationPath, orOfBound} from '../server/link-surface.ts';
+import {allOrBound, type OrganizationApi, organizationApi, organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {type KnownLink, linksOfIds, namedAdminLink, queryOf} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
@@ -29,12 +37,12 @@ type SimulateOptions = {
 	key: boolean;
 };
 
-/** What the app got of a matched link, as the link is now; null without a match or a link. */
-const appGets = async (
-	{client, path}: Pick<Chosen, 'client' | 'path'>,
+/** The data of a matched link that the app receives, by the link's present state; null without a match or a link. */
+const readReceived = async (
+	{client, path}: Pick<OrganizationApi, 'client' | 'path'>,
 	{linkId, query}: Attempt,
 	links: ReadonlyMap<string, KnownLink | null>,
-): Promise<AppGets | null> => {
+): Promise<ReceivedData | null> => {
 	const link = links.get(linkId ?? '');
 	if (!link) {
 		return null;
@@ -101,7 +109,7 @@ export const matchCommands: CommandGroup = {
 				const below = (owner: string) => client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
 				const within = (org: string) => below(organizationPath(org));
 				const attempt = await (options.org === undefined
-					? orOfBound(client, () => below('/admin'), within)
+					? allOrBound(client, () => below('/admin'), within)
 					: within(options.org));
 				if (show.json) {
 					await show.answer(attempt, String);
@@ -110,9 +118,9 @@ export const matchCommands: CommandGroup = {
 
 				const place = {client, path: organizationPath(attempt.organizationId ?? '')};
 				const links = await linksOfIds(place, linksOf(attempt));
-				const gets = await appGets(place, attempt, links);
+				const received = await readReceived(place, attempt, links);
 				await show.answer(attempt, (answer) =>
-					[getsText(answer, gets, show.width), matchTrace(answer, links, show)].join('\n\n'),
+					[receivedText(answer, received, show.width), matchTrace(answer, links, show)].join('\n\n'),
 				);
 			},
 		}),
@@ -124,7 +132,7 @@ export const matchCommands: CommandGroup = {
 			options: pageOptions(),
 			run: async (context) => {
 				const {show, options} = context;
-				const place = await chosenPath(context);
+				const place = await organizationApi(context);
 				const page = await listPages(listAt<Json<MatchAttempt>>(place.client, `${place.path}/matches`), options);
 				const ids = page.data.slice(0, MAX_NAMED).flatMap(({linkId}) => linkId ?? []);
 				const links = show.json ? new Map() : await linksOfIds(place, ids);
@@ -183,7 +191,7 @@ export const matchCommands: CommandGroup = {
 				}
 
 				const named = name === undefined ? null : await namedAdminLink(context, name);
-				const {client, path} = named ?? (await chosenPath(context));
+				const {client, path} = named ?? (await organizationApi(context));
 				const simulation = await client.post<Json<Simulation>>(`${path}/matches/simulate`, {
 					linkId: named?.id,
 					query: name === undefined ? undefined : queryOf(name),
@@ -203,10 +211,10 @@ export const matchCommands: CommandGroup = {
 				const links: LinkNames = new Map([
 					[link.id, {url: link.url, shortCode: link.url.split('/').at(-1) ?? link.id}],
 				]);
-				const gets = 'path' in answer ? {path: answer.path, params: answer.params} : null;
+				const received = 'path' in answer ? {path: answer.path, params: answer.params} : null;
 				await show.answer(simulation, () =>
 					[
-						getsText(attempt, gets, show.width),
+						receivedText(attempt, received, show.width),
 						simulationText(simulation, show.width),
 						matchTrace(attempt, links, show),
 					].join('\n\n'),

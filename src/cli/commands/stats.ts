@@ -5,8 +5,8 @@ import {dimensionNames, funnelDimensions} from '../../visits/clicks/dimensions.t
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {spreadsheetOptions} from '../common-options.ts';
-import {withMeant} from '../option-names.ts';
-import {type Chosen, chosenPath} from '../server/link-surface.ts';
+import {withSuggestion} from '../option-names.ts';
+import {type OrganizationApi, organizationApi} from '../server/link-surface.ts';
 import {linksOfIds, namedAdminLink} from '../server/named-link.ts';
 import {bar, inkOf} from '../terminal/charts.ts';
 import {writeData} from '../terminal/io.ts';
@@ -50,7 +50,10 @@ const requestOf = async (context: Context<ReportOptions>, by: string[], dimensio
 	const {options, show} = context;
 	const wrong = by.find((name) => !dimensions.includes(name));
 	if (wrong !== undefined) {
-		throw usageError(withMeant(`--by '${wrong}' is none of ${dimensions.join(', ')}.`), 'add --help to see the usage');
+		throw usageError(
+			withSuggestion(`--by '${wrong}' is none of ${dimensions.join(', ')}.`),
+			'add --help to see the usage',
+		);
 	}
 
 	if (options.csv && show.json) {
@@ -59,7 +62,7 @@ const requestOf = async (context: Context<ReportOptions>, by: string[], dimensio
 
 	const {from, to, interval, timezone, link, tag, channel} = options;
 	const named = link === undefined ? null : await namedAdminLink(context, link);
-	const {client, path} = named ?? (await chosenPath(context));
+	const {client, path} = named ?? (await organizationApi(context));
 	return {client, path, linkId: named?.id, query: {from, to, interval, timezone, by: options.by, tag, channel}};
 };
 
@@ -69,7 +72,7 @@ const cellOf = (key: string | null, {spreadsheet}: ReportOptions): string | null
 
 /** Rows with short codes in place of link ids if the links still exist; those that are not shown stay as they are. */
 const withShortCodes = async <Row extends {key: string | null}>(
-	place: Pick<Chosen, 'client' | 'path'>,
+	place: Pick<OrganizationApi, 'client' | 'path'>,
 	rows: Row[],
 	shown: number,
 ): Promise<Row[]> => {

@@ -3,7 +3,7 @@ import {type Finding, type Verdict, worstOf} from '../../operations/finding.ts';
 import {counted} from '../../platform/text.ts';
 import {exitCodes} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {isLively, print} from '../terminal/io.ts';
+import {print, supportsStyles} from '../terminal/io.ts';
 import {cellText} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
 import {wrapped} from '../terminal/wrapped.ts';
@@ -50,7 +50,7 @@ export const strictOption = (): Option => new Option('--strict', 'treat warnings
 
 /** Prints findings by area as they are added; as JSON, all at the end. */
 export const createReport = ({io, show}: Pick<Context, 'io' | 'show'>) => {
-	const style = {width: show.width, isColoured: isLively(io.stdout, io.env)};
+	const style = {width: show.width, isColoured: supportsStyles(io.stdout, io.env)};
 	const all: Finding[] = [];
 	return {
 		add: async (findings: readonly Finding[]): Promise<void> => {

@@ -153,10 +153,10 @@ export async function* sendThroughKey(
 				throw error;
 			}
 
-			const {domainId, ...elsewhere} = body;
+			const {domainId, ...withoutDomain} = body;
 			// An exported row may name a domain of another organization, or of another server, as in the admin API's import.
 			if (error.status === 404 && domainId !== undefined && row.row?.['organizationId'] !== undefined) {
-				return send(row, elsewhere);
+				return send(row, withoutDomain);
 			}
 
 			if (TAKEN.has(error.errorCode)) {

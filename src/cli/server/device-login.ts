@@ -89,7 +89,7 @@ export const signInByDevice = async (io: Io, issuer: string, clientId: string): 
 };
 
 /** Runs `work` while no other command renews: a refresh token that rotates is good for one. */
-const alone = async (io: Io, work: () => Promise<void>): Promise<void> => {
+const withRenewalLock = async (io: Io, work: () => Promise<void>): Promise<void> => {
 	const lock = `${profilesPath(io.env)}.lock`;
 	for (;;) {
 		const handle = await open(lock, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -147,7 +147,7 @@ export const renewIfDue = async (io: Io, name: string): Promise<void> => {
 		return;
 	}
 
-	await alone(io, async () => {
+	await withRenewalLock(io, async () => {
 		// Another command may have renewed it meanwhile.
 		const profiles = readProfiles(io.env);
 		const profile = profiles.byName.get(name);

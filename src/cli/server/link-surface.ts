@@ -8,8 +8,11 @@ import type {Page} from './list-pages.ts';
 /** Path of an organization in the admin API; `org` is its id or its orgKey. */
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
-/** What a token may ask of all organizations or, if it is limited to one, of that one. @throws as `all`. */
-export const orOfBound = async <T>(
+/**
+ * The result of `all`, a request across organizations, or of `within` if the token is bound to one organization.
+ * @throws as `all`.
+ */
+export const allOrBound = async <T>(
 	client: ApiClient,
 	all: () => Promise<T>,
 	within: (org: string) => T | Promise<T>,
@@ -30,10 +33,7 @@ export const orOfBound = async <T>(
 	}
 };
 
-/**
- * The organization that has something of an id, a host name or a key's prefix. @throws OperatorError for none and
- * several.
- */
+/** The organization that owns an object with this id, host name or key prefix. @throws OperatorError for none and several. */
 const ownerOf = async (client: ApiClient, owned: string): Promise<string> => {
 	const {data, total} = await client.get<Page<{id: string; orgKey: string}>>('/admin/organizations', {owns: owned});
 	const [owner] = data;
@@ -84,7 +84,7 @@ export const chosenOrganization = async (
 	const client = connection.admin();
 	return (
 		named ??
-		orOfBound(
+		allOrBound(
 			client,
 			() => onlyOrganization(client, owned),
 			(bound) => bound,
@@ -92,11 +92,11 @@ export const chosenOrganization = async (
 	);
 };
 
-/** The admin API, and the path of an organization in it. */
-export type Chosen = {client: ApiClient; org: string; path: string};
+/** A client of the admin API, and the path of an organization in it. */
+export type OrganizationApi = {client: ApiClient; org: string; path: string};
 
-/** As `chosenOrganization`. */
-export const chosenPath = async (context: Context, owned: string | null = null): Promise<Chosen> => {
+/** The admin API for the organization that `chosenOrganization` returns. */
+export const organizationApi = async (context: Context, owned: string | null = null): Promise<OrganizationApi> => {
 	const org = await chosenOrganization(context, owned);
 	return {client: context.connection.admin(), org, path: organizationPath(org)};
 };

@@ -5,7 +5,14 @@ import {isUuid} from '../../platform/text.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';
-import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath, orOfBound} from './link-surface.ts';
+import {
+	adminSurface,
+	allOrBound,
+	keySurface,
+	type LinkSurface,
+	type OrganizationApi,
+	organizationPath,
+} from './link-surface.ts';
 import {eachPage, listAt, type Page} from './list-pages.ts';
 
 /** A link by its id or its short code; the code of a short URL is its last segment. */
@@ -73,11 +80,11 @@ const linkIn = async (surface: LinkSurface, named: string, owner: string): Promi
 	return {...surface, id: link.id};
 };
 
-const anywhere = async (
+const findAnywhere = async (
 	client: ApiClient,
 	name: ReturnType<typeof linkName>,
 	named: string,
-): Promise<NamedLink & Chosen> => {
+): Promise<NamedLink & OrganizationApi> => {
 	const {data, total} = await client.get<Page<Found>>('/admin/links', name);
 	const [link] = data;
 	if (link === undefined) {
@@ -109,7 +116,7 @@ const anywhere = async (
 export const namedAdminLink = async (
 	{connection, options: {org}}: Context,
 	named: string,
-): Promise<NamedLink & Chosen> => {
+): Promise<NamedLink & OrganizationApi> => {
 	const client = connection.admin();
 	const chosen = (id: string) => ({client, org: id, path: organizationPath(id)});
 	const within = async (one: string) => ({
@@ -119,7 +126,7 @@ export const namedAdminLink = async (
 	const name = linkName(named);
 	// An id or a URL is unique; a code is not.
 	const confined = org || ('shortCode' in name ? connection.organization() : null);
-	return confined ? within(confined) : orOfBound(client, () => anywhere(client, name, named), within);
+	return confined ? within(confined) : allOrBound(client, () => findAnywhere(client, name, named), within);
 };
 
 /** The same with the SERVER key, if one is given and no organization is named (contract/operations 13). */
@@ -136,7 +143,7 @@ export type KnownLink = Pick<LinkWithDomain, 'url' | 'shortCode' | 'path' | 'par
  * @param path of the organization whose token may be bound to it.
  */
 export const linksOfIds = async (
-	{client, path}: Pick<Chosen, 'client' | 'path'>,
+	{client, path}: Pick<OrganizationApi, 'client' | 'path'>,
 	ids: readonly string[],
 ): Promise<Map<string, KnownLink | null>> => {
 	const unlessRefused = (error: unknown): null => {
@@ -165,7 +172,7 @@ const nameOf = ({name, hostname}: Named): string => (name ?? hostname ?? '').toL
 
 /** A row of an organization's list, by its id or its name, in any case. @throws OperatorError for an unknown one. */
 export const namedRow = async <Row extends Named>(
-	{client, path}: Pick<Chosen, 'client' | 'path'>,
+	{client, path}: Pick<OrganizationApi, 'client' | 'path'>,
 	kind: Kind,
 	named: string,
 ): Promise<Row> => {
@@ -189,7 +196,7 @@ export const namedRow = async <Row extends Named>(
 };
 
 /** The path of such a row; an id is not looked up. */
-export const pathOfNamed = async (chosen: Chosen, kind: Kind, named: string): Promise<string> =>
+export const pathOfNamed = async (chosen: OrganizationApi, kind: Kind, named: string): Promise<string> =>
 	`${chosen.path}/${kind}s/${isUuid(named) ? named : (await namedRow(chosen, kind, named)).id}`;
 
 /** The body of a link with ids in place of the names of a domain and a template. */

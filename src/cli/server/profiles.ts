@@ -11,11 +11,11 @@ export type Profile = {
 	name: string;
 	url: string;
 	token: string;
-	/** Where a provider signed the operator in: the token ends, and is renewed. */
+	/** Present if a provider signed the operator in: the token then expires, and is renewed. */
 	signIn?: SignIn;
 };
 
-/** By which provider and client a profile was signed in, and what renews its token. */
+/** The provider and the client of a sign-in, and the refresh token that renews its token. */
 export type SignIn = {issuer: string; clientId: string; refreshToken: string | null; expiresAt: string};
 
 /** The saved data: profiles by name, the one in use, and organizations. */

@@ -69,5 +69,5 @@ export const isBrokenPipe = (error: unknown): boolean =>
  * Colour and animation only on a terminal that supports them (https://no-color.org, contract/operations 14); a terminal of
  * width 0, as on some build servers, cannot show any.
  */
-export const isLively = (stream: OutStream, env: Io['env']): boolean =>
+export const supportsStyles = (stream: OutStream, env: Io['env']): boolean =>
 	stream.isTTY === true && stream.columns !== 0 && !env['NO_COLOR'] && env['TERM'] !== 'dumb';

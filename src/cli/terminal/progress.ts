@@ -1,4 +1,4 @@
-import {type Io, isLively} from './io.ts';
+import {type Io, supportsStyles} from './io.ts';
 import {type ProgressFigures, progressText} from './progress-text.ts';
 
 /** Progress of an import: `bytes` of its input are done; the input's length may be unknown (null). */
@@ -26,7 +26,7 @@ export const figuresOf = ({rows, failed, bytes, size}: Progress, seconds: number
 export const startProgress = async (io: Io, progress: () => Progress): Promise<() => void> => {
 	const began = performance.now();
 	const figures = () => figuresOf(progress(), (performance.now() - began) / 1000);
-	if (!isLively(io.stderr, io.env)) {
+	if (!supportsStyles(io.stderr, io.env)) {
 		return io.every(SECONDS_BETWEEN_LINES, () => io.stderr.write(`${progressText(figures())}\n`));
 	}
 

@@ -14,7 +14,7 @@ import {
 } from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {type ConfiguredDomain, type Domain, domainJson, mintVerificationToken} from './domain.ts';
-import {createDomainStore, createHostnameRulings, findUsableDomain, sharedDomainId} from './domain-store.ts';
+import {createDomainStore, createHostnameDecisions, findUsableDomain, sharedDomainId} from './domain-store.ts';
 import {listUnknownCodes} from './unknown-code-store.ts';
 
 export type DomainJson = ReturnType<typeof domainJson>;
@@ -115,9 +115,9 @@ export const addDomain = (
 		}
 
 		const plan = requireCustomDomains(services, organization);
-		const rulings = createHostnameRulings(trx);
-		await rulings.hold(hostname);
-		const status = (await rulings.isRejected(hostname)) ? 'REJECTED' : 'PENDING';
+		const decisions = createHostnameDecisions(trx);
+		await decisions.lock(hostname);
+		const status = (await decisions.isRejected(hostname)) ? 'REJECTED' : 'PENDING';
 		const domain = await store.insert({hostname, token: mintVerificationToken(), status}, now);
 		// After the insert: a taken name is refused as such, not as an exhausted quota.
 		requireQuota(plan, 'domains', (await store.count()) - 1);
@@ -159,7 +159,7 @@ export const setDefaultDomain = (
 /** Removes a domain; its links move to the shared one, which itself cannot be removed. @throws 404. */
 export const deleteDomain = (services: Pick<Services, 'addresses' | 'clock' | 'db'>, target: DomainTarget) =>
 	withDomains(services, target, async ({trx, now, store, record}) => {
-		const domain = required(await store.lock(target.id, {referrers: 'wait'}), domainNotFound);
+		const domain = required(await store.lock(target.id, {blocksNewLinks: true}), domainNotFound);
 		const movedLinks = await store.moveLinks(domain.id, await sharedDomainId(trx), now);
 		await store.remove(domain.id);
 		await record('DELETE', domain, {movedLinks});

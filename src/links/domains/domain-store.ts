@@ -74,11 +74,11 @@ export const findUsableDomain = async (
 const HOSTNAME_LOCK = 7_340_112;
 
 /**
- * Decisions about a host name for every organization. Each addition, verification, approval and rejection holds the name
- * until its transaction ends, so none misses a concurrent decision.
+ * Decisions about a host name that apply to every organization. Each addition, verification, approval and rejection
+ * locks the name until its transaction ends, so none misses a concurrent decision.
  */
-export const createHostnameRulings = (trx: Db) => ({
-	hold: async (hostname: string): Promise<void> => {
+export const createHostnameDecisions = (trx: Db) => ({
+	lock: async (hostname: string): Promise<void> => {
 		await execute(trx, sql`SELECT pg_advisory_xact_lock(${HOSTNAME_LOCK}, hashtext(${hostname}))`);
 	},
 
@@ -143,35 +143,32 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 		count: (): Promise<number> => countRows(db('domains').where(own)),
 
-		/** Whether one of its own is VERIFIED. */
+		/** Whether the organization has a VERIFIED domain of its own. */
 		hasVerified: async (): Promise<boolean> =>
 			(await db('domains')
 				.where({...own, status: 'VERIFIED'})
 				.first('id')) !== undefined,
 
-		/** One of the organization's own. */
+		/** A domain of the organization, by its id. */
 		find: async (id: string): Promise<ConfiguredDomain | null> =>
 			(await db('domains')
 				.where({...own, id})
 				.first(columns.list)) ?? null,
 
-		/**
-		 * As `find`, and locks it until the transaction ends. `referrers: 'wait'` also prevents new links on it
-		 * until then.
-		 */
+		/** As `find`, and locks it until the transaction ends. With `blocksNewLinks`, no link is created on it until then, either. */
 		lock: async (
 			id: string,
-			{referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {},
+			{blocksNewLinks = false}: {blocksNewLinks?: boolean} = {},
 		): Promise<ConfiguredDomain | null> => {
 			const query = db('domains')
 				.where({...own, id})
 				.first(columns.list);
-			return (await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
+			return (await (blocksNewLinks ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
 		},
 
 		insert: (domain: NewDomain, now: Date): Promise<ConfiguredDomain> => insertDomain(db, organizationId, domain, now),
 
-		/** @throws 409 if it is to be VERIFIED but is so for another organization. */
+		/** @throws 409 if the name is already VERIFIED for another organization. */
 		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {
 			const rows: ConfiguredDomain[] = await db('domains')
 				.where({...own, id})

@@ -16,7 +16,7 @@ import {
 	requireNoAlias,
 	withDomains,
 } from './domain-operations.ts';
-import {createDomainStore, createHostnameRulings} from './domain-store.ts';
+import {createDomainStore, createHostnameDecisions} from './domain-store.ts';
 
 /** Bounds of the check of a zone: our value has 52 characters. */
 const MAX_RECORDS = 1000;
@@ -83,9 +83,9 @@ export const verifyDomain = async (
 
 		// The name may have been rejected for another organization since this one was added.
 		const hostname = domain.hostname ?? '';
-		const rulings = createHostnameRulings(trx);
-		await rulings.hold(hostname);
-		if (await rulings.isRejected(hostname)) {
+		const decisions = createHostnameDecisions(trx);
+		await decisions.lock(hostname);
+		if (await decisions.isRejected(hostname)) {
 			throw domainRejected();
 		}
 
@@ -112,9 +112,9 @@ export const approveDomain = (
 
 		const hostname = domain.hostname ?? '';
 		requireNoAlias(services, hostname);
-		const rulings = createHostnameRulings(trx);
-		await rulings.hold(hostname);
-		await rulings.approve(hostname);
+		const decisions = createHostnameDecisions(trx);
+		await decisions.lock(hostname);
+		await decisions.approve(hostname);
 		const approved = await store.setStatus(domain, 'VERIFIED', now);
 		await record('APPROVE', approved, {from: domain.status});
 		return json(approved);
@@ -132,9 +132,9 @@ export const rejectDomain = (
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
 		const domain = required(await store.lock(target.id), domainNotFound);
 		const hostname = domain.hostname ?? '';
-		const rulings = createHostnameRulings(trx);
-		await rulings.hold(hostname);
-		await rulings.reject(hostname, organization.id, now);
+		const decisions = createHostnameDecisions(trx);
+		await decisions.lock(hostname);
+		await decisions.reject(hostname, organization.id, now);
 		if (domain.status === 'REJECTED') {
 			return json(domain);
 		}

@@ -70,7 +70,7 @@ const queryText = (params: Values): string => {
 };
 
 /** The short URL with parameters. */
-export const tappedUrl = (url: string, params: Values): string => {
+export const withParameters = (url: string, params: Values): string => {
 	const query = queryText(params);
 	return query === '' ? url : `${url}?${query}`;
 };

@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import {
 	adminRoute,
-	type OfAnySurface,
 	type OrganizationEndpoint,
 	organizationRoute,
 	type Route,
 	route,
+	type SharedInput,
 } from '../../accounts/auth/route.ts';
 import {limits} from '../../platform/config/limits.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
@@ -34,7 +34,7 @@ const decision = Joi.object<{reason?: string | null}>({reason: Joi.string().max(
 const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
 	method: Method,
 	path: string,
-	endpoint: OrganizationEndpoint<OfAnySurface, P, Q, B>,
+	endpoint: OrganizationEndpoint<SharedInput, P, Q, B>,
 ): Route[] => {
 	const isRead = method === 'GET';
 	return [

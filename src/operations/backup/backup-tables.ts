@@ -53,10 +53,10 @@ export const listFilled = async (db: Db, tables: readonly BackupTable[]): Promis
 };
 
 /** Totals of a database, which a restore would replace. */
-export type Holding = {organizations: number; links: number; clicks: number};
+export type StoredTotals = {organizations: number; links: number; clicks: number};
 
 /** @returns null for a database without user data. */
-export const readHolding = async (db: Db): Promise<Holding | null> => {
+export const readStoredTotals = async (db: Db): Promise<StoredTotals | null> => {
 	const tables = await listTables(db);
 	if ((await listFilled(db, tables)).length === 0) {
 		return null;

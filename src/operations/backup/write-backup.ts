@@ -15,11 +15,11 @@ type Facts = {
 	program: string;
 	now: Date;
 	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. Asked once the database is known to have tables. */
-	clicksElsewhere: () => Promise<AsyncIterable<string[]> | null>;
+	clicksOutside: () => Promise<AsyncIterable<string[]> | null>;
 };
 
 /** The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write. */
-export async function* backupText(db: Db, {program, now, clicksElsewhere}: Facts): AsyncGenerator<string> {
+export async function* backupText(db: Db, {program, now, clicksOutside}: Facts): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();
@@ -29,7 +29,7 @@ export async function* backupText(db: Db, {program, now, clicksElsewhere}: Facts
 			throw nothingToBackUp();
 		}
 
-		const clicks = await clicksElsewhere();
+		const clicks = await clicksOutside();
 
 		yield archive.head({
 			program,

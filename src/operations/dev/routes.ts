@@ -9,14 +9,14 @@ import {limits} from '../../platform/config/limits.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
 import type {Services} from '../../services.ts';
 import {matchBody, organizationOfKey} from '../../visits/matches/first-open.ts';
-import {hitFields, missFields, unkeptAttemptAnswer} from '../../visits/matches/match-answer.ts';
+import {matchFields, missFields, unkeptAttemptAnswer} from '../../visits/matches/match-answer.ts';
 import {dryRun, dryRunMatch} from '../../visits/simulation/dry-run.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
 
 /** The answer of `/match` and its explanation. */
 const dryRunAnswer = Joi.alternatives(
-	answerOf('DryRunMatch', {...hitFields, attempt}),
+	answerOf('DryRunMatch', {...matchFields, attempt}),
 	answerOf('DryRunNoMatch', {...missFields, attempt}),
 );
 

@@ -9,14 +9,14 @@ const {ok, warn, fail} = findingsOf('Stripe');
 const OPTIONS = {timeout: 5000, maxNetworkRetries: 0};
 
 /** A plan's price that exists at the gateway, and the plan's name. */
-type Sold = {plan: string; id: string; amount: number};
+type ListedPrice = {plan: string; id: string; amount: number};
 
-const soldPrices = (plans: Readonly<Record<string, Plan>>): Sold[] =>
+const soldPrices = (plans: Readonly<Record<string, Plan>>): ListedPrice[] =>
 	Object.entries(plans).flatMap(([plan, {stripePrice, prices}]) =>
 		stripePrice === null || isPlaceholderPrice(stripePrice) ? [] : [{plan, id: stripePrice, amount: prices.USD}],
 	);
 
-const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] => {
+const judgePrice = ({plan, id, amount}: ListedPrice, price: Stripe.Price): Finding[] => {
 	const next = `Correct the price of ${plan} in PLANS_FILE, or at the gateway`;
 	if (!price.active) {
 		return [fail('stripe.price', `price ${id} of ${plan} is archived: nobody can buy the plan`, next)];
@@ -29,7 +29,7 @@ const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] =>
 };
 
 /** The finding for an error of the library. */
-const judgeError = (error: unknown, sold?: Sold): Finding => {
+const judgeError = (error: unknown, sold?: ListedPrice): Finding => {
 	const {type, code, message} = error as {type?: string; code?: string; message: string};
 	if (type === 'StripeAuthenticationError') {
 		return fail('stripe.key', 'Stripe refuses STRIPE_SECRET_KEY', 'Set STRIPE_SECRET_KEY to a key that is valid');

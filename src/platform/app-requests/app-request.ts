@@ -16,13 +16,13 @@ export type AppCount = (typeof appCounts)[number];
 export type AppRequest = {
 	/** By id or orgKey; null: the association file of all organizations. */
 	organization: {id: string} | {orgKey: string} | null;
-	/** What it counts as, with the version or the limit if there is one; `fetched` is an association file. */
+	/** The counts that it adds to, with the version or the limit if there is one; `fetched` is for association files. */
 	counts: ReadonlyArray<readonly [kind: AppCount | 'fetched', detail?: string | null | undefined]>;
-	/** As the request says; else that of the device, else of the User-Agent. */
+	/** As the request names it (default: the platform of the device, else of the User-Agent). */
 	platform?: string | null | undefined;
 	deviceId?: string | null | undefined;
 	userAgent?: string | undefined;
-	/** What is shown of it while somebody watches; absent: nothing, or its row shows it. */
+	/** The line for `oplink app status --watch`; absent if there is none, or if a stored row provides it. */
 	live?: {
 		type: 'session' | 'data' | 'refusal';
 		appVersion?: string | null | undefined;

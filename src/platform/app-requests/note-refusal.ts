@@ -16,7 +16,7 @@ const textIn = (body: unknown, field: string): string | null => {
 	return typeof value === 'string' ? value.slice(0, 100) : null;
 };
 
-/** What was read of a request before its refusal. */
+/** The parts of a request that were read before its refusal. */
 export type SeenRequest = {organizationId?: string; body?: unknown};
 export type OrganizationOf = (services: Services, headers: IncomingHttpHeaders) => Promise<{id: string} | null>;
 

@@ -86,7 +86,7 @@ const CREATE_MIGRATIONS = sql`CREATE TABLE IF NOT EXISTS migrations (
  * Runs `step` in a transaction while no other process migrates the same database; the others wait. The lock ends with
  * the transaction, so a killed process leaves no lock and no partial migration.
  */
-const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<T> =>
+const withMigrationLock = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<T> =>
 	inTransaction(db, async (trx) => {
 		const locked = await run<{taken: boolean}>(trx, sql`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS taken`);
 		if (!onlyRow(locked).taken) {
@@ -118,7 +118,7 @@ const applyNext = async (trx: Db): Promise<string | null> => {
 export const migrateUp = async (db: Db, log?: Logger): Promise<string[]> => {
 	const applied: string[] = [];
 	while ((await pending(db)).length > 0) {
-		const name = await alone(db, applyNext, log);
+		const name = await withMigrationLock(db, applyNext, log);
 		applied.push(...(name === null ? [] : [name]));
 	}
 
@@ -127,7 +127,7 @@ export const migrateUp = async (db: Db, log?: Logger): Promise<string[]> => {
 
 /** Rolls back the newest applied migration. @returns its name, or null if none is applied. */
 export const migrateDown = (db: Db): Promise<string | null> =>
-	alone(db, async (trx) => {
+	withMigrationLock(db, async (trx) => {
 		await pending(trx);
 		const newest = (await appliedRows(trx)).at(-1);
 		if (newest === undefined) {

@@ -6,7 +6,7 @@ import {sharedSettings} from './session.ts';
 import {execute, run, sql} from './sql.ts';
 
 type Connection = {
-	/** The backend that answered first, as the server named it. */
+	/** The process id that the server reported when the connection was opened. */
 	processID: number;
 	query<Row>(text: string): Promise<{rows: Row[]}>;
 };
@@ -19,8 +19,8 @@ const DELIVERY_MS = 5000;
 const backendOf = async (connection: Connection): Promise<number | undefined> =>
 	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
-/** Whether two connections were answered by one backend, or one connection by two. */
-const changesHands = async (first: Connection, second: Connection): Promise<boolean> => {
+/** Whether a pooler serves two connections by one backend, or one connection by two. */
+const sharesBackends = async (first: Connection, second: Connection): Promise<boolean> => {
 	for (let round = 0; round < ROUNDS; round += 1) {
 		const before = await backendOf(first);
 		// A transaction keeps its backend from the other connection.
@@ -37,13 +37,13 @@ const changesHands = async (first: Connection, second: Connection): Promise<bool
 };
 
 /** The lifetime of a session: a pooler may reassign it after each transaction, or after each statement. */
-type SessionLife = 'connection' | 'transaction' | 'statement';
+type SessionLifetime = 'connection' | 'transaction' | 'statement';
 
 /**
- * The lifetime of sessions and of their state. PostgreSQL reports the answering backend, a pooler invents a number.
- * Without a pooler this is one query.
+ * The lifetime of sessions. PostgreSQL reports the process id of the backend, a pooler makes one up, so without a
+ * pooler one query tells.
  */
-const lifeOfSessions = async (db: Db): Promise<SessionLife> => {
+const sessionLifetime = async (db: Db): Promise<SessionLifetime> => {
 	const held: Connection[] = [];
 	const take = async (): Promise<Connection> => {
 		const connection = (await db.client.acquireConnection()) as Connection;
@@ -58,7 +58,7 @@ const lifeOfSessions = async (db: Db): Promise<SessionLife> => {
 
 		// Without a second one, the first connection keeps the only backend of the pooler.
 		const second = await take().catch(() => null);
-		return second !== null && (await changesHands(first, second)) ? 'transaction' : 'connection';
+		return second !== null && (await sharesBackends(first, second)) ? 'transaction' : 'connection';
 	} catch (error) {
 		// A pooler that shares sessions even between statements, without transactions.
 		if (/pooling mode/.test((error as Error).message)) {
@@ -77,15 +77,15 @@ const checkSharedSettings = async (db: Db): Promise<DatabaseFault | null> => {
 		db,
 		sql`SELECT lower(name) AS name, setting, session_user AS user FROM pg_settings`,
 	);
-	const lacking = found.flatMap(({name, setting, user}) => {
+	const corrections = found.flatMap(({name, setting, user}) => {
 		const value = sharedSettings.get(name);
 		return value === undefined || value === setting ? [] : [`ALTER ROLE "${user}" SET ${name} = '${value}';`];
 	});
-	return lacking.length === 0
+	return corrections.length === 0
 		? null
 		: {
-				fault: 'the sessions that the pooler shares have other settings than Oplink relies on',
-				remedy: `As their user run: ${lacking.join(' ')} and let the pooler connect anew (PgBouncer: RECONNECT)`,
+				fault: 'the sessions that the pooler shares lack settings that Oplink relies on',
+				remedy: `As their user run: ${corrections.join(' ')} and let the pooler connect anew (PgBouncer: RECONNECT)`,
 			};
 };
 
@@ -129,7 +129,7 @@ const checkListening = async (db: Db): Promise<DatabaseFault | null> => {
 
 /** The fault of a pooler; null if sessions last as the code requires. */
 export const checkPooler = async (db: Db): Promise<DatabaseFault | null> => {
-	const life = await lifeOfSessions(db);
+	const life = await sessionLifetime(db);
 	if (life === 'statement') {
 		return {
 			fault: 'a pooler in front of PostgreSQL allows no transactions (PgBouncer: pool_mode = statement)',

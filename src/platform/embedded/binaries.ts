@@ -3,7 +3,7 @@ import {cp, mkdtemp, readdir, readFile, realpath, rename, rm, symlink} from 'nod
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {EmbeddedPostgresError, elsewhere, errorCode, orWhereExists} from './embedded-errors.ts';
+import {EmbeddedPostgresError, errorCode, orWhereExists, useExternal} from './embedded-errors.ts';
 import {type Identity, isRoot, makeSharedBase, plainEnvironment} from './location.ts';
 
 export type Binaries = {
@@ -24,7 +24,7 @@ const findPackage = async (): Promise<string> => {
 		return await realpath(path.join(path.dirname(entry), '..'));
 	} catch {
 		throw new EmbeddedPostgresError(
-			`The package ${name} is not installed: install again without --omit=optional, if it exists. ${elsewhere}`,
+			`The package ${name} is not installed: install again without --omit=optional, if it exists. ${useExternal}`,
 		);
 	}
 };
@@ -68,7 +68,7 @@ const readVersion = async (folder: string, identity: Identity): Promise<string |
 		const {stderr, message} = error as {stderr?: string; message: string};
 		// The file exists, so ENOENT is about its loader: a system without glibc, such as Alpine.
 		const reason = errorCode(error) === 'ENOENT' ? 'this system has no glibc' : stderr?.trim() || message;
-		throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot run here: ${reason}. ${elsewhere}`);
+		throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot run here: ${reason}. ${useExternal}`);
 	}
 };
 
@@ -105,7 +105,7 @@ export const prepareBinaries = async (identity: Identity, dataDir: string): Prom
 
 	const major = version?.match(/\d+/)?.[0];
 	if (major === undefined) {
-		throw new EmbeddedPostgresError(`The embedded PostgreSQL in ${folder} cannot be run by its user. ${elsewhere}`);
+		throw new EmbeddedPostgresError(`The embedded PostgreSQL in ${folder} cannot be run by its user. ${useExternal}`);
 	}
 
 	const bin = path.join(folder, 'native', 'bin');

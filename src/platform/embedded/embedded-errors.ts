@@ -19,7 +19,7 @@ export class DataDirInUseError extends Error {
 	}
 }
 
-export const elsewhere = 'Set DATABASE_URL to a PostgreSQL 14 or later instead.';
+export const useExternal = 'Set DATABASE_URL to a PostgreSQL 14 or later instead.';
 
 /** The `code` of a failed system call or statement, such as ENOENT or 57P03; otherwise undefined. */
 export const errorCode = (error: unknown): string | undefined => {

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {chown, link, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Binaries} from './binaries.ts';
-import {EmbeddedPostgresError, elsewhere, errorCode, isAlive, orWhereExists} from './embedded-errors.ts';
+import {EmbeddedPostgresError, errorCode, isAlive, orWhereExists, useExternal} from './embedded-errors.ts';
 import {canEnter, clusterEntry, type Identity, isRoot, makeSharedBase, newClusterIdentity} from './location.ts';
 import {spawnTethered} from './tether.ts';
 
@@ -51,7 +51,7 @@ export const readPassword = async (dataDir: string): Promise<string> => {
 	const text = await readFile(file, 'utf8').catch((error) => {
 		throw new EmbeddedPostgresError(
 			errorCode(error) === 'ENOENT'
-				? `${file} with the password of the database is missing. Bring it back from a copy of DATA_DIR. ${elsewhere}`
+				? `${file} with the password of the database is missing. Bring it back from a copy of DATA_DIR. ${useExternal}`
 				: `${file} with the password of the database cannot be read by this user (${errorCode(error)}).`,
 		);
 	});
@@ -106,7 +106,7 @@ const initdb = async (
 		throw new EmbeddedPostgresError(
 			stderr.includes('could not look up effective user ID')
 				? `The embedded PostgreSQL needs a user with a name, and the user with id ${identity.uid ?? process.getuid?.()} ` +
-						`is not in /etc/passwd. Run as a user that is. ${elsewhere}`
+						`is not in /etc/passwd. Run as a user that is. ${useExternal}`
 				: `The database could not be created in ${directory}: ${stderr.trim() || `initdb ended with ${code}`}`,
 		);
 	}

@@ -2,7 +2,7 @@ import {execFile} from 'node:child_process';
 import {chmod, lstat, mkdir, readdir, readFile, realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {EmbeddedPostgresError, errorCode, useExternal} from './embedded-errors.ts';
 
 /** The user of a process: ids to change to, or none to stay the current user. */
 export type Identity = {uid: number; gid: number} | Record<string, never>;
@@ -64,7 +64,7 @@ export const makeSharedBase = async (): Promise<string> => {
 	} catch (error) {
 		throw new EmbeddedPostgresError(
 			`PostgreSQL does not run as root, and ${SHARED_BASE}, where another user could reach it, could not be made ` +
-				`(${errorCode(error)}). Run as an ordinary user, or with a DATA_DIR that others may enter. ${elsewhere}`,
+				`(${errorCode(error)}). Run as an ordinary user, or with a DATA_DIR that others may enter. ${useExternal}`,
 		);
 	}
 
@@ -122,7 +122,7 @@ export const findCluster = async (dataDir: string, major: string): Promise<Clust
 	if (isRoot() && !(await canEnter(identity, directory))) {
 		throw new EmbeddedPostgresError(
 			`The user with id ${identity.uid} owns the database in ${directory}, but cannot enter that folder. ` +
-				`Let others pass through the folders above it (chmod o+x). ${elsewhere}`,
+				`Let others pass through the folders above it (chmod o+x). ${useExternal}`,
 		);
 	}
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Binaries} from './binaries.ts';
-import {EmbeddedPostgresError, elsewhere, orWhereExists} from './embedded-errors.ts';
+import {EmbeddedPostgresError, orWhereExists, useExternal} from './embedded-errors.ts';
 import type {Cluster} from './location.ts';
 import {disownLockFile, isPostmasterOf, type Postmaster, readPostmaster} from './lock-file.ts';
 import {spawnTethered, type Tethered} from './tether.ts';
@@ -142,7 +142,7 @@ export const ensurePostmaster = async (
 
 		if (waited > START_TIMEOUT_MS) {
 			throw new EmbeddedPostgresError(
-				`The database in ${cluster.directory} was not ready within 5 minutes. ${elsewhere}`,
+				`The database in ${cluster.directory} was not ready within 5 minutes. ${useExternal}`,
 			);
 		}
 

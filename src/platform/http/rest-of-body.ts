@@ -12,7 +12,7 @@ const CHECK_MS = 50;
 const TOO_SLOW = 408;
 
 /** Status of the answer to a malformed request, by the code of Node's error; Node answers with the same. */
-const BELOW_HTTP: Readonly<Record<string, number>> = {
+const MALFORMED_STATUSES: Readonly<Record<string, number>> = {
 	HPE_HEADER_OVERFLOW: 431,
 	HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 	ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
@@ -68,8 +68,8 @@ const endAndRead = async (socket: Socket, lastWords = ''): Promise<void> => {
 };
 
 /** The answer to a malformed request; null if the connection itself failed. */
-const answerBelowHttp = (code = ''): {status: number; text: string} | null => {
-	const status = BELOW_HTTP[code] ?? (code.startsWith('HPE_') ? 400 : null);
+const answerMalformed = (code = ''): {status: number; text: string} | null => {
+	const status = MALFORMED_STATUSES[code] ?? (code.startsWith('HPE_') ? 400 : null);
 	return status === null
 		? null
 		: {
@@ -155,7 +155,7 @@ export const createBodyKeeper = (connections: Map<Socket, Connection>) => {
 				return;
 			}
 
-			const answer = answerBelowHttp(code);
+			const answer = answerMalformed(code);
 			if (connection === undefined || answer === null || !socket.writable) {
 				socket.destroy();
 				return;

@@ -24,9 +24,9 @@ const digestOf = (text: string): Digest => {
 };
 
 /** An address as lists are asked for it: its host, the domains above that, and all of it, which few lists need. */
-type Asked = {host: Digest; above: Digest[]; address(): Digest};
+type AddressDigests = {host: Digest; above: Digest[]; address(): Digest};
 
-export const askedFor = (url: URL): Asked => {
+export const digestsOf = (url: URL): AddressDigests => {
 	const host = normalHost(url.hostname);
 	const labels = isAddress(host) ? [] : host.split('.');
 	return {
@@ -60,7 +60,7 @@ export class HostList {
 		this.entries += 1;
 	}
 
-	includes({host, above, address}: Asked): boolean {
+	includes({host, above, address}: AddressDigests): boolean {
 		const has = (digest: Digest): boolean => this.#slots[this.#slotOf(digest)] !== 0;
 		return has(host) || (this.#format === 'domains' && above.some(has)) || (this.#format === 'urls' && has(address()));
 	}

@@ -2,7 +2,7 @@ import {stat} from 'node:fs/promises';
 import {LRUCache} from 'lru-cache';
 import type {Logger} from 'pino';
 import {stampOf} from '../reread-file.ts';
-import {askedFor, HostList, readHostList} from './host-list.ts';
+import {digestsOf, HostList, readHostList} from './host-list.ts';
 import type {ListAction, ListDefinition} from './policy-file.ts';
 
 /** The verdict of the lists on an address: the list's action, its name, and the time of its file. */
@@ -129,7 +129,7 @@ export class LinkPolicy {
 			return null;
 		}
 
-		const asked = askedFor(new URL(address));
+		const asked = digestsOf(new URL(address));
 		const found = this.#lists.filter(({contents}) => contents.includes(asked));
 		const first = found.find(({definition}) => definition.action === 'block') ?? found[0];
 		return first === undefined

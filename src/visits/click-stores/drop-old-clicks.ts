@@ -2,7 +2,7 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {execute, identifier, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {fullClicks} from '../clicks/click-sql.ts';
-import type {Left} from '../reports/click-store.ts';
+import type {KeepReason} from '../reports/click-store.ts';
 import {keepHours, keepLinkVisits, quarterOf} from '../reports/rollups/keep-counts.ts';
 import {type RollupState, readState, takeRollupLock} from '../reports/rollups/rollup-store.ts';
 
@@ -64,8 +64,8 @@ export const dropMonths = async (
 	db: Db,
 	{now, days}: {now: Date; days: number},
 	months: Month[],
-	drop: (month: Month) => Promise<Left | null>,
-): Promise<{dropped: string[]; left: Left | null}> => {
+	drop: (month: Month) => Promise<KeepReason | null>,
+): Promise<{dropped: string[]; left: KeepReason | null}> => {
 	const before = new Date(now.getTime() - days * DAY_MS);
 	const dropped: string[] = [];
 	for (const month of months.filter(({end}) => end <= before)) {
@@ -89,7 +89,7 @@ export const noteDropped = async (trx: Db, {end}: Month): Promise<void> => {
 	await execute(trx, sql`UPDATE rollups SET clicks_from = greatest(clicks_from, ${end})`);
 };
 
-const dropPartition = async (trx: Db, month: Month): Promise<Left | null> => {
+const dropPartition = async (trx: Db, month: Month): Promise<KeepReason | null> => {
 	const state = await keepCounts(trx, month, null);
 	if (state === null) {
 		return 'uncounted';

@@ -1,19 +1,19 @@
 import {identifier, joined, literal, type Sql, sql} from '../../platform/db/sql.ts';
 import {campaigns, contexts} from '../visit/click-context.ts';
 
-/** The columns of contexts and campaigns, to be joined by `joinWords`. */
-export const wordColumns = joined(
+/** The columns of contexts and campaigns, to be joined by `joinSharedValues`. */
+export const sharedColumns = joined(
 	[contexts, campaigns].flatMap(({table, columns}) => columns.map((column) => identifier(`${table}.${column}`))),
 );
 
 /** Joins clicks with their contexts and campaigns. */
-export const joinWords = (clicks: Sql): Sql =>
+export const joinSharedValues = (clicks: Sql): Sql =>
 	sql`LEFT JOIN click_contexts ON click_contexts.id = ${clicks}.context_id
 		LEFT JOIN click_campaigns ON click_campaigns.id = ${clicks}.campaign_id`;
 
 /** Clicks of the table, or of a partition, with their contexts and campaigns, for a FROM: all columns of the three tables. */
 export const fullClicks = (table = 'clicks'): Sql =>
-	sql`(SELECT clicks.*, ${wordColumns} FROM ${identifier(table)} AS clicks ${joinWords(sql`clicks`)})`;
+	sql`(SELECT clicks.*, ${sharedColumns} FROM ${identifier(table)} AS clicks ${joinSharedValues(sql`clicks`)})`;
 
 export const clicksInFull = fullClicks();
 

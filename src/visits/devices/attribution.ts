@@ -13,7 +13,7 @@ const isAttributed = (met: Sql, happened: Sql): Sql =>
 	sql`${met} BETWEEN ${happened} - interval ${DAYS} AND ${happened} + interval ${SKEW}`;
 
 /** SQL: of the links that a device was matched to and opened, the later one that an event comes from; null if none. */
-export const lastMet = (happened: Sql): Sql => {
+export const lastLink = (happened: Sql): Sql => {
 	const [matched, opened] = [isAttributed(sql`matched_at`, happened), isAttributed(sql`opened_at`, happened)];
 	return sql`CASE WHEN ${matched} AND (NOT coalesce(${opened}, false) OR matched_at >= opened_at) THEN matched_link_id
 		WHEN ${opened} THEN opened_link_id END`;
@@ -30,7 +30,7 @@ export const attributionOf = (campaign: ClickCampaign, country: string | null): 
 
 /** SQL: the same of columns. */
 export const attributionSql = (source: string, country: Sql): Sql => {
-	const values = Object.entries(campaigns.words).map(
+	const values = Object.entries(campaigns.columnsByName).map(
 		([name, column]) => sql`${literal(name)}, nullif(${identifier(`${source}.${column}`)}, '')`,
 	);
 	return sql`jsonb_strip_nulls(jsonb_build_object(${joined(values)}, 'country', ${country}))`;
@@ -39,7 +39,7 @@ export const attributionSql = (source: string, country: Sql): Sql => {
 /** SQL: the attribution of a link without a known click. */
 const attributionOfLink = (id: Sql): Sql => sql`(
 	SELECT ${attributionSql('labelled', sql`NULL::text`)} FROM (
-		SELECT ${effectiveColumns(({name}) => Object.hasOwn(campaigns.words, name))}
+		SELECT ${effectiveColumns(({name}) => Object.hasOwn(campaigns.columnsByName, name))}
 		FROM links LEFT JOIN templates ON templates.id = links.template_id WHERE links.id = ${id}
 	) AS labelled)`;
 
@@ -50,8 +50,8 @@ const attributionOfLink = (id: Sql): Sql => sql`(
  */
 export const attributionOfEvent = (event: Sql): Sql => {
 	const link = sql`${event}.attributed_link_id`;
-	const met = (at: Sql, metLink: Sql) =>
-		sql`(${event}.${metLink} = ${link} AND ${isAttributed(sql`${event}.${at}`, sql`${event}.occurred_at`)})`;
+	const met = (at: Sql, deviceLink: Sql) =>
+		sql`(${event}.${deviceLink} = ${link} AND ${isAttributed(sql`${event}.${at}`, sql`${event}.occurred_at`)})`;
 	const matched = met(sql`matched_at`, sql`matched_link_id`);
 	return sql`coalesce(
 		CASE WHEN ${met(sql`opened_at`, sql`opened_link_id`)} AND NOT coalesce(${matched} AND ${event}.matched_at >= ${event}.opened_at, false)

@@ -46,7 +46,7 @@ export const kinds: Record<ExportKind, Kind> = {
 			free('language'),
 			free('country'),
 			free('botClass', sql`bot_class`),
-			...Object.entries(campaigns.words).flatMap(([name, column]) =>
+			...Object.entries(campaigns.columnsByName).flatMap(([name, column]) =>
 				name === 'channel' ? [] : [free(name, identifier(column))],
 			),
 		],

@@ -112,7 +112,7 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 }
 
 /** Lines of clicks outside PostgreSQL. */
-async function* pagesElsewhere(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Sql>) {
+async function* clickHousePages(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Sql>) {
 	for await (const clicks of pages) {
 		const rows = await run<{line: string}>(
 			trx,
@@ -165,7 +165,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'>
 		const pages =
 			exported === null
 				? pagesOf(trx, given, from, upTo)
-				: pagesElsewhere(trx, given, exported(trx, {...owner, from, upTo}));
+				: clickHousePages(trx, given, exported(trx, {...owner, from, upTo}));
 		return {trx, cursor: cursorOf(owner, upTo, services.clock.now()), pages};
 	} catch (error) {
 		await trx.rollback();

@@ -12,7 +12,7 @@ import type {FollowUp} from './follow-ups.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {isListed, withListed} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import {noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
+import {noteAlone, noteMiss, notesOfMatch, refusedToken, sentTokenStates} from './note-attempt.ts';
 import type {FirstPhone} from './phone-book.ts';
 import {scoreCandidates} from './score-candidates.ts';
 import {gradeGuess} from './silent-guess.ts';
@@ -213,7 +213,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 		}
 
 		const weighing = await scoreCandidates(services, firstOpen, around);
-		const sightings = sightingsOf(tokens, around);
+		const sightings = sentTokenStates(tokens, around);
 		const {guess, neighbours} = weighing;
 		if (guess === null) {
 			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null, neighbours});

@@ -7,7 +7,7 @@ const methods = ['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_EXACT', 'FINGERPR
 const confidence = Joi.valid('exact', 'high', 'medium', 'low');
 
 export const missFields = {matched: Joi.valid(false), matchMethod: Joi.valid('NONE')};
-export const hitFields = {
+export const matchFields = {
 	matched: Joi.valid(true),
 	matchMethod: Joi.valid(...methods),
 	matchConfidence: confidence,
@@ -16,7 +16,7 @@ export const hitFields = {
 };
 
 /** The answer to a request for a match (contract/match 1). */
-export const matchAnswer = Joi.alternatives(answerOf('Match', hitFields), answerOf('NoMatch', missFields));
+export const matchAnswer = Joi.alternatives(answerOf('Match', matchFields), answerOf('NoMatch', missFields));
 
 const sighting = Joi.valid('absent', 'unknown', 'known');
 const points = partOf(

@@ -23,12 +23,12 @@ import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
 
 /** Maximum candidates that a trace keeps. */
-const TRACED = 20;
+const MAX_TRACED = 20;
 
 type Evidence = {sightings: TokenSighting[]; weighing: ScoredCandidates | null};
 
 /** The tokens whose clicks were found. */
-export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): TokenSighting[] =>
+export const sentTokenStates = (tokens: readonly SentToken[], {tokens: found}: AddressClicks): TokenSighting[] =>
 	tokens.map(({method, clickId}) => ({method, isKnown: found.some(({id}) => id === clickId)}));
 
 /** The click of the first known token, which did not match. */
@@ -106,7 +106,7 @@ export const tracesOf = (
 			? []
 			: [traceOfToken(first.click, firstOpen, weighing, first.ruledOut)]),
 		...others.map(traceOf),
-	].slice(0, TRACED);
+	].slice(0, MAX_TRACED);
 };
 
 /** The case for an install without a click. Only a caller with a key gets the number of clicks. */

@@ -79,7 +79,7 @@ const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean =>
  * First opens per hour at the place without a click. They grow with the people active now, which the clicks of the last
  * hour show together with those of the day. The click that is weighed shows no other person.
  */
-const untapped = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organic}: Beliefs): number => {
+const organicRate = ({now, clicks, others, clicksLast24h}: OpenAt, {installs, organic}: Beliefs): number => {
 	let [ofHour, ofDay] = [0, 0];
 	for (const {nearness, clickedAt} of [...clicks, ...others]) {
 		const age = now.getTime() - clickedAt.getTime();
@@ -145,7 +145,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 		.filter(({click}) => click.nearness !== 'elsewhere')
 		.map(({click, compared: {tailShare}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / tailShare - 1)))
 		.reduce((sum, one) => sum + one, 0);
-	const nobody = untapped(open, believed) + heard;
+	const nobody = organicRate(open, believed) + heard;
 	const [first, ...rest] = clicks;
 	const likeliest = first && rest.reduce((best, one) => (one.weight > best.weight ? one : best), first);
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);

@@ -2,11 +2,11 @@ import type {Services} from '../../services.ts';
 import {clicksAtAddress} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest, SentToken} from './first-open.ts';
 import type {Graded} from './guess-grades.ts';
-import {nobodyOf, sightingsOf, signalsOf, tracesOf} from './note-attempt.ts';
+import {nobodyOf, sentTokenStates, signalsOf, tracesOf} from './note-attempt.ts';
 import {scoreCandidates} from './score-candidates.ts';
 
 /** A match by token: the click that the token proved, and the attempt that recorded it. */
-type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string};
+type TokenMatch = {tokens: readonly SentToken[]; clickId: string; attemptId: string};
 
 /**
  * The guess that would have been made without the token, and whether it names the link that the token proved.
@@ -16,7 +16,7 @@ export const gradeGuess = async (
 	services: Pick<Services, 'db' | 'linkPolicy' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
-	{tokens, clickId, attemptId}: Proven,
+	{tokens, clickId, attemptId}: TokenMatch,
 ): Promise<Graded | null> => {
 	const around = await clicksAtAddress(services.db, firstOpen, tokens);
 	const click = around.tokens.find(({id}) => id === clickId);
@@ -32,7 +32,7 @@ export const gradeGuess = async (
 		organizationId,
 		deviceId: request.fields.deviceId ?? null,
 		at: firstOpen.now,
-		signals: signalsOf(request, sightingsOf(tokens, around)),
+		signals: signalsOf(request, sentTokenStates(tokens, around)),
 		candidates: tracesOf({click, ruledOut: null}, weighing, firstOpen, organizationId),
 		nobody: nobodyOf(firstOpen, weighing),
 		silentGuess: guess && {

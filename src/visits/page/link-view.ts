@@ -1,6 +1,6 @@
 import type {ClipboardFormat} from '../../links/app-config/app-config.ts';
 import {type LinkFieldValue, urlColumns} from '../../links/links/link-fields.ts';
-import {tappedUrl} from '../../links/links/link-targets.ts';
+import {withParameters} from '../../links/links/link-targets.ts';
 import {shortUrl} from '../../links/links/short-code.ts';
 import type {Addresses, Config} from '../../platform/config/config.ts';
 import {safeHttpUrl} from '../../platform/safe-http-url.ts';
@@ -48,14 +48,14 @@ export const sharedUrl = ({url, params, query}: LinkView): string => {
 		return url;
 	}
 
-	const tapped: Record<string, string> = {};
+	const merged: Record<string, string> = {};
 	for (const name in params) {
 		if (Object.hasOwn(query, name)) {
-			tapped[name] = params[name] ?? '';
+			merged[name] = params[name] ?? '';
 		}
 	}
 
-	return tappedUrl(url, tapped);
+	return withParameters(url, merged);
 };
 
 /** The social description, or null. */

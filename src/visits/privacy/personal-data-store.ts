@@ -11,7 +11,7 @@ import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {campaigns} from '../visit/click-context.ts';
 
 const utmColumns = joined(
-	Object.entries(campaigns.words)
+	Object.entries(campaigns.columnsByName)
 		.filter(([name]) => name !== 'channel')
 		.map(([name, column]) => sql`${identifier(`clicks.${column}`)} AS ${identifier(name)}`),
 );

@@ -1,7 +1,7 @@
 import type {Db} from '../../platform/db/db.ts';
 import type {Snapshot, SnapshotRange} from '../../platform/db/new-rows.ts';
 import type {Sql} from '../../platform/db/sql.ts';
-import type {Turns} from '../../platform/semaphore.ts';
+import type {Semaphore} from '../../platform/semaphore.ts';
 import type {DimensionName} from '../clicks/dimensions.ts';
 import type {Range, Scope} from './stats/stats-bounds.ts';
 import type {Recent} from './stream/click-stream-recent.ts';
@@ -13,7 +13,7 @@ export type Counted = {scope: Scope; range: Range; cover: Range; rolled: Snapsho
 /** Clicks as reports count them. */
 export type ClickReader = {
 	/** Limits concurrent reports: their transactions wait for the store, and must leave connections to others. */
-	inTurn: Turns;
+	inTurn: Semaphore;
 	/** A CTE that both SELECTs below read; null: neither needs one. */
 	shared(scope: Scope, range: Range, by: readonly DimensionName[]): Sql | null;
 	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
@@ -29,7 +29,7 @@ export const EXPORT_CURSOR_DAYS = 30;
 export type ExportedRange = {organizationId: string; from: Snapshot | null; upTo: Snapshot};
 
 /** The reason why old clicks are kept: some are not rolled up, another process drops them, or they are in use. */
-export type Left = 'uncounted' | 'in_use';
+export type KeepReason = 'uncounted' | 'in_use';
 
 /**
  * The store of raw clicks. Reports, the live stream, privacy, retention and signals use it and do not know which store it
@@ -76,7 +76,7 @@ export type ClickStore = {
 	 * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS).
 	 * @returns the dropped months, oldest first, and why the next one is `left`; null if none is.
 	 */
-	dropOld(db: Db, age: {now: Date; days: number}): Promise<{dropped: string[]; left: Left | null}>;
+	dropOld(db: Db, age: {now: Date; days: number}): Promise<{dropped: string[]; left: KeepReason | null}>;
 	/** Rejects if a store outside PostgreSQL does not answer; null: there is none. */
 	ping: (() => Promise<void>) | null;
 };

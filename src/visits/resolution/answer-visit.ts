@@ -11,7 +11,7 @@ import {bytesAsText} from '../page/html.ts';
 import {wayOutOf} from '../page/in-app-browsers.ts';
 import {pageLanguage} from '../page/translations.ts';
 import {type ResolvedRow, safetyStateOf} from '../visit/resolved-row.ts';
-import {appDataOf, tapQueryOf} from '../visit/tap-query.ts';
+import {appDataOf, visitQueryOf} from '../visit/tap-query.ts';
 import type {Visit, VisitAnswer} from '../visit/visit.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from '../visit/visitor.ts';
 import {attributionOfVisit, recordVisit} from './record-visit.ts';
@@ -145,7 +145,7 @@ const answerPage = async (
 	// A prefetched page is not seen yet: it records no click and gets no token (contract/resolution 4).
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
-	const tapQuery = tapQueryOf(row, query);
+	const tapQuery = visitQueryOf(row, query);
 	const reader = {
 		class: visitor.class,
 		wayOut: wayOutOf(visitor),

@@ -17,7 +17,7 @@ import {takeSignals} from './signals.ts';
 import {hasMethod, isBlockedAt, type LinkPath, linkRoutes, readLinkPath, visitLink} from './visit-link.ts';
 
 /** A request of a link host, as far as it has been read. */
-type Asked = {
+type HostRequest = {
 	request: IncomingMessage;
 	path: string;
 	ip: string;
@@ -34,14 +34,14 @@ type Asked = {
 };
 
 /** The part of a request that the limit of visits needs. */
-type Counted = Pick<Asked, 'ip' | 'wait'>;
+type Counted = Pick<HostRequest, 'ip' | 'wait'>;
 
 const NONE: readonly string[] = [];
 const ANY_ORIGIN = Object.entries(anyOrigin).flat();
 const PREFLIGHT = Object.entries(preflight).flat();
 
 /** On a custom domain `/spring/data` has the path of a page, but is data unless its first segment is the domain's orgKey. */
-const isData = ({named, domain}: Asked): boolean =>
+const isData = ({named, domain}: HostRequest): boolean =>
 	named?.route === linkRoutes.data ||
 	(named?.route === linkRoutes.page && domain !== null && named.shortCode === 'data' && named.orgKey !== domain.orgKey);
 
@@ -102,7 +102,7 @@ export class Door {
 	}
 
 	/** Answers the resource of the path. @throws 400, 404, 410, 429. */
-	async #answer(asked: Asked): Promise<LinkAnswer> {
+	async #answer(asked: HostRequest): Promise<LinkAnswer> {
 		const {request, hostname, role, domain, named, ip, fault} = asked;
 		const {method} = request;
 		if (fault !== null) {
@@ -143,7 +143,7 @@ export class Door {
 		);
 	}
 
-	async #refuse(asked: Asked, error: unknown, requestId: string): Promise<LinkAnswer> {
+	async #refuse(asked: HostRequest, error: unknown, requestId: string): Promise<LinkAnswer> {
 		const {request} = asked;
 		const refusal = refusalOf(error);
 		if (refusal.status >= 500) {
@@ -174,7 +174,7 @@ export class Door {
 		};
 	}
 
-	async #serve(asked: Asked, response: ServerResponse): Promise<void> {
+	async #serve(asked: HostRequest, response: ServerResponse): Promise<void> {
 		const started = performance.now();
 		const {request, named} = asked;
 		const {method = ''} = request;
@@ -206,7 +206,7 @@ export class Door {
 	}
 
 	/** @returns null for a request of another surface. */
-	async #read(request: IncomingMessage): Promise<Asked | null> {
+	async #read(request: IncomingMessage): Promise<HostRequest | null> {
 		const path = rawPath(request.url);
 		const first = firstSegment(path);
 		if (servedOnEveryHost.has(first)) {
@@ -217,7 +217,7 @@ export class Door {
 		const role = this.#services.hostRoles.roleOf(hostname);
 		// Custom domains may have had a link `report` before the API host had the form.
 		const isReserved = reservedSegments.has(first) && !(role === 'other' && first === 'report');
-		const asked: Asked = {
+		const asked: HostRequest = {
 			request,
 			path,
 			ip: this.#services.clientIp.ip(request),

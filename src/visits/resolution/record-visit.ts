@@ -55,7 +55,7 @@ const contextOf = (visitor: Visitor, country: string | null, host: string | null
 	return context;
 };
 
-type CampaignColumn = (typeof campaigns.words)[keyof typeof campaigns.words];
+type CampaignColumn = (typeof campaigns.columnsByName)[keyof typeof campaigns.columnsByName];
 type CampaignRow = Pick<ResolvedRow, CampaignColumn>;
 
 const UTM_LIMIT = linkFields.utmSource.max;
@@ -66,7 +66,7 @@ const ownCampaigns = new WeakMap<CampaignRow, {campaign: ClickCampaign}>();
 /** Campaigns of UTM values in queries that are kept: about a kilobyte each. */
 const MAX_CAMPAIGNS = 2000;
 
-const words = Object.entries(campaigns.words);
+const words = Object.entries(campaigns.columnsByName);
 const columns = words.map(([, column]) => column);
 
 /**
@@ -94,7 +94,7 @@ const ownCampaignOf = (row: CampaignRow): ClickCampaign => {
 	return known.campaign;
 };
 
-/** The link's channel, and the UTM values of the tap before the link's (contract/reports 3). */
+/** The link's channel, and the UTM values: those of the visit, else those of the link (contract/reports 3). */
 const campaignOfVisit = (row: CampaignRow, query: Query | null): ClickCampaign => {
 	if (query === null || !Object.keys(query).some((name) => name.startsWith('utm_'))) {
 		return ownCampaignOf(row);

@@ -4,7 +4,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {execute, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
-import {attributionOfEvent, lastMet} from '../devices/attribution.ts';
+import {attributionOfEvent, lastLink} from '../devices/attribution.ts';
 import {keepLinkCounts, quarterOf} from '../reports/rollups/keep-counts.ts';
 import {readState} from '../reports/rollups/rollup-store.ts';
 
@@ -42,7 +42,7 @@ export type AppEvent = {
 	receivedAt: Date;
 };
 
-const metLink = lastMet(sql`sent.occurred_at`);
+const deviceLink = lastLink(sql`sent.occurred_at`);
 const attribution = attributionOfEvent(sql`known`);
 
 /**
@@ -60,7 +60,7 @@ const insertEvents = (events: readonly AppEvent[], erased = sql``): Sql =>
 				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
 			) AS owner CROSS JOIN LATERAL (
 				SELECT matched_link_id, matched_at, opened_link_id, opened_at, opened_attribution,
-					${metLink} AS met_link_id
+					${deviceLink} AS met_link_id
 				FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE ${erased}
 			) AS device

@@ -4,12 +4,15 @@ import {copyText} from '../../platform/db/copy.ts';
 /**
  * Values that many clicks of a month share, in a table of their own: a click has the id of a row. Clicks with equal
  * values share one row, because the id is derived from it.
- * @param words the values' names, and their columns after `id` and `month`.
+ * @param columnsByName the columns after `id` and `month`, by the names of the values.
  */
-const createClickWords = <const Words extends Readonly<Record<string, string>>>(table: string, words: Words) => {
-	type Values = Record<keyof Words, string | null>;
-	const names = Object.keys(words) as Array<keyof Words>;
-	const columns: string[] = Object.values(words);
+const createSharedValues = <const ByName extends Readonly<Record<string, string>>>(
+	table: string,
+	columnsByName: ByName,
+) => {
+	type Values = Record<keyof ByName, string | null>;
+	const names = Object.keys(columnsByName) as Array<keyof ByName>;
+	const columns: string[] = Object.values(columnsByName);
 	const known = new WeakMap<Values, {month: string; row: string; id: string}>();
 
 	/**
@@ -25,7 +28,7 @@ const createClickWords = <const Words extends Readonly<Record<string, string>>>(
 
 	return {
 		table,
-		words,
+		columnsByName,
 		columns,
 		rowOf,
 		idOf,
@@ -36,23 +39,23 @@ const createClickWords = <const Words extends Readonly<Record<string, string>>>(
 				['month', ...columns].slice(0, texts.length).map((column, index) => [column, texts[index] ?? '']),
 			);
 		},
-		/** The row of a click's values, and its id. */
-		kept: (month: string, values: Values) => {
+		/** The row of a click's values, and its id, computed once for each object. */
+		identified: (month: string, values: Values) => {
 			const found = known.get(values);
 			if (found?.month === month) {
 				return found;
 			}
 
 			const row = rowOf(month, values);
-			const kept = {month, row, id: idOf(row)};
-			known.set(values, kept);
-			return kept;
+			const identified = {month, row, id: idOf(row)};
+			known.set(values, identified);
+			return identified;
 		},
 	};
 };
 
 /** The properties of a visitor that many visitors share. */
-export const contexts = createClickWords('click_contexts', {
+export const contexts = createSharedValues('click_contexts', {
 	platform: 'platform',
 	os: 'os',
 	osVersion: 'os_version',
@@ -70,7 +73,7 @@ export const contexts = createClickWords('click_contexts', {
 export type ClickContext = Parameters<typeof contexts.rowOf>[1];
 
 /** The origin of a click: the link's channel, and the UTM values of the visit (default: of the link). */
-export const campaigns = createClickWords('click_campaigns', {
+export const campaigns = createSharedValues('click_campaigns', {
 	channel: 'channel',
 	utmSource: 'utm_source',
 	utmMedium: 'utm_medium',
@@ -79,7 +82,7 @@ export const campaigns = createClickWords('click_campaigns', {
 	utmTerm: 'utm_term',
 });
 
-/** Null: nothing is known. */
+/** Null: the click has none of these values. */
 export type ClickCampaign = Parameters<typeof campaigns.rowOf>[1] | null;
 
 /** Whether a context row belongs to people's clicks, which count, and not to a crawler's: its last column is null. */

@@ -44,19 +44,19 @@ const byAddress = (addresses: readonly Address[]) =>
 		),
 	);
 /** The links with the most clicks of people today and yesterday (UTC). */
-const byTaps = (now: Date, most: number) =>
+const mostClicked = (now: Date, most: number) =>
 	prepared(
-		'links by taps',
+		'links by clicks',
 		sql`${query(
-			sql`links.id = tapped.id`,
+			sql`links.id = visited.id`,
 			sql`(
-			SELECT CAST(key AS uuid) AS id, sum(count) AS taps FROM organizations AS owners CROSS JOIN LATERAL (
+			SELECT CAST(key AS uuid) AS id, sum(count) AS clicks FROM organizations AS owners CROSS JOIN LATERAL (
 				SELECT key, count FROM rollup_breakdowns WHERE organization_id = owners.id
 					AND span = 'day' AND dimension = 'link'
 					AND start IN (date_trunc('day', ${now}::timestamptz, 'UTC'), date_trunc('day', ${now}::timestamptz - interval '1 day', 'UTC'))
-			) AS rolled GROUP BY key ORDER BY taps DESC LIMIT ${most}
-		) AS tapped CROSS JOIN `,
-		)} ORDER BY tapped.taps DESC`,
+			) AS rolled GROUP BY key ORDER BY clicks DESC LIMIT ${most}
+		) AS visited CROSS JOIN `,
+		)} ORDER BY visited.clicks DESC`,
 	);
 const byId = (id: string) => prepared('link by id', query(sql`links.id = ${id}`));
 
@@ -78,13 +78,13 @@ export const findLiveLink = async (
 };
 
 /** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */
-const slim = (row: ResolvedRow): ResolvedRow => ({
+const withoutAppDetails = (row: ResolvedRow): ResolvedRow => ({
 	...row,
 	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
 });
 
 /** As a cache keeps it. */
-const rowOf = (services: PlanDeps, found: StoredRow): ResolvedRow => slim(withServedHost(services, found));
+const rowOf = (services: PlanDeps, found: StoredRow): ResolvedRow => withoutAppDetails(withServedHost(services, found));
 
 const addressKey = (orgKey: string, shortCode: string): string => `${orgKey}/${shortCode}`;
 
@@ -105,12 +105,12 @@ export const readLink = (services: ReadDeps, address: Address): Promise<Resolved
 const MAX_AHEAD = 10_000;
 const SHARE_AHEAD = 1 / 4;
 
-/** Reads the links that people tapped most today and yesterday (UTC) into memory, as many as fit into a quarter of it. */
+/** Reads the links with the most clicks today and yesterday (UTC) into the cache, as many as fit into a quarter of it. */
 export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>): Promise<void> => {
 	// Memory is cleared when this process begins to receive changes.
 	await services.changes.settled();
 	await services.linkCache.fill(SHARE_AHEAD, async (most) => {
-		const found = await run<StoredRow>(services.db, byTaps(services.clock.now(), Math.min(most, MAX_AHEAD)));
+		const found = await run<StoredRow>(services.db, mostClicked(services.clock.now(), Math.min(most, MAX_AHEAD)));
 		return found.map((row) => ({
 			address: {orgKey: row.org_key, shortCode: row.short_code},
 			value: rowOf(services, row),

@@ -81,7 +81,7 @@ export type AppData = {
 	minimumVersion?: LinkFieldValue<'minimumVersion'>;
 };
 
-/** The link's data with the query of the tap. */
+/** The link's data with the query of the visit. */
 export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
 	path: row.path ?? '/',
 	params: withQuery(ownParams(row), query),
@@ -91,10 +91,10 @@ export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
 const nullIfEmpty = (params: Params): Params | null => (Object.keys(params).length === 0 ? null : params);
 
 /**
- * The query of a visit as the page and the open match carry it; null if there is none. What fits beside the link's
- * parameters comes first, so that `withQuery` adds the same of it later as of the whole query.
+ * The query of a visit as the page and the open match carry it; null if there is none. The parameters that fit beside
+ * the link's own come first, so that `withQuery` later adds the same ones as of the whole query.
  */
-export const tapQueryOf = (row: ResolvedRow, query: Query | null): Params | null => {
+export const visitQueryOf = (row: ResolvedRow, query: Query | null): Params | null => {
 	if (query === null || Object.keys(query).length === 0) {
 		return null;
 	}

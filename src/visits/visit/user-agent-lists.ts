@@ -110,7 +110,7 @@ export type OwnLists = Crawlers & {
 /** The form of `config/kept-crawlers.json`: case-sensitive tokens, anchored at the start if they begin with `^`. */
 export type KeptLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
 
-const keptToken = (text: string): ListedToken => {
+const packageToken = (text: string): ListedToken => {
 	const token = text.replace(/^\^/, '');
 	const end = [...token].findLastIndex((character) => /[\w.)]/.test(character));
 	const name = token.slice(Math.max(0, token.search(/\w/)), end + 1) || token;
@@ -121,9 +121,9 @@ const compile = () => {
 	const own = readConfigFile<OwnLists>('crawlers.json');
 	const kept = readConfigFile<KeptLists>('kept-crawlers.json');
 	return createTokenSearch({
-		preview: [...own.preview, ...kept.preview.map(keptToken)],
-		search: [...own.search, ...kept.search.map(keptToken)],
-		robot: [...own.robot, ...kept.robot.map(keptToken)],
+		preview: [...own.preview, ...kept.preview.map(packageToken)],
+		search: [...own.search, ...kept.search.map(packageToken)],
+		robot: [...own.robot, ...kept.robot.map(packageToken)],
 		previewWord: own.words.preview,
 		robotWord: own.words.robot,
 		spared: own.spared,

@@ -19,7 +19,7 @@ export type Claimed = {
 	leasedUntil: Date;
 };
 
-/** The secret before the last rotation, while it signs at that time. */
+/** The previous secret, if it still signs at that time. */
 const previousSecret = (at: Date): Sql =>
 	sql`CASE WHEN previous_until > ${at} THEN previous_secret END AS "previousSecret"`;
 

@@ -5,26 +5,26 @@ import type {StreamEvent} from '../reports/stream/click-stream-store.ts';
 import type {NewDelivery} from './delivery-store.ts';
 import {bodyOf, isSubscribed, type Listeners, readLabels} from './listeners.ts';
 
-/** Clicks of a delivery. */
+/** Maximum clicks of a delivery. */
 const MAX_CLICKS = 100;
 /** Standard Webhooks: a body has less than 20 KB. */
 export const MAX_BYTES = 20_000;
 
 export type ClickDeps = Pick<Services, 'clicks' | 'clock'>;
 
-/** Clicks of one endpoint, cut into deliveries. */
+/** The deliveries of an endpoint's clicks, each within the bounds above. */
 const batchesOf = (organizationId: string, endpointId: string, clicks: readonly object[], now: Date): NewDelivery[] => {
 	const batches: object[][] = [];
 	let bytes = 0;
 	for (const click of clicks) {
-		const own = Buffer.byteLength(JSON.stringify(click)) + 1;
+		const size = Buffer.byteLength(JSON.stringify(click)) + 1;
 		const batch = batches.at(-1);
-		if (batch === undefined || batch.length === MAX_CLICKS || bytes + own > MAX_BYTES - 200) {
+		if (batch === undefined || batch.length === MAX_CLICKS || bytes + size > MAX_BYTES - 200) {
 			batches.push([click]);
-			bytes = own;
+			bytes = size;
 		} else {
 			batch.push(click);
-			bytes += own;
+			bytes += size;
 		}
 	}
 
@@ -37,7 +37,7 @@ const batchesOf = (organizationId: string, endpointId: string, clicks: readonly 
 	}));
 };
 
-/** Of a person, without anything that leads to them. */
+/** Whether an event is a click by a person, not by a crawler. */
 const isPersonsClick = (event: StreamEvent): event is Extract<StreamEvent, {type: 'click'}> =>
 	event.type === 'click' && event.data.botClass === null;
 

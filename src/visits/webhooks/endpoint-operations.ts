@@ -92,7 +92,7 @@ export const deleteEndpoint = (services: Deps, {id, ...target}: Target & {id: st
 		return {id, deleted: true};
 	});
 
-/** A new secret; the one before signs, too, for a day. @throws 404. */
+/** Sets a new secret; the previous one signs, too, for a day. @throws 404. */
 export const rotateSecret = (services: Deps, {id, ...target}: Target & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();

@@ -44,7 +44,7 @@ const fields = {
 	url: sizeFirst
 		.string()
 		.max(2048)
-		.meta({schema: {description: 'An https URL whose name leads to public addresses only, without a user.'}}),
+		.meta({schema: {description: 'An https URL without a user, whose host resolves to public addresses only.'}}),
 	description: sizeFirst.string().max(200).allow(null),
 	events: sizeFirst
 		.array()
@@ -147,7 +147,7 @@ export const createEndpointStore = (db: Db, organizationId: string) => {
 			return toEndpoint(onlyRow(rows));
 		},
 
-		/** One that is enabled again begins without failures. */
+		/** Enabling an endpoint again clears its failures. */
 		update: async (id: string, changes: Partial<EndpointInput>, now: Date): Promise<Endpoint | null> =>
 			first(
 				await one(id)
@@ -159,7 +159,7 @@ export const createEndpointStore = (db: Db, organizationId: string) => {
 					.returning('*'),
 			),
 
-		/** @param until when the secret before stops signing. */
+		/** Sets a new secret. @param until when the previous secret stops signing. */
 		rotate: async (id: string, secret: string, {now, until}: {now: Date; until: Date}): Promise<Endpoint | null> =>
 			first(
 				await one(id)

@@ -20,7 +20,7 @@ export type Listeners = ReadonlyMap<string, Listener[]>;
 type Labels = {tags: string[] | null; channel: string | null};
 
 /** An event, and the labels of its link; null: none. */
-export type Happened = {
+export type LabelledEvent = {
 	organizationId: string;
 	type: EventType;
 	at: Date;
@@ -52,7 +52,7 @@ const meets = (wanted: readonly string[] | null, values: readonly string[]): boo
 	wanted === null || wanted.some((value) => values.includes(value));
 
 /** Whether the endpoint is subscribed: to the type, and to the tags and channels of the link. */
-export const isSubscribed = (listener: Listener, {type, link}: Pick<Happened, 'type' | 'link'>): boolean => {
+export const isSubscribed = (listener: Listener, {type, link}: Pick<LabelledEvent, 'type' | 'link'>): boolean => {
 	const isWanted = listener.events.includes('*') || listener.events.includes(type);
 	// Events about no link, such as a quota's, are not filtered.
 	const isAboutLinks = /^(?:link|click|match|event)\./.test(type);
@@ -68,7 +68,7 @@ export const bodyOf = (type: string, at: Date, data: object): string =>
 	JSON.stringify({type, timestamp: at.toISOString(), data});
 
 /** The deliveries of an event: one for each endpoint that is subscribed to it. */
-export const deliveriesOf = (listeners: readonly Listener[], happened: Happened): NewDelivery[] => {
+export const deliveriesOf = (listeners: readonly Listener[], happened: LabelledEvent): NewDelivery[] => {
 	const {organizationId, type, at, data} = happened;
 	const subscribed = listeners.filter((listener) => isSubscribed(listener, happened));
 	if (subscribed.length === 0) {
@@ -89,7 +89,7 @@ const ofIds = (ids: string): Sql => sql`${labelsOf(sql`links`)}
 const ofRows = (rows: string): Sql =>
 	labelsOf(sql`jsonb_to_recordset(${rows}::jsonb) AS links (id uuid, template_id uuid, tags text[], channel text)`);
 
-/** None if no endpoint filters. */
+/** No labels are read if no endpoint filters. */
 const readBy = async (
 	db: Db,
 	listeners: Listeners,

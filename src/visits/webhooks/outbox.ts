@@ -46,7 +46,7 @@ const linkOf = ({data}: Row): LinkRow => {
 };
 
 /** The events of the rows of one organization, with data as the API shows it, and with the link of events about one. */
-const happenedOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[], listeners: Listeners) => {
+const eventsOf = async (services: Deps, trx: Db, owner: LinkOwner, rows: readonly Row[], listeners: Listeners) => {
 	const links = new Map(rows.filter(isOfLink).map((row) => [row.id, linkOf(row)]));
 	const references = links.size === 0 ? null : await readReferences(services, trx, owner, {links: [...links.values()]});
 	const labels = await readWrittenLabels(
@@ -96,7 +96,7 @@ export const emptyOutbox = (services: Deps): Promise<number> =>
 			const own = rows
 				.filter(({organizationId}) => organizationId === owner.id)
 				.toSorted((one, other) => one.at.getTime() - other.at.getTime());
-			for (const happened of await happenedOf(services, trx, owner, own, listeners)) {
+			for (const happened of await eventsOf(services, trx, owner, own, listeners)) {
 				deliveries.push(...deliveriesOf(listeners.get(owner.id) ?? [], happened));
 			}
 		}

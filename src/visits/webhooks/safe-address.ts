@@ -105,7 +105,7 @@ const resolve = async (host: string, servers: readonly string[]): Promise<Addres
 	return found;
 };
 
-/** Why a connection is refused, for the list of tries. */
+/** Why a connection is refused, for the list of attempts. */
 export class UnsafeAddressError extends Error {
 	override name = 'UnsafeAddressError';
 }

@@ -12,7 +12,7 @@ type Outgoing = {
 	type: string;
 	body: string;
 	url: string;
-	/** The endpoint's secret, and the one before while both sign. */
+	/** The endpoint's secret, and the previous one while both sign. */
 	secrets: readonly string[];
 };
 
@@ -29,7 +29,7 @@ export type Attempt = {
 };
 
 const MAX_READ = 64 * 1024;
-const KEPT = 1024;
+const ANSWER_BYTES = 1024;
 /** Interim answers (RFC 9110, 15.2) before the final one. */
 const MAX_INTERIM = 10;
 
@@ -47,7 +47,7 @@ const retryAfterOf = (value: string | undefined, now: Date): number | null => {
 
 /** PostgreSQL stores no NUL. A stream's decoder leaves out a character that the end cuts in two. */
 const printable = (bytes: Buffer): string =>
-	new TextDecoder().decode(bytes.subarray(0, KEPT), {stream: true}).replaceAll('\0', '');
+	new TextDecoder().decode(bytes.subarray(0, ANSWER_BYTES), {stream: true}).replaceAll('\0', '');
 
 /** The headers of Standard Webhooks 1.0. */
 const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {

@@ -7,7 +7,7 @@ import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import {type ClickDeps, clickDeliveries, MAX_BYTES} from './click-deliveries.ts';
 import {insertDeliveries} from './delivery-store.ts';
 import type {EventType} from './endpoint.ts';
-import {deliveriesOf, type Happened, type Listeners, readLabels, readListeners} from './listeners.ts';
+import {deliveriesOf, type LabelledEvent, type Listeners, readLabels, readListeners} from './listeners.ts';
 
 /** Rows that become deliveries once they are stored: nothing is written beside them on the way of a page or a match. */
 type Source = 'clicks' | 'matches' | 'events';
@@ -61,7 +61,7 @@ const attemptData = ({writer: _, ...row}: MatchAttemptRow & {writer: string}): o
 	return attempt;
 };
 
-async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<Happened[]> {
+async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<LabelledEvent[]> {
 	const source = sourceOf('match_attempts', attemptColumns, listeners);
 	for await (const rows of newRows<MatchAttemptRow>(db, source, range)) {
 		const links = await readLabels(
@@ -79,7 +79,7 @@ async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): Asy
 	}
 }
 
-async function* events(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<Happened[]> {
+async function* events(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<LabelledEvent[]> {
 	const columns = sql`${eventColumns.of('events')}, organization_id AS "organizationId"`;
 	const source = sourceOf('events', columns, listeners);
 	for await (const rows of newRows<EventJson & {organizationId: string}>(db, source, range)) {

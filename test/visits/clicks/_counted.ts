@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../../../src/platform/db/db.ts';
 import {type DimensionName, usualDimensions} from '../../../src/visits/clicks/dimensions.ts';
-import {keepWords} from '../../../src/visits/clicks/journal/store.ts';
+import {insertSharedRows} from '../../../src/visits/clicks/journal/store.ts';
 import {campaigns, contexts} from '../../../src/visits/visit/click-context.ts';
 import type {TestService} from '../../helpers/service.ts';
 
@@ -35,8 +35,8 @@ const wordsOf = (row: ClickRow) => {
 	const {utmSource = null, utmMedium = null, utmCampaign = null, utmContent = null, utmTerm = null, channel} = row;
 	const device = {platform, os, osVersion: null, browser, deviceModel, language, timezone: null, country, host: null};
 	return {
-		context: contexts.kept(month, {...device, botClass: isCrawler ? 'preview' : null}),
-		campaign: campaigns.kept(month, {channel, utmSource, utmMedium, utmCampaign, utmContent, utmTerm}),
+		context: contexts.identified(month, {...device, botClass: isCrawler ? 'preview' : null}),
+		campaign: campaigns.identified(month, {channel, utmSource, utmMedium, utmCampaign, utmContent, utmTerm}),
 	};
 };
 
@@ -54,8 +54,10 @@ export const storeRows = async (
 
 	// Outside the transaction: one that a test leaves open must not block others with the same values.
 	const kept = service.services.db;
-	await keepWords(kept, contexts, [...new Map(clicks.map(({words: {context}}) => [context.id, context.row]))]);
-	await keepWords(kept, campaigns, [...new Map(clicks.map(({words: {campaign}}) => [campaign.id, campaign.row]))]);
+	await insertSharedRows(kept, contexts, [...new Map(clicks.map(({words: {context}}) => [context.id, context.row]))]);
+	await insertSharedRows(kept, campaigns, [
+		...new Map(clicks.map(({words: {campaign}}) => [campaign.id, campaign.row])),
+	]);
 	const common = ({link}: Row) => ({id: randomUUID(), organization_id: organizationId, link_id: link});
 	await db.batchInsert(
 		'clicks',

@@ -7,7 +7,12 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import {type ClickJournal, FileJournal} from '../../../src/visits/clicks/journal/click-journal.ts';
-import {createJournalFolder, findLeft, journalRoot, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
+import {
+	createJournalFolder,
+	findAbandoned,
+	journalRoot,
+	segmentPath,
+} from '../../../src/visits/clicks/journal/files.ts';
 import type {ClickHouseRows} from '../../../src/visits/clicks/journal/store.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
@@ -105,16 +110,16 @@ test('a journal is left to a process that stands still, until that is killed, wh
 	const owner = spawn(process.execPath, ['-e', listen], {cwd: folder});
 	t.teardown(() => owner.kill('SIGKILL'));
 	await once(owner.stdout, 'data');
-	t.deepEqual(await findLeft(root), []);
+	t.deepEqual(await findAbandoned(root), []);
 	owner.kill('SIGSTOP');
-	t.deepEqual(await findLeft(root), []);
+	t.deepEqual(await findAbandoned(root), []);
 	owner.kill('SIGKILL');
 	await once(owner, 'exit');
-	t.deepEqual(await findLeft(root), [folder]);
+	t.deepEqual(await findAbandoned(root), [folder]);
 	const own = await createJournalFolder(root);
-	t.deepEqual(await findLeft(root), [folder]);
+	t.deepEqual(await findAbandoned(root), [folder]);
 	own.unlock();
-	t.is((await findLeft(root)).length, 2);
+	t.is((await findAbandoned(root)).length, 2);
 });
 
 test('a journal whose files somebody has removed is followed by a new one', async (t) => {

@@ -1,7 +1,7 @@
 import {appendFile, readFile, rm, writeFile} from 'node:fs/promises';
 import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
-import {keptPath, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
+import {damagedCopyPath, segmentPath} from '../../../src/visits/clicks/journal/files.ts';
 import {decodeFrames, encodeFrame} from '../../../src/visits/clicks/journal/section.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
@@ -66,7 +66,7 @@ test('frames behind a damaged one are drained, and its file is kept and logged w
 		const bytes = await readFile(segmentPath(left.folder, 0));
 		await left.drain();
 		t.is((await storedRows(service, 'clicks', {link_id: id})).length, 3);
-		const file = keptPath(left.folder, 0);
+		const file = damagedCopyPath(left.folder, 0);
 		t.like(left.logged(), {
 			length: 2,
 			0: {level: 50, file, offset: first.length, bytes: damaged.length},
@@ -85,7 +85,7 @@ test('a torn end of a dead process is kept before its journal is removed', async
 	await left.drain(cursors);
 	t.deepEqual(left.logged(), []);
 	cursors.reportRest();
-	t.like(left.logged()[0], {offset: whole.length, bytes: 50, file: keptPath(left.folder, 0)});
+	t.like(left.logged()[0], {offset: whole.length, bytes: 50, file: damagedCopyPath(left.folder, 0)});
 });
 
 test('browser texts are stored verbatim, whatever they mean to PostgreSQL', async (t) => {

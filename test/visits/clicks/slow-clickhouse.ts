@@ -1,7 +1,7 @@
 import {createServer} from 'node:http';
 import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
-import {createTurns} from '../../../src/platform/semaphore.ts';
+import {createSemaphore} from '../../../src/platform/semaphore.ts';
 import {createClickHouse} from '../../../src/visits/click-stores/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from '../../../src/visits/click-stores/clickhouse/clickhouse-clicks.ts';
 import {readStats} from '../../../src/visits/reports/stats/stats.ts';
@@ -57,7 +57,7 @@ test('reports that wait for ClickHouse leave connections to PostgreSQL to everyb
 });
 
 test('a queue runs so many pieces of work at a time, in order, and goes on after a failure', async (t) => {
-	const inTurn = createTurns(2);
+	const inTurn = createSemaphore(2);
 	const begun: number[] = [];
 	const gates = Array.from({length: 4}, () => deferred());
 	const runs = gates.map(({promise}, index) =>

@@ -6,7 +6,7 @@ import {encodeEntry} from '../../../src/visits/clicks/journal/entry.ts';
 import {encodeSection, entriesOf, sectionOf} from '../../../src/visits/clicks/journal/section.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import type {ResolvedRow} from '../../../src/visits/visit/resolved-row.ts';
-import {tapQueryOf, withQuery} from '../../../src/visits/visit/tap-query.ts';
+import {visitQueryOf, withQuery} from '../../../src/visits/visit/tap-query.ts';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
@@ -242,7 +242,7 @@ test('no query sets a scheme, a package, a fragment, an extra or a host, whateve
 	};
 	fc.assert(
 		fc.property(pairs, fc.constantFrom(null, 'acme'), (given, scheme) => {
-			const query = tapQueryOf(rowWith({own: '1'}), queryOf(given));
+			const query = visitQueryOf(rowWith({own: '1'}), queryOf(given));
 			const targets = targetsOf(query, scheme);
 			t.deepEqual(targets.map(fixed), targetsOf(null, scheme).map(fixed));
 			for (const href of targets) {

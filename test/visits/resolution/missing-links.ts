@@ -8,7 +8,7 @@ import {createFakeClock, serviceOf, startService, type TestService} from '../../
 
 const env = {LINK_DOMAIN: 'localhost'};
 const BY_ADDRESS = 'links by address';
-const BY_TAPS = 'links by taps';
+const BY_CLICKS = 'links by clicks';
 
 const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({length: count}, (_, n) => make(n));
 
@@ -167,16 +167,16 @@ test.serial('a service that has started reads the tapped links ahead, and no oth
 		t.like(await anonymous(next).get(open(n)), {status: 200, body: {linkId: made[n]?.id, params: {n: String(n)}}});
 	}
 
-	t.deepEqual([statements.count(BY_TAPS), statements.count(BY_ADDRESS)], [1, 0]);
+	t.deepEqual([statements.count(BY_CLICKS), statements.count(BY_ADDRESS)], [1, 0]);
 	t.is((await anonymous(next).get(open(5))).status, 200);
 	t.is(statements.count(BY_ADDRESS), 1);
 });
 
 test.serial('a link that changes while it is read ahead is not stale, and the others are cached', async (t) => {
 	const gate = createGate();
-	const hold = (name: string) => (name === BY_TAPS ? gate.opened : undefined);
+	const hold = (name: string) => (name === BY_CLICKS ? gate.opened : undefined);
 	const {next, statements} = await begin(t, {hold});
-	await until(() => statements.count(BY_TAPS) === 1);
+	await until(() => statements.count(BY_CLICKS) === 1);
 	const path = `/admin/organizations/${acme.id}/links/${made[0]?.id}`;
 	t.is((await admin(first).patch(path, {params: {n: 'changed'}})).status, 200);
 	gate.open();

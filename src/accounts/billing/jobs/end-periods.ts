@@ -4,7 +4,7 @@ import {systemCaller} from '../../audit/audit-log.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
 import {billingLease, endSubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
-import {type BillingRun, type BillingServices, RENEWED_HERE} from '../gateway.ts';
+import {type BillingRun, type BillingServices, RENEWED_BY_OPLINK} from '../gateway.ts';
 import {isOver} from '../pay-renewal.ts';
 import {graceEnd, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
@@ -51,8 +51,8 @@ export const closeSubscription = (
 	});
 
 /** The gateways whose periods Oplink ends, also while they are turned off. */
-const ENDED_HERE: Array<Subscription['gateway']> = ['MANUAL', RENEWED_HERE];
-const isEndedHere = (gateway: Subscription['gateway']): boolean => ENDED_HERE.includes(gateway);
+const ENDED_BY_OPLINK: Array<Subscription['gateway']> = ['MANUAL', RENEWED_BY_OPLINK];
+const isEndedByOplink = (gateway: Subscription['gateway']): boolean => ENDED_BY_OPLINK.includes(gateway);
 
 const end = async (services: BillingServices, organizationId: string): Promise<void> => {
 	const {db, clock, gateways} = services;
@@ -61,23 +61,23 @@ const end = async (services: BillingServices, organizationId: string): Promise<v
 	const isLongOver = graceEnd(before?.currentPeriodEnd ?? clock.now()) <= clock.now();
 	// Charges without an answer are settled first, but not for longer than the grace.
 	// The row may say MANUAL by now: ops set a plan while a charge was under way.
-	await gateways[RENEWED_HERE]?.renewals?.settleCharges(organizationId).catch((error: unknown) => {
+	await gateways[RENEWED_BY_OPLINK]?.renewals?.settleCharges(organizationId).catch((error: unknown) => {
 		if (!isLongOver) {
 			throw error;
 		}
 	});
 	const row = await find();
 	const organization = await createOrganizationStore(db).findById(organizationId);
-	if (row !== null && isEndedHere(row.gateway) && (row.cancelAtPeriodEnd || organization?.status !== 'ACTIVE')) {
+	if (row !== null && isEndedByOplink(row.gateway) && (row.cancelAtPeriodEnd || organization?.status !== 'ACTIVE')) {
 		await closeSubscription(services, organizationId);
 	}
 };
 
-/** Ends canceled subscriptions whose period is over, those of ops and of gateways that do not end theirs. */
+/** Ends canceled subscriptions whose period is over, if ops set them or their gateway does not end them. */
 export const endPeriods = async (run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const store = createSubscriptionStore(services.db);
 	const now = services.clock.now();
-	const ids = await store.listEnding(ENDED_HERE, now);
+	const ids = await store.listEnding(ENDED_BY_OPLINK, now);
 	await perOrganization(run, 'end a subscription', ids, (organizationId) => end(services, organizationId));
 };

@@ -1,7 +1,7 @@
 import {MINUTE_MS} from '../../../platform/clock.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
 import {workUnderWay} from '../../../platform/errors.ts';
-import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from '../attempt-store.ts';
+import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT_NUMBER} from '../attempt-store.ts';
 import type {BillingRun} from '../gateway.ts';
 import {perOrganization} from '../jobs/end-periods.ts';
 import type {Paymob} from './paymob.ts';
@@ -31,7 +31,8 @@ const receiveCards = async (paymob: Paymob, orderId: string): Promise<void> => {
 	}
 };
 
-const isRenewalCharge = ({purpose, retry}: BillingAttempt): boolean => purpose === 'RENEWAL' && retry < FIRST_CHECKOUT;
+const isRenewalCharge = ({purpose, retry}: BillingAttempt): boolean =>
+	purpose === 'RENEWAL' && retry < FIRST_CHECKOUT_NUMBER;
 
 /** Closes an attempt for which Paymob has no transaction, once it cannot be paid any more. */
 const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<void> => {

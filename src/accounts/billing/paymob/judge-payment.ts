@@ -3,9 +3,9 @@ import {graceEnd, isLive, type Subscription} from '../subscription.ts';
 import type {PaymobTransaction} from './paymob-payloads.ts';
 
 /** The effect of a payment: it begins a subscription, pays its next period, changes its plan, or is refunded. */
-export type Judgement = {does: 'ACTIVATE' | 'RENEW' | 'UPGRADE'} | {does: 'REFUND'; reason: string};
+export type PaymentEffect = {does: 'ACTIVATE' | 'RENEW' | 'UPGRADE'} | {does: 'REFUND'; reason: string};
 
-const refund = (reason: string): Judgement => ({does: 'REFUND', reason});
+const refund = (reason: string): PaymentEffect => ({does: 'REFUND', reason});
 
 const isSame = (one: Date | null, other: Date | null): boolean =>
 	one !== null && other !== null && one.getTime() === other.getTime();
@@ -14,14 +14,14 @@ const isSame = (one: Date | null, other: Date | null): boolean =>
  * The first payment of a checkout. Without a live subscription each one is honored, with the plan of its attempt. A plan
  * that ops set is replaced by a later checkout alone; earlier ones were superseded, or had expired here.
  */
-const judgeFirst = ({status, createdAt}: BillingAttempt, row: Subscription): Judgement => {
+const judgeFirst = ({status, createdAt}: BillingAttempt, row: Subscription): PaymentEffect => {
 	const isLater = status !== 'SUPERSEDED' && createdAt >= (row.currentPeriodStart ?? row.createdAt);
 	const replaces = !isLive(row) || (row.gateway === 'MANUAL' && isLater);
 	return replaces ? {does: 'ACTIVATE'} : refund('The organization already has a subscription.');
 };
 
 /** An upgrade counts only while its period runs, because it paid the rest of that period. */
-const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
+const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscription, now: Date): PaymentEffect => {
 	const {currentPeriodEnd: end} = row;
 	if (attempt.status === 'SUPERSEDED') {
 		return refund('A later plan change replaced it.');
@@ -37,7 +37,7 @@ const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscriptio
 };
 
 /** The period that follows the one of the row. */
-const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
+const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): PaymentEffect => {
 	if (!isSame(attempt.periodStart, row.currentPeriodEnd)) {
 		return refund('Its period is already paid.');
 	}
@@ -53,7 +53,7 @@ const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Ju
 type Prices = {plans: Readonly<Record<string, {prices: {EGP: number}}>>};
 
 /** The effect of a payment of the right amount (contract/billing 9). */
-export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
+export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subscription, now: Date): PaymentEffect => {
 	if (attempt.status === 'PAID' || attempt.status === 'REVIEW') {
 		return refund('It is a duplicate payment.');
 	}

@@ -14,7 +14,7 @@ import {byPaymob} from './settle-payment.ts';
 const BATCH = 50;
 const MAX_WAIT_MINUTES = 360;
 
-/** The result of an earlier request whose answer was lost; null if there is none, or it is unknown. */
+/** The result of an earlier refund whose answer was lost; null if there was none, or its result is unknown. */
 const findEarlier = async ({client}: Paymob, transactionId: string): Promise<ReversalStatus | null> => {
 	const now = readTransaction(await client.transaction(transactionId).catch(() => null));
 	if (now === null || !isReversed(now)) {

@@ -16,7 +16,10 @@ import {failCharge, nextStep} from './renewal-schedule.ts';
 type Renewal = {services: BillingServices; paymob: Paymob; organization: Organization; row: Subscription};
 
 /** A new attempt, on the scheduled plan if any, at its present price. Null if another process has made it. */
-const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number): Promise<BillingAttempt | null> => {
+const newAttemptOf = (
+	{paymob: {db, clock, plans, log}, row}: Renewal,
+	number: number,
+): Promise<BillingAttempt | null> => {
 	const {organizationId} = row;
 	const plan = planNamed(plans, row.scheduledPlan ?? row.plan) ?? '';
 	const amount = plans[plan]?.prices.EGP ?? 0;
@@ -90,7 +93,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
 	if (step.does === 'ASK') {
 		await resume(renewal, step.attempt);
 	} else if (step.does === 'CHARGE') {
-		const attempt = await newTry(renewal, step.number);
+		const attempt = await newAttemptOf(renewal, step.number);
 		if (attempt !== null) {
 			await charge(renewal, attempt);
 		}

@@ -2,7 +2,7 @@ import {DAY_MS} from '../../../platform/clock.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import type {Caller} from '../../audit/audit-log.ts';
 import {applySubscription, endSubscription} from '../apply-subscription.ts';
-import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT} from '../attempt-store.ts';
+import {type BillingAttempt, createAttemptStore, FIRST_CHECKOUT_NUMBER} from '../attempt-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore, stateOf} from '../subscription-store.ts';
 
@@ -13,7 +13,7 @@ const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 const LAST_RETRY = RETRY_DAYS.length;
 
-export const isLastRetry = (retry: number): boolean => retry >= LAST_RETRY && retry < FIRST_CHECKOUT;
+export const isLastRetry = (retry: number): boolean => retry >= LAST_RETRY && retry < FIRST_CHECKOUT_NUMBER;
 
 /** The time at which retry `number` is due: the first at the period's end, the others counted from the first failure. */
 const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription): number =>
@@ -32,10 +32,10 @@ type NextStep =
  * down charges once and not four times. @param attempts all of the period, the customer's checkouts included.
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
-	const charges = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
+	const charges = attempts.filter(({retry}) => retry < FIRST_CHECKOUT_NUMBER);
 	// An upgrade after the period's end also charges the saved card, and is numbered like a checkout.
 	const open = attempts.find(
-		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT || chargedAt !== null),
+		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT_NUMBER || chargedAt !== null),
 	);
 	if (open !== undefined) {
 		return {does: 'ASK', attempt: open};

@@ -5,7 +5,7 @@ import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {createInvoiceStore} from '../invoice-store.ts';
 import {isLive, monthsFrom, type Subscription} from '../subscription.ts';
 import {emptyState, type SubscriptionState, stateOf} from '../subscription-store.ts';
-import type {Judgement} from './judge-payment.ts';
+import type {PaymentEffect} from './judge-payment.ts';
 import type {PaymobTransaction} from './paymob-payloads.ts';
 
 /** The receiver, in audit records. */
@@ -77,7 +77,7 @@ const effects = {ACTIVATE: activate, RENEW: renew, UPGRADE: upgrade};
 export const settlePayment = async (
 	trx: Db,
 	{id}: PaymobTransaction,
-	does: Exclude<Judgement['does'], 'REFUND'>,
+	does: Exclude<PaymentEffect['does'], 'REFUND'>,
 	paying: Paying,
 ): Promise<Subscription> => {
 	const {attempt, now} = paying;

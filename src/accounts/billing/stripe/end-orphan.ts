@@ -28,7 +28,7 @@ export const isSecond = (
 };
 
 /** Whether Oplink opened the checkout of a deleted organization, as its audit records show. */
-export const wasOurs = async (db: Db, organizationId: string, attemptId: string | null): Promise<boolean> => {
+export const wasOpenedHere = async (db: Db, organizationId: string, attemptId: string | null): Promise<boolean> => {
 	const rows: unknown[] = await db('audit_log')
 		.where({organization_id: organizationId, entity_type: 'BillingAttempt', entity_id: attemptId})
 		.limit(1)
@@ -52,7 +52,7 @@ const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscrip
 	const {id, attemptId, status} = remote;
 	if ((await createOrganizationStore(db).findById(organizationId)) === null) {
 		const isOpen = isLive(remote) || (status === 'CANCELED' && !(await isSettled(db, organizationId, id)));
-		return isOpen && (await wasOurs(db, organizationId, attemptId))
+		return isOpen && (await wasOpenedHere(db, organizationId, attemptId))
 			? {why: 'The organization was deleted', organizationId: null, attemptId: null}
 			: null;
 	}

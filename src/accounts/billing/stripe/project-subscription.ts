@@ -4,7 +4,7 @@ import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Decision} from '../gateway-event-store.ts';
 import {hasValues, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {isSecond, wasOurs} from './end-orphan.ts';
+import {isSecond, wasOpenedHere} from './end-orphan.ts';
 import {recordStripeInvoices, settleUpgrades} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
 import {byStripe, type Projection, stateFrom} from './read-subscription.ts';
@@ -140,7 +140,7 @@ export const projectSubscription = async (
 
 	const attempt =
 		remote.attemptId === null ? null : await createAttemptStore(trx).lockById('GATEWAY_A', remote.attemptId);
-	if (attempt === null && (await wasOurs(trx, organizationId, remote.attemptId))) {
+	if (attempt === null && (await wasOpenedHere(trx, organizationId, remote.attemptId))) {
 		return {outcome: 'IGNORED', reason: 'The organization was deleted.'};
 	}
 

@@ -81,12 +81,12 @@ export const webUrl = (text: string | undefined, what: string): URL => {
 };
 
 /** Escapes of reserved characters (RFC 3986), of `%` and of control characters: decoded, they would mean something else. */
-const KEPT_ESCAPE = /%(?=[01][\da-f]|2[1345-9abcf]|3[abdf]|40|5[bd]|7f)/gi;
+const RESERVED_ESCAPE = /%(?=[01][\da-f]|2[1345-9abcf]|3[abdf]|40|5[bd]|7f)/gi;
 
 /** Decodes percent codes that form valid text, except those that a path keeps. */
 const decoded = (text: string): string => {
 	try {
-		return decodeURI(text.replace(KEPT_ESCAPE, '%25'));
+		return decodeURI(text.replace(RESERVED_ESCAPE, '%25'));
 	} catch {
 		return text;
 	}

@@ -10,7 +10,7 @@ import {type Creator, requireCreationTerms, requireQuotas} from '../link-terms.t
 import {emptyLink} from '../link-writer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
-import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
+import type {ImportedLink, ImportTarget, RowResult} from './import-target.ts';
 import {type ImportAnswer, importAnswer} from './import-target.ts';
 
 /** The plan of every row of a chunk, or the refusal of all rows. */
@@ -49,7 +49,7 @@ const readNeighbours = async (
 const importedInput = (
 	{input, isExported}: ReadableRow,
 	references: LinkReferences,
-	link: HeldLink | null,
+	link: ImportedLink | null,
 ): LinkInput => {
 	const {domainId, ...rest} = input;
 	const isForeign = isExported && domainId != null && !references.hasDomain(domainId);
@@ -156,7 +156,7 @@ class ChunkImport {
 		requireQuotas(this.#services, plan, this.#creator, {created: this.#created});
 		const input = importedInput(row, references, null);
 		const blank = emptyLink(this.#chunk.organizationId, references.defaultDomain.id, this.#chunk.now);
-		const link: HeldLink = {
+		const link: ImportedLink = {
 			...references.apply({...blank, short_code: this.#target.newShortCode()}, input),
 			isNew: true,
 			hasOwnCode: input.shortCode !== undefined,
@@ -167,7 +167,7 @@ class ChunkImport {
 		return {line: row.line, status: 'created', link};
 	}
 
-	async #update(row: ReadableRow, link: HeldLink, plan: Plan): Promise<RowResult> {
+	async #update(row: ReadableRow, link: ImportedLink, plan: Plan): Promise<RowResult> {
 		const {references, index} = this.#existing;
 		const before = {...link};
 		const after = references.apply(before, importedInput(row, references, link));

@@ -1,17 +1,17 @@
 import type {LinkInput} from '../link.ts';
-import type {HeldLink, ImportTarget} from './import-target.ts';
+import type {ImportedLink, ImportTarget} from './import-target.ts';
 
 /** The links that rows of a chunk may refer to, by their names. */
-export const createIndex = (links: HeldLink[]) => {
-	const byCode = new Map<string, HeldLink>();
-	const byExternalId = new Map<string, HeldLink>();
-	const add = (link: HeldLink) => {
+export const createIndex = (links: ImportedLink[]) => {
+	const byCode = new Map<string, ImportedLink>();
+	const byExternalId = new Map<string, ImportedLink>();
+	const add = (link: ImportedLink) => {
 		byCode.set(link.short_code, link);
 		if (link.external_id !== null) {
 			byExternalId.set(link.external_id, link);
 		}
 	};
-	const remove = (link: HeldLink) => {
+	const remove = (link: ImportedLink) => {
 		byCode.delete(link.short_code);
 		if (link.external_id !== null) {
 			byExternalId.delete(link.external_id);
@@ -28,11 +28,11 @@ export const createIndex = (links: HeldLink[]) => {
 
 /** Collects writes for one statement each. A change of names is written at once, because later rows may rely on it. */
 export const createWrites = (target: ImportTarget) => {
-	let inserts: Array<{link: HeldLink; path: string | null}> = [];
-	const updates = new Set<HeldLink>();
+	let inserts: Array<{link: ImportedLink; path: string | null}> = [];
+	const updates = new Set<ImportedLink>();
 	return {
-		insert: (link: HeldLink) => void inserts.push({link, path: link.path}),
-		update: (link: HeldLink) => void (inserts.some((one) => one.link === link) || updates.add(link)),
+		insert: (link: ImportedLink) => void inserts.push({link, path: link.path}),
+		update: (link: ImportedLink) => void (inserts.some((one) => one.link === link) || updates.add(link)),
 		flush: async () => {
 			const [inserted, updated] = [inserts, [...updates]];
 			inserts = [];

@@ -12,7 +12,7 @@ import {generateShortCode, insertLinks, type NewRow} from '../link-writer.ts';
 import {shortUrl} from '../short-code.ts';
 
 /** A link that an import has found or created. */
-export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
+export type ImportedLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
 
 /** The links that a chunk of an import is applied to: the real ones, or a dry run's copy of those that it touches. */
 export type ImportTarget = {
@@ -21,17 +21,17 @@ export type ImportTarget = {
 	db: Db;
 	/** The organization. Except in a dry run, its links' count and all names are locked until the transaction ends. */
 	creator(): Promise<Creator>;
-	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<HeldLink[]>;
+	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<ImportedLink[]>;
 	/** The same links, locked until the transaction ends. */
-	lock(links: HeldLink[]): Promise<HeldLink[]>;
+	lock(links: ImportedLink[]): Promise<ImportedLink[]>;
 	/** A short code for a link without its own. */
 	newShortCode(): string;
 	/** Inserts links, counts them and records their creation. */
-	insert(rows: Array<Omit<NewRow, 'by'> & {link: HeldLink}>): Promise<void>;
-	update(links: HeldLink[]): Promise<void>;
+	insert(rows: Array<Omit<NewRow, 'by'> & {link: ImportedLink}>): Promise<void>;
+	update(links: ImportedLink[]): Promise<void>;
 };
 
-const held = (rows: LinkRow[]): HeldLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
+const held = (rows: LinkRow[]): ImportedLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
 
 /** The links themselves, in the transaction of one chunk. */
 export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Date; by: Caller}): ImportTarget => {
@@ -67,7 +67,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now:
 	);
 	let allCreated = 0;
 
-	const write = async (links: HeldLink[]): Promise<void> => {
+	const write = async (links: ImportedLink[]): Promise<void> => {
 		await execute(trx, sql`DELETE FROM dry_run_links WHERE id = ANY (${links.map(({id}) => id)})`);
 		await execute(
 			trx,
@@ -104,7 +104,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now:
 };
 
 export type RowResult = {line: number} & (
-	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
+	| {status: 'created' | 'updated' | 'skipped'; link: ImportedLink}
 	| {status: 'failed'; error: HttpError}
 );
 

@@ -38,14 +38,14 @@ const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<voi
 type Changed = {id: string; isForgotten: boolean; contextId: string; counted: Array<string | null>};
 
 /** The properties that are kept of a forgotten person. */
-const KEPT = new Set(['platform', 'country']);
+const ANONYMOUS = new Set(['platform', 'country']);
 
 /** The counted values of a changed click, those of the context after the change. */
 const changedValues = joined([
 	...countedOfContext.map((column) => {
 		const value =
 			column === 'platform' ? sql`coalesce(known.platform, noted.platform)` : sql`known.${identifier(column)}`;
-		return KEPT.has(column) ? value : sql`CASE WHEN NOT noted.forgotten THEN ${value} END`;
+		return ANONYMOUS.has(column) ? value : sql`CASE WHEN NOT noted.forgotten THEN ${value} END`;
 	}),
 	...countedOfCampaign.map((column) => sql`campaign.${identifier(column)}`),
 ]);

@@ -1,7 +1,7 @@
 import type {Db} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {type Sql, sql} from '../../../platform/db/sql.ts';
-import {createTurns, type Turns} from '../../../platform/semaphore.ts';
+import {createSemaphore, type Semaphore} from '../../../platform/semaphore.ts';
 import {clickDimensions} from '../../clicks/dimensions.ts';
 import type {ClickReader, ClickStore} from '../../reports/click-store.ts';
 import {countDimensions} from '../../reports/rollups/count-dimensions.ts';
@@ -47,7 +47,7 @@ export const createReader = (
 	clickHouse: ClickHouse,
 	/** Throws if clicks of this machine could not be stored in ClickHouse: a report would lack them. */
 	requireCurrent: () => void,
-	inTurn: Turns,
+	inTurn: Semaphore,
 ): ClickReader => {
 	const select = async (parts: Range[], statement: string): Promise<Sql> => {
 		if (parts.length === 0) {
@@ -109,7 +109,7 @@ const statements: ClickStore['statements'] = {
 export const createClickHouseClicks = ({db, clickHouse, flushed}: Options): ClickStore => {
 	// While ClickHouse is slow, reports hold few of the process's connections: one for changes, and those of their turns.
 	const apply = inSharedTurns(() => applyChanges(db, clickHouse));
-	const inTurn = createTurns(REPORTS_AT_ONCE);
+	const inTurn = createSemaphore(REPORTS_AT_ONCE);
 	const current = async (mentioned: string[]): Promise<void> => {
 		await flushed(mentioned);
 		await apply();

@@ -58,7 +58,7 @@ const reasonOf = (error: unknown): string => {
 /** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
 export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress) => {
 	/** For the log and the operator; callers over HTTP get no address. */
-	const away = (error: unknown) =>
+	const unavailable = (error: unknown) =>
 		clickStoreUnavailable(
 			new Error(`ClickHouse at ${origin}/${database} (CLICKS_URL) cannot be used: ${reasonOf(error)}`, {cause: error}),
 		);
@@ -94,12 +94,12 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 				throw error;
 			})
 			.catch((error: unknown) => {
-				throw away(error);
+				throw unavailable(error);
 			});
 
 		if (!answer.ok) {
 			const words = cutText((await answer.text().catch(() => '')).trim(), 500);
-			throw away(new Error(`it answers ${answer.status}: ${words}`));
+			throw unavailable(new Error(`it answers ${answer.status}: ${words}`));
 		}
 
 		return answer;
@@ -110,7 +110,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0', ...LONG_STATEMENTS};
 		const answer = await ask(settings, sql, REPORT_MS, REPORT_BYTES);
 		return answer.text().catch((error: unknown) => {
-			throw away(error);
+			throw unavailable(error);
 		});
 	};
 
@@ -141,7 +141,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 			try {
 				yield* body ?? [];
 			} catch (error) {
-				throw away(error);
+				throw unavailable(error);
 			}
 		},
 	};

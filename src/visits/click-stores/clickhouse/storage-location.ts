@@ -37,7 +37,7 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
  * clicks begins in the store of CLICKS_URL.
  * @throws ConfigError.
  */
-export const requirePlace = async (db: Db, clicksUrl: string | null): Promise<void> => {
+export const requireSameStore = async (db: Db, clicksUrl: string | null): Promise<void> => {
 	const isElsewhere = await areClicksInClickHouse(db);
 	if (clicksUrl === null && isElsewhere) {
 		throw new ConfigError([

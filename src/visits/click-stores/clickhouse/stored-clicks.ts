@@ -1,7 +1,7 @@
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {type Snapshot, type SnapshotRange, writtenBetween} from '../../../platform/db/new-rows.ts';
 import {execute, run, type Sql, sql} from '../../../platform/db/sql.ts';
-import {joinWords, wordColumns} from '../../clicks/click-sql.ts';
+import {joinSharedValues, sharedColumns} from '../../clicks/click-sql.ts';
 import type {ExportedRange} from '../../reports/click-store.ts';
 import {BATCH_LOCK, dayOf, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
@@ -63,9 +63,9 @@ export const readByKeys = async (clickHouse: ClickHouse, keys: readonly StoredKe
 export const fullRows = (clicks: readonly StoredClick[]): Sql => {
 	const stored = JSON.stringify(clicks.map(({occurred_at: at, ...click}) => ({...click, at})));
 	return sql`(SELECT stored.id, to_timestamp(stored.at / 1000000.0) AS occurred_at, stored.organization_id, stored.link_id,
-			stored.context_id, stored.campaign_id, stored.referrer_host, ${wordColumns}
+			stored.context_id, stored.campaign_id, stored.referrer_host, ${sharedColumns}
 		FROM json_to_recordset(${stored}::json) AS stored (id uuid, at bigint, organization_id uuid, link_id uuid,
-			context_id bigint, campaign_id bigint, referrer_host text) ${joinWords(sql`stored`)})`;
+			context_id bigint, campaign_id bigint, referrer_host text) ${joinSharedValues(sql`stored`)})`;
 };
 
 const BATCHES_AT_ONCE = 50;

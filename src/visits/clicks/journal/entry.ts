@@ -66,8 +66,9 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const {organizationId, linkId, match} = click;
 	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
 	const month = time.slice(0, 7);
-	const {row: context, id: contextId} = contexts.kept(month, click.context);
-	const {row: campaign, id: campaignId} = click.campaign === null ? NO_CAMPAIGN : campaigns.kept(month, click.campaign);
+	const {row: context, id: contextId} = contexts.identified(month, click.context);
+	const {row: campaign, id: campaignId} =
+		click.campaign === null ? NO_CAMPAIGN : campaigns.identified(month, click.campaign);
 	const country = click.context.country;
 	const opened =
 		match === null ? NO_MATCH : encodeMatch(match, {id, organizationId, linkId, at, time, campaignId, country});

@@ -85,7 +85,7 @@ const isLocked = async (folder: string): Promise<boolean> => {
 };
 
 /** The journals of processes that have ended. */
-export const findLeft = async (root: string): Promise<string[]> => {
+export const findAbandoned = async (root: string): Promise<string[]> => {
 	const names = (await readdir(root)).filter((name) => !name.startsWith('.'));
 	const folders = names.map((name) => path.join(root, name));
 	// Another process may just have removed one.
@@ -142,7 +142,7 @@ type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 const MAX_FRAME = HEADER_BYTES + MAX_PAYLOAD_BYTES;
 
 /** Skips the damage at the start of `bytes`, up to the next complete frame. */
-const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: number} | null => {
+const skipDamage = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: number} | null => {
 	const next = findFrame(bytes);
 	if (next !== null) {
 		return {skipped: next, ...decodeFrames(bytes, next)};
@@ -168,7 +168,7 @@ export const readChunk = (folder: string, from: Position): Chunk | null => {
 			return {payloads, damage, to: {segment, position: start + end}};
 		}
 
-		const beyond = passOver(bytes);
+		const beyond = skipDamage(bytes);
 		if (beyond !== null) {
 			damage.push({...file, bytes: beyond.skipped});
 			return {payloads: beyond.payloads, damage, to: {segment, position: start + beyond.end}};
@@ -209,7 +209,7 @@ export type OnDamage = (folder: string, damage: Damage) => void;
  * The folder for copies of damaged files, beside the journals of all databases. Nothing drains or removes it.
  * @param folder the journal's folder.
  */
-export const keptPath = (folder: string, segment: number): string =>
+export const damagedCopyPath = (folder: string, segment: number): string =>
 	path.join(folder, '..', '..', 'damaged', `${path.basename(folder)}-${path.basename(segmentPath(folder, segment))}`);
 
 const keep = (from: string, to: string): void => {
@@ -229,7 +229,7 @@ const keep = (from: string, to: string): void => {
 export const createDamageKeeper = (log: Logger): OnDamage => {
 	const logged = new Set<string>();
 	return (folder, damage) => {
-		const file = keptPath(folder, damage.segment);
+		const file = damagedCopyPath(folder, damage.segment);
 		keep(segmentPath(folder, damage.segment), file);
 		const part = `${file}:${damage.position}`;
 		if (!logged.has(part)) {

@@ -6,7 +6,7 @@ import type {Db} from '../../../platform/db/db.ts';
 import {Loop} from '../../../platform/loop.ts';
 import {within} from '../../../platform/within.ts';
 import type {JournalCursors} from './cursors.ts';
-import {createJournalFolder, findLeft, isBefore, type JournalFolder, journalRoot} from './files.ts';
+import {createJournalFolder, findAbandoned, isBefore, type JournalFolder, journalRoot} from './files.ts';
 import {JournalWriter} from './writer.ts';
 
 const SYNC_MS = 1000;
@@ -19,7 +19,7 @@ const WAIT_MS = 5000;
 export type Current = JournalFolder & {id: string; writer: JournalWriter; cursors: JournalCursors};
 
 /** A dead process's journal. */
-type Left = {folder: string; cursors: JournalCursors};
+type AbandonedJournal = {folder: string; cursors: JournalCursors};
 
 type Options = {
 	db: Db;
@@ -41,7 +41,7 @@ export class JournalLife {
 	});
 	#root: string | null = null;
 	#current: Current | null = null;
-	#left: Left[] = [];
+	#abandoned: AbandonedJournal[] = [];
 	#isClosed = false;
 
 	constructor(options: Options) {
@@ -96,10 +96,10 @@ export class JournalLife {
 				const root = await journalRoot(db, dataDir);
 				await this.#beginIn(root);
 				this.#root = root;
-				this.#left = (await findLeft(root)).map((folder) => ({folder, cursors: cursorsOf(folder)}));
+				this.#abandoned = (await findAbandoned(root)).map((folder) => ({folder, cursors: cursorsOf(folder)}));
 			}
 
-			await this.#drainLeft();
+			await this.#drainAbandoned();
 		} catch (error) {
 			onFailure(error);
 		}
@@ -116,23 +116,23 @@ export class JournalLife {
 	/**
 	 * Drains the journals of dead processes. One that fails does not delay the others, nor ClickHouse clicks for PostgreSQL.
 	 */
-	async #drainLeft(): Promise<void> {
-		const failed = new Map<Left, unknown>();
+	async #drainAbandoned(): Promise<void> {
+		const failed = new Map<AbandonedJournal, unknown>();
 		for (const sink of ['toPostgres', 'toClickHouse'] as const) {
-			for (const journal of this.#left.filter((one) => !failed.has(one))) {
+			for (const journal of this.#abandoned.filter((one) => !failed.has(one))) {
 				await this.#drain(journal, sink).catch((error: unknown) => failed.set(journal, error));
 			}
 		}
 
 		// Another process that started at the same time may have drained and removed it.
-		this.#left = [...failed.keys()].filter(({folder}) => existsSync(folder));
-		const [first] = this.#left;
+		this.#abandoned = [...failed.keys()].filter(({folder}) => existsSync(folder));
+		const [first] = this.#abandoned;
 		if (first !== undefined) {
 			this.#options.log.warn({err: failed.get(first)}, 'some journals of dead processes could not be drained');
 		}
 	}
 
-	async #drain({folder, cursors}: Left, sink: 'toPostgres' | 'toClickHouse'): Promise<void> {
+	async #drain({folder, cursors}: AbandonedJournal, sink: 'toPostgres' | 'toClickHouse'): Promise<void> {
 		if (sink === 'toPostgres') {
 			this.#options.log.info({journal: path.basename(folder)}, 'draining the journal of a dead process');
 		}

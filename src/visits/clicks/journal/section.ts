@@ -106,11 +106,11 @@ export const entriesOf = (section: Section): Entry[] => {
 	return [...entries.values()];
 };
 
-/** The rows to which clicks refer: contexts and campaigns, by their ids. */
-export const ownersOf = (sections: readonly Section[]): Set<string> =>
+/** The ids of the organizations of clicks. */
+export const organizationsOf = (sections: readonly Section[]): Set<string> =>
 	new Set(sections.flatMap(({counts}) => counts.map(({organizationId}) => organizationId)));
 export const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));
-export const wordsOf = (sections: readonly Section[], kind: 'contexts' | 'campaigns'): Map<string, string> =>
+export const sharedRowsOf = (sections: readonly Section[], kind: 'contexts' | 'campaigns'): Map<string, string> =>
 	new Map(sections.flatMap((section) => Object.entries(section[kind])));
 
 /** `#`, the payload's length in bytes and its CRC-32 as 8 hexadecimal digits each, and a line end. */

@@ -8,7 +8,7 @@ import type {ClickPartitions} from '../click-partitions.ts';
 import {tally} from '../counted-clicks.ts';
 import {clickColumns, type Entry} from './entry.ts';
 import type {Position} from './files.ts';
-import {entriesOf, linksOf, ownersOf, type Section, sectionOf, wordsOf} from './section.ts';
+import {entriesOf, linksOf, organizationsOf, type Section, sectionOf, sharedRowsOf} from './section.ts';
 
 /** A destination of a journal, with a position of its own: ClickHouse may be unavailable while PostgreSQL is not. */
 export type Sink = 'postgres' | 'clickHouse';
@@ -44,7 +44,7 @@ export const batchId = (journal: string, {segment, position}: Position): string 
 };
 
 /** The ids of clicks' organizations, links, contexts and campaigns that exist. */
-type Present = Record<'organizations' | 'links' | 'contexts' | 'campaigns', Set<string>>;
+type ExistingIds = Record<'organizations' | 'links' | 'contexts' | 'campaigns', Set<string>>;
 
 /** Moves a journal's position, and returns a row if it was the expected one. */
 const moveOf = ({journal, sink, from, to}: Step): {name: string; move: Sql} =>
@@ -68,21 +68,21 @@ const moveOf = ({journal, sink, from, to}: Step): {name: string; move: Sql} =>
  * deleted stays, has no effect, because a match reads its link, and expires.
  * @returns null if the journal's position was another one.
  */
-export const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<Present | null> => {
+export const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<ExistingIds | null> => {
 	const {name, move} = step === null ? {name: 'look before clicks are stored', move: sql`SELECT 1`} : moveOf(step);
-	const ids = (kind: 'contexts' | 'campaigns') => [...wordsOf(sections, kind).keys()];
+	const ids = (kind: 'contexts' | 'campaigns') => [...sharedRowsOf(sections, kind).keys()];
 	// Prepared, because there may be 25 batches a second.
 	const statement = prepared(
 		name,
 		sql`WITH owners AS (
-				SELECT id FROM organizations WHERE id = ANY(${[...ownersOf(sections)]}::uuid[]) ORDER BY id FOR KEY SHARE
+				SELECT id FROM organizations WHERE id = ANY(${[...organizationsOf(sections)]}::uuid[]) ORDER BY id FOR KEY SHARE
 			), moved AS (${move})
 			SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
 				ARRAY(SELECT id::text FROM links WHERE id = ANY(${[...linksOf(sections)]}::uuid[])) AS links,
 				ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY(${ids('contexts')}::bigint[])) AS contexts,
 				ARRAY(SELECT id::text FROM click_campaigns WHERE id = ANY(${ids('campaigns')}::bigint[])) AS campaigns`,
 	);
-	type Row = {steps: number} & Record<keyof Present, string[]>;
+	type Row = {steps: number} & Record<keyof ExistingIds, string[]>;
 	const {steps, ...row} = onlyRow(await run<Row>(trx, statement));
 	return steps === 0
 		? null
@@ -95,7 +95,7 @@ export const begin = async (trx: Db, sections: readonly Section[], step: Step | 
 };
 
 /** Inserts rows of contexts or campaigns unless they exist. @param rows rows of COPY by their ids. */
-export const keepWords = async (
+export const insertSharedRows = async (
 	trx: Db,
 	{table, columns, textsOf}: typeof contexts | typeof campaigns,
 	rows: ReadonlyArray<[id: string, row: string]>,
@@ -114,14 +114,14 @@ export const keepWords = async (
 };
 
 /** Inserts missing contexts and campaigns. Nearly all exist already. */
-const keepMissing = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
-	for (const [kind, words] of [
+const insertMissing = async (trx: Db, sections: readonly Section[], present: ExistingIds): Promise<void> => {
+	for (const [kind, table] of [
 		['contexts', contexts],
 		['campaigns', campaigns],
 	] as const) {
-		const missing = [...wordsOf(sections, kind)].filter(([id]) => !present[kind].has(id));
+		const missing = [...sharedRowsOf(sections, kind)].filter(([id]) => !present[kind].has(id));
 		if (missing.length > 0) {
-			await keepWords(trx, words, missing);
+			await insertSharedRows(trx, table, missing);
 		}
 	}
 };
@@ -157,7 +157,7 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 
 /** The state that all clicks of a transaction share. */
-type Work = {present: Present; inClickHouse: boolean};
+type Work = {present: ExistingIds; inClickHouse: boolean};
 
 export const write = async (trx: Db, sections: readonly Section[], {present, inClickHouse}: Work): Promise<void> => {
 	const copy = async (statement: string, part: 'clicks' | 'opened' | 'queried') => {
@@ -177,7 +177,7 @@ export const write = async (trx: Db, sections: readonly Section[], {present, inC
 	}
 
 	// After the matches, in the order of signals and erasures, to avoid deadlocks.
-	await keepMissing(trx, sections, present);
+	await insertMissing(trx, sections, present);
 	await countMonths(trx, sections);
 };
 
@@ -206,8 +206,8 @@ export const writeAccepted = async (trx: Db, entries: Entry[], work: Work, refus
 };
 
 /** Omits the clicks of deleted organizations, and the matches of deleted links. */
-export const withoutGone = (sections: readonly Section[], {organizations, links}: Present): readonly Section[] => {
-	if (organizations.size === ownersOf(sections).size && links.size === linksOf(sections).size) {
+export const withoutGone = (sections: readonly Section[], {organizations, links}: ExistingIds): readonly Section[] => {
+	if (organizations.size === organizationsOf(sections).size && links.size === linksOf(sections).size) {
 		return sections;
 	}
 

@@ -45,7 +45,7 @@ export const keepLinkVisits = async (
 };
 
 /** The kept counts of the links of a report, as rows of its series. */
-export const keptOfLinks = (organizationId: string, linkIds: readonly string[], {from, to}: Range): Sql =>
+export const keptLinkCounts = (organizationId: string, linkIds: readonly string[], {from, to}: Range): Sql =>
 	sql`SELECT at, clicks, crawler_views, 0 AS matches, events FROM (
 		SELECT month + quarter * interval '15 minutes' AS at, counted.* FROM rollup_links,
 			unnest(${joined(arrays.map((column) => sql`rollup_links.${column}`))}) AS counted (quarter, ${joined(counts)})

@@ -150,7 +150,7 @@ const ADDED_HOURS = sql`CASE WHEN rollup_breakdowns.hours IS NULL OR excluded.ho
 		ORDER BY hour) END`;
 
 /** An upsert that adds to the counts. */
-const adding = (table: Sql, key: Sql, counts: readonly Sql[]): Sql =>
+const addOnConflict = (table: Sql, key: Sql, counts: readonly Sql[]): Sql =>
 	sql`ON CONFLICT (${key}) DO UPDATE
 		SET ${joined(counts.map((column) => sql`${column} = ${table}.${column} + excluded.${column}`))}`;
 
@@ -164,7 +164,7 @@ const quartersOf = sql`INSERT INTO rollup_quarters (organization_id, start, clic
 		UNION ALL SELECT organization_id, at, 0, 0, 1, 0 FROM matched
 		UNION ALL SELECT organization_id, at, 0, 0, 0, 1 FROM happened
 	) AS counted WHERE organization_id IN (SELECT id FROM present) GROUP BY 1, 2
-	${adding(
+	${addOnConflict(
 		sql`rollup_quarters`,
 		sql`organization_id, start`,
 		['clicks', 'crawler_views', 'matches', 'events'].map(identifier),
@@ -211,11 +211,11 @@ export const addSlice = (
 			SELECT organization_id, 'day', day, dimension, key, sum(count), ${hoursOf(sql`day`)} FROM parts GROUP BY 1, 2, 3, 4, 5
 			UNION ALL SELECT organization_id, 'month', date_trunc('month', day, 'UTC'), dimension, key, sum(count), NULL
 			FROM parts GROUP BY 1, 2, 3, 4, 5
-			${adding(sql`rollup_breakdowns`, breakdown, [sql`count`])}, hours = ${ADDED_HOURS}
+			${addOnConflict(sql`rollup_breakdowns`, breakdown, [sql`count`])}, hours = ${ADDED_HOURS}
 		), days AS (
 			INSERT INTO rollup_days (organization_id, start, counted, has_hours)
 			SELECT organization_id, day, sum(count), false FROM parts WHERE dimension IN ('platform', 'matchMethod') GROUP BY 1, 2
-			${adding(sql`rollup_days`, sql`organization_id, start`, [sql`counted`])}
+			${addOnConflict(sql`rollup_days`, sql`organization_id, start`, [sql`counted`])}
 			RETURNING organization_id, start, counted, has_hours
 		)
 		SELECT organization_id AS "organizationId", start AS day FROM days WHERE counted >= ${busy} AND NOT has_hours`,

@@ -80,7 +80,7 @@ export const coverQuarters = ({from, to}: Range): Range => {
 };
 
 /** The end of the rollups, and the parts of a range that are read from them: quarters of an hour for counts, spans for breakdowns. */
-export type Covers = {
+export type Coverage = {
 	rolled: Rolled | null;
 	quarters: Range;
 	spans: Cover;
@@ -118,7 +118,7 @@ const readRolled = async (trx: Db, organizationId: string, partial: Date[]): Pro
  * counts. A month is dropped as a unit, and `lockedBy` keeps that from the time of the report. The counts of the month that
  * ClickHouse is dropping are kept already, so its clicks are not read.
  */
-const coverLinks = async (trx: Db, {from, to}: Range): Promise<Covers> => {
+const coverLinks = async (trx: Db, {from, to}: Range): Promise<Coverage> => {
 	const rows = await run<{breakdownsSince: Date | null; dropping: Date | null; dropped: Date | null}>(
 		trx,
 		sql`SELECT ${JIT_OFF}, ${READ_SPREAD_ROWS},
@@ -136,7 +136,7 @@ const coverLinks = async (trx: Db, {from, to}: Range): Promise<Covers> => {
 export const lockedBy = ({linkIds}: Scope): string | null => (linkIds === null ? null : 'clicks');
 
 /** Begins a report, in a transaction that sees one state of the database. */
-export const beginReport = async (trx: Db, {organizationId, linkIds}: Scope, range: Range): Promise<Covers> => {
+export const beginReport = async (trx: Db, {organizationId, linkIds}: Scope, range: Range): Promise<Coverage> => {
 	if (linkIds !== null) {
 		return coverLinks(trx, range);
 	}

@@ -6,7 +6,7 @@ import {campaigns} from '../../visit/click-context.ts';
 /** Filters by properties of links (contract/reports 2). */
 export type LinkFilter = {tag?: string; channel?: string; link?: string};
 
-const isLabel = (name: string): boolean => name === 'tags' || Object.hasOwn(campaigns.words, name);
+const isLabel = (name: string): boolean => name === 'tags' || Object.hasOwn(campaigns.columnsByName, name);
 
 /** An item of a FROM: an organization's links with the tags, channel and UTM values of their own or of their template. */
 export const labelledLinks = (organizationId: string): Sql =>

@@ -21,8 +21,8 @@ export const countLinkClicks = async (
 	const reader = await services.clicks.reader(organizationId);
 	const {range} = await readBounds(services.db, LAST_30_DAYS, services.clock.now());
 	const read = async (trx: Db) => {
-		const covers = await beginReport(trx, {organizationId, linkIds: null}, range);
-		return readLinkCounts(trx, {organizationId, linkIds}, range, covers, reader);
+		const coverage = await beginReport(trx, {organizationId, linkIds: null}, range);
+		return readLinkCounts(trx, {organizationId, linkIds}, range, coverage, reader);
 	};
 	const counts = await reader.inTurn(() =>
 		services.db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),

@@ -4,9 +4,9 @@ import {identifier, joined, literal, run, type Sql, sql} from '../../../platform
 import {type DimensionName, storedDimensions} from '../../clicks/dimensions.ts';
 import type {ClickReader, Counted} from '../click-store.ts';
 import {OTHER} from '../rollups/count-dimensions.ts';
-import {keptOfLinks} from '../rollups/keep-counts.ts';
+import {keptLinkCounts} from '../rollups/keep-counts.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
-import type {Covers} from './begin-report.ts';
+import type {Coverage} from './begin-report.ts';
 import {type Cover, floorTo} from './begin-report.ts';
 import {labelledLinks} from './chosen-links.ts';
 import type {Interval, Range, Scope, StatsQuery} from './stats-bounds.ts';
@@ -32,7 +32,7 @@ const seriesOf = (
 		scope.linkIds === null
 			? sql`SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
 				WHERE organization_id = ${scope.organizationId} AND start >= ${cover.from} AND start < ${cover.to}`
-			: keptOfLinks(scope.organizationId, scope.linkIds, range);
+			: keptLinkCounts(scope.organizationId, scope.linkIds, range);
 	const matched = {table: 'match_attempts', time: 'at', columns: sql`at, 0, 0, 1, 0`, condition: sql`matched`} as const;
 	const happened = {table: 'events', time: 'occurred_at', columns: sql`occurred_at, 0, 0, 0, 1`} as const;
 	return sql`SELECT CAST(extract(epoch FROM start) * 1000 AS float8) AS start, clicks, "crawlerViews", matches, events FROM (
@@ -134,7 +134,7 @@ export const readCounts = async (
 	scope: Scope,
 	range: Range,
 	query: Pick<StatsQuery, 'interval' | 'timezone'> & ListLimits & {by: readonly DimensionName[]},
-	{rolled, quarters, spans}: Covers,
+	{rolled, quarters, spans}: Coverage,
 	clicks: ClickReader = postgresReader,
 ): Promise<ReportCounts> => {
 	const stored = storedOf(query.by);
@@ -163,7 +163,7 @@ export const readLinkCounts = async (
 	db: Db,
 	{organizationId, linkIds}: {organizationId: string; linkIds: readonly string[]},
 	range: Range,
-	{rolled, spans}: Covers,
+	{rolled, spans}: Coverage,
 	clicks: ClickReader,
 ): Promise<Array<{key: string; count: number}>> => {
 	const scope = {organizationId, linkIds: null};

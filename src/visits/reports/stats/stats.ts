@@ -86,13 +86,13 @@ export const readStats = async (
 	const by = query.by ?? usualDimensions;
 	const limits = query.by === undefined ? USUAL : NAMED;
 	const read = async (trx: Db) => {
-		const covers = await beginReport(trx, scope, range);
-		return {covers, counts: await readCounts(trx, scope, range, {...query, ...limits, by}, covers, clicks)};
+		const coverage = await beginReport(trx, scope, range);
+		return {coverage, counts: await readCounts(trx, scope, range, {...query, ...limits, by}, coverage, clicks)};
 	};
-	const {covers, counts} = await clicks.inTurn(() => readInSnapshot(db, {hungUp, locked: lockedBy(scope)}, read));
+	const {coverage, counts} = await clicks.inTurn(() => readInSnapshot(db, {hungUp, locked: lockedBy(scope)}, read));
 	const {series} = counts;
 	const breakdowns = withRest(counts, scope, by.filter(addsUp(limits)));
-	const {breakdownsSince} = covers;
+	const {breakdownsSince} = coverage;
 	const at = new Map(series.map((row) => [row.start, row]));
 	return {
 		...range,
@@ -124,12 +124,12 @@ export const countByDimension = async (
 	clicks: ClickReader,
 ): Promise<{total: number; counts: Count[]; since: Date | null}> => {
 	const wanted = {interval: 'month', timezone: 'UTC', by: [by], ...NAMED} as const;
-	const covers = await beginReport(trx, scope, range);
-	const counts = await readCounts(trx, scope, range, wanted, covers, clicks);
+	const coverage = await beginReport(trx, scope, range);
+	const counts = await readCounts(trx, scope, range, wanted, coverage, clicks);
 	return {
 		total: totalOf(counts.series, 'clicks'),
 		counts: withRest(counts, scope, wanted.by.filter(addsUp(NAMED))),
-		since: covers.breakdownsSince,
+		since: coverage.breakdownsSince,
 	};
 };
 
