@@ -5,7 +5,8 @@ import {exitCodes, OperatorError} from './cli-errors.ts';
 
 const codeOf = (error: unknown): unknown => (error as {code?: unknown}).code;
 
-const absentAsNull = (error: unknown): null => {
+/** For a `catch`: null for a file that does not exist. @throws any other error. */
+export const absentAsNull = (error: unknown): null => {
 	if (codeOf(error) === 'ENOENT') {
 		return null;
 	}

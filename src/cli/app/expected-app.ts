@@ -1,8 +1,7 @@
-import {OplinkApiError} from '../../client/errors.ts';
 import type {AppConfig} from '../../links/app-config/app-config.ts';
 import type {Finding} from '../../operations/finding.ts';
 import {notFoundError} from '../cli-errors.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import {type ApiClient, nullOn} from '../server/admin-client.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
@@ -29,16 +28,8 @@ const hostOf = ({hostname, verification}: Domain): Host => {
 
 /** The aliases of the shared domain; none for a token that may not read them. */
 const readAliases = async (client: ApiClient): Promise<Host[]> => {
-	const {data} = await client
-		.get<{data: Array<{hostname: string}>}>('/admin/domains/aliases')
-		.catch((error: unknown) => {
-			if (error instanceof OplinkApiError && (error.status === 403 || error.status === 404)) {
-				return {data: []};
-			}
-
-			throw error;
-		});
-	return data.map(({hostname}) => ({name: hostname, isShared: true, isPublic: true, isAlias: true}));
+	const aliases = await nullOn(client.get<{data: Array<{hostname: string}>}>('/admin/domains/aliases'), 403, 404);
+	return (aliases?.data ?? []).map(({hostname}) => ({name: hostname, isShared: true, isPublic: true, isAlias: true}));
 };
 
 /** The findings of a host. Those of an alias are only warnings, because links on the other hosts open the app without it. */

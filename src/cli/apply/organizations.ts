@@ -1,8 +1,7 @@
-import {OplinkApiError} from '../../client/errors.ts';
 import {exitCodes, notFoundError, OperatorError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {isOrganization} from '../leading-organization.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import {type ApiClient, nullOn} from '../server/admin-client.ts';
 import {allOrBound, chosenOrganization, organizationPath} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 import {type Doc, faultOf} from './documents.ts';
@@ -16,16 +15,6 @@ type OfKind<T> = Partial<Record<KindName, Map<string, T>>>;
  */
 export type Org = {label: string; path: string | null; docs: OfKind<Doc>; rows: OfKind<Row>};
 
-/** The answer, or null for one of these statuses. */
-export const unless = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T | null> =>
-	answer.catch((error: unknown) => {
-		if (error instanceof OplinkApiError && statuses.includes(error.status)) {
-			return null;
-		}
-
-		throw error;
-	});
-
 /** The label and the path of an organization, from its row. */
 export const placeOf = ({id, orgKey}: Row) => ({label: String(orgKey), path: organizationPath(String(id))});
 
@@ -36,8 +25,8 @@ export const placeOf = ({id, orgKey}: Row) => ({label: String(orgKey), path: org
 export const findOrganization = async (client: ApiClient, named: string): Promise<Org | null> => {
 	// A token that may not read the organization may still use its key.
 	const at = async (key: string): Promise<Row> =>
-		(await unless(client.get<Row>(organizationPath(key)), 403)) ?? {id: key, orgKey: key, name: named};
-	const keyed = isOrganization(named) ? await unless(at(named), 404) : null;
+		(await nullOn(client.get<Row>(organizationPath(key)), 403)) ?? {id: key, orgKey: key, name: named};
+	const keyed = isOrganization(named) ? await nullOn(at(named), 404) : null;
 	const all = () => allAt<Row>(client, '/admin/organizations', {q: named});
 	const rows = keyed === null ? await allOrBound(client, all, async (bound) => [await at(bound)]) : [keyed];
 	const isNamed = ({name}: Row) => String(name).toLowerCase() === named.toLowerCase();

@@ -1,12 +1,12 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import {exitCodes, OperatorError} from '../cli-errors.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import {type ApiClient, nullOn} from '../server/admin-client.ts';
 import {allAt, type Page} from '../server/list-pages.ts';
 import type {Change} from './changes.ts';
 import type {FieldChange} from './differences.ts';
 import type {Doc} from './documents.ts';
 import {identityOf, kinds, type Row} from './kinds.ts';
-import {findOrganization, type Org, placeOf, unless} from './organizations.ts';
+import {findOrganization, type Org, placeOf} from './organizations.ts';
 import {compare, pathOf, readKind} from './state.ts';
 
 /** The ids of the rows that a link refers to. @throws OperatorError for one that does not exist, or cannot be used yet. */
@@ -48,7 +48,7 @@ const keepOldest = async (client: ApiClient, at: string, url: string): Promise<v
 	const same = (await allAt<Row>(client, at)).filter((row) => identityOf('Endpoint', row['url']) === url);
 	const ageOf = (row: Row) => `${row['createdAt']} ${row['id']}`;
 	for (const {id} of same.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1)).slice(1)) {
-		await unless(client.delete(`${at}/${id}`), 404);
+		await nullOn(client.delete(`${at}/${id}`), 404);
 	}
 };
 
@@ -85,7 +85,7 @@ const readAgain = async (client: ApiClient, org: Org, {kind, name, identity}: Do
 /** Makes a change. @returns false if another run has made it meanwhile. */
 export const send = async (client: ApiClient, {kind, org, doc, row, fields}: Change): Promise<boolean> => {
 	if (doc === null) {
-		return (await unless(client.delete(`${pathOf(org, kind)}/${row?.['id']}`), 404)) !== null;
+		return (await nullOn(client.delete(`${pathOf(org, kind)}/${row?.['id']}`), 404)) !== null;
 	}
 
 	if (kind === 'AppConfig') {

@@ -3,12 +3,12 @@ import {type AppConfigInput, appConfigOf} from '../../links/app-config/app-confi
 import {isObject} from '../../links/links/import/canonical-json.ts';
 import {inParallel} from '../import/in-parallel.ts';
 import {linesOf} from '../lines.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import {type ApiClient, nullOn} from '../server/admin-client.ts';
 import {allAt, type Page} from '../server/list-pages.ts';
 import {differences, type FieldChange} from './differences.ts';
 import type {Doc} from './documents.ts';
 import {fieldsOf, identityOf, inheritedDefaults, type KindName, kindNames, kinds, type Row} from './kinds.ts';
-import {type Org, unless} from './organizations.ts';
+import type {Org} from './organizations.ts';
 
 export const pathOf = (org: Org, kind: KindName): string => `${org.path}${kinds[kind].path}`;
 
@@ -46,7 +46,7 @@ export const readKind = async (client: ApiClient, org: Org, kind: KindName, all 
 	const found = new Map<string, Row>();
 	const isOne = kind === 'Organization' || kind === 'AppConfig';
 	const rows = isOne
-		? [(await unless(client.get<Row>(at), 404)) ?? []].flat()
+		? [(await nullOn(client.get<Row>(at), 404)) ?? []].flat()
 		: kind === 'Link'
 			? linksOf(client, org, all)
 			: await allAt<Row>(client, at);
@@ -78,7 +78,7 @@ export const readState = async (client: ApiClient, org: Org, prune: readonly Kin
 	const isInChannel = ({kind, identity, spec: {channel}}: Doc) =>
 		channel && channel !== rows[kind]?.get(identity)?.['channel'];
 	const read = async (kind: KindName, isNeeded: boolean, ...refused: number[]): Promise<unknown> =>
-		isNeeded && rows[kind] === undefined ? unless(readKind(client, org, kind), ...refused) : null;
+		isNeeded && rows[kind] === undefined ? nullOn(readKind(client, org, kind), ...refused) : null;
 	await Promise.all([
 		read('Template', links.some(isOfTemplate)),
 		read('Domain', links.some(isElsewhere)),

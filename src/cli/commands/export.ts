@@ -5,7 +5,7 @@ import type {ExportKind} from '../../visits/export/export-kinds.ts';
 import {exitCodes, OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {requireCsv, spreadsheetOption} from '../common-options.ts';
-import {replaceFile} from '../replace-file.ts';
+import {absentAsNull, replaceFile} from '../replace-file.ts';
 import {organizationApi} from '../server/link-surface.ts';
 import {writeData} from '../terminal/io.ts';
 
@@ -23,13 +23,7 @@ const timeOf = (text: string): string | null =>
 
 /** The content of a state file; null if there is none yet. @throws OperatorError for another file. */
 const readState = async (file: string): Promise<string | null> => {
-	const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') {
-			return null;
-		}
-
-		throw error;
-	});
+	const text = await readFile(file, 'utf8').catch(absentAsNull);
 	if (text !== null && !/^[\w-]+\n?$/.test(text)) {
 		throw new OperatorError(
 			`${file} does not hold a cursor`,

@@ -7,22 +7,12 @@ import type {ImportRow} from '../import/formats/import-row.ts';
 import {type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
 import {inParallel} from '../import/in-parallel.ts';
 import {sendThroughAdmin} from '../import/send-links.ts';
-import {
-	bytesOf,
-	emptyText,
-	type Failure,
-	failureLines,
-	inFileOrder,
-	keepFailure,
-	type RowOutcome,
-	unreadable,
-} from '../import/send-rows.ts';
+import {countOutcomes, emptyText, failureLines, type RowOutcome, refused, rowsDone} from '../import/send-rows.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
-import {startProgress} from '../terminal/progress.ts';
 
 /** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */
-type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'resolved' | 'gone' | 'failed'};
+type VerifiedRow = RowOutcome<'resolved' | 'gone' | 'failed'>;
 
 const PARALLEL_REQUESTS = 16;
 const TIMEOUT_SECONDS = 15;
@@ -47,11 +37,11 @@ async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<Import
 	for await (const row of rows) {
 		const shortCode = row.row?.['shortCode'];
 		if (row.row === undefined) {
-			yield unreadable(row);
+			yield refused(row, row.error);
 		} else if (typeof shortCode === 'string') {
 			yield {row, status: 'skipped', url: base + encodeURIComponent(shortCode)};
 		} else {
-			yield {row, status: 'failed', message: 'has no short code, which an API key needs to find the link'};
+			yield refused(row, 'has no short code, which an API key needs to find the link');
 		}
 	}
 }
@@ -111,10 +101,11 @@ const oldAddress = (url: string, {row, foreign}: ImportRow): string => {
 		: url;
 };
 
-const judged = async ({row, status, url: linkUrl, message, details}: RowOutcome, io: Io): Promise<VerifiedRow> => {
-	const failed = (reason: string): VerifiedRow => ({row, status: 'failed', message: reason});
+const judged = async (outcome: RowOutcome, io: Io): Promise<VerifiedRow> => {
+	const {row, status, url: linkUrl} = outcome;
+	const failed = (reason: string) => refused(row, reason);
 	if (status === 'failed') {
-		return {row, status, ...(message === undefined ? {} : {message}), ...(details === undefined ? {} : {details})};
+		return {...outcome, status};
 	}
 
 	if (status === 'created' || linkUrl === undefined) {
@@ -151,11 +142,6 @@ async function* verifyLinks(surface: LinkSurface, rows: AsyncIterable<ImportRow>
 	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, io));
 }
 
-type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
-
-const findingsText = ({resolved, gone, failed}: Findings): string =>
-	`${resolved} resolve, ${gone} gone as the file says, ${failed} failed`;
-
 export const verifyCommand = command({
 	usage: 'verify <file>',
 	summary: 'Check that the links of an imported file resolve',
@@ -166,43 +152,24 @@ export const verifyCommand = command({
 		const {io, options, show} = context;
 		const input = await openInput(context, fileName, options);
 		const surface = await linkSurface(context);
-		const findings: Findings = {resolved: 0, gone: 0, failed: 0, failures: []};
-		let bytes = 0;
-		const stop = await startProgress(io, () => ({
-			rows: findings.resolved + findings.gone + findings.failed,
-			failed: findings.failed,
-			bytes,
-			size: input.size,
-		}));
-		try {
-			for await (const verified of verifyLinks(surface, input.rows, io)) {
-				findings[verified.status] += 1;
-				bytes += bytesOf(verified.row);
-				if (verified.status === 'failed') {
-					keepFailure(findings.failures, verified);
-				}
-			}
-
-			bytes = input.size ?? bytes;
-		} finally {
-			stop();
-		}
-
-		findings.failures.sort(inFileOrder);
-		await show.answer(findings, findingsText);
+		const counts = {resolved: 0, gone: 0, failed: 0};
+		const tally = {counts, failures: []};
+		await countOutcomes(io, input, verifyLinks(surface, input.rows, io), tally);
+		await show.answer(
+			{...counts, failures: tally.failures},
+			({resolved, gone, failed}) => `${resolved} resolve, ${gone} gone as the file says, ${failed} failed`,
+		);
 		const fault = input.fault();
-		if (findings.resolved + findings.gone + findings.failed === 0 && fault === null) {
-			await show.note(emptyText(input.name));
-		}
-
-		if (findings.failed > 0) {
-			await show.note(failureLines(findings, input.format.names).join('\n'));
+		const lines =
+			rowsDone(tally) === 0 && fault === null ? [emptyText(input.name)] : failureLines(tally, input.format.names);
+		if (lines.length > 0) {
+			await show.note(lines.join('\n'));
 		}
 
 		if (fault !== null) {
 			throw fault;
 		}
 
-		return findings.failed === 0 ? exitCodes.ok : exitCodes.failed;
+		return counts.failed === 0 ? exitCodes.ok : exitCodes.failed;
 	},
 });

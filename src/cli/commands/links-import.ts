@@ -9,8 +9,6 @@ import {type ImportInput, type InputOptions, inputOptions, openInput} from '../i
 import {sendThroughAdmin, sendThroughKey} from '../import/send-links.ts';
 import {
 	brokenOffText,
-	createFailedRows,
-	createImportState,
 	emptyText,
 	failureLines,
 	type ImportState,
@@ -23,10 +21,10 @@ import {
 	soFarText,
 	summaryText,
 } from '../import/send-rows.ts';
+import {nullOn} from '../server/admin-client.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {allAt} from '../server/list-pages.ts';
 import type {Io} from '../terminal/io.ts';
-import {startProgress} from '../terminal/progress.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
 type Options = InputOptions & {
@@ -75,14 +73,6 @@ const unknownTarget: ImportTarget = {
 	channels: null,
 };
 
-const absentAs404 = (error: unknown): null => {
-	if (error instanceof OplinkApiError && error.status === 404) {
-		return null;
-	}
-
-	throw error;
-};
-
 type Domain = {id: string; hostname: string; status: string; pathPrefixes?: string[]};
 
 /**
@@ -92,7 +82,7 @@ type Domain = {id: string; hostname: string; status: string; pathPrefixes?: stri
 const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarget> => {
 	const organization = base.replace(/\/links$/, '');
 	const [apps, domains, channels] = await Promise.all([
-		client.get<OwnApps>(`${organization}/app-config`).catch(absentAs404),
+		nullOn(client.get<OwnApps>(`${organization}/app-config`), 404),
 		allAt<Domain>(client, `${organization}/domains`),
 		allAt<{name: string}>(client, `${organization}/channels`),
 	]);
@@ -137,15 +127,15 @@ const channelNames = (text: string, names: Map<string, string> = new Map()): Map
 /** The report for the operator: failures by line, next steps, and fields without a counterpart. */
 const report = (
 	io: Io,
-	{summary, hints}: ImportState,
+	state: ImportState,
 	{format, name, fault}: ImportInput,
 	failedFile: string | null,
 ): string[] => [
-	...(rowsDone(summary) === 0 && fault() === null ? [emptyText(name)] : []),
-	...notCarriedOverLines(summary),
-	...failureLines(summary, format.names),
-	...[...hints].map((hint) => `Next: ${hint}`),
-	...(summary.failed > 0 && failedFile !== null
+	...(rowsDone(state) === 0 && fault() === null ? [emptyText(name)] : []),
+	...notCarriedOverLines(state),
+	...failureLines(state, format.names),
+	...[...state.hints].map((hint) => `Next: ${hint}`),
+	...(state.counts.failed > 0 && failedFile !== null
 		? [`The failed rows are in ${path.relative(io.cwd, failedFile)}: fix them and import that file`]
 		: []),
 ];
@@ -187,18 +177,15 @@ export const importCommand = command({
 				? sendThroughAdmin(surface, rows, {dryRun, onConflict})
 				: sendThroughKey(surface, rows, {onConflict, sleep: io.sleep});
 
-		const state = createImportState();
-		const {summary} = state;
-		const stop = await startProgress(io, () => ({
-			rows: rowsDone(summary),
-			failed: summary.failed,
-			bytes: state.bytes,
-			size: input.size,
-		}));
+		const state: ImportState = {
+			counts: {created: 0, updated: 0, skipped: 0, failed: 0},
+			failures: [],
+			notCarriedOver: {},
+			hints: new Set(),
+		};
+		const {counts, failures, notCarriedOver} = state;
 		try {
-			await importLinks(outcomes, {state, failedRows: failedFile === null ? null : createFailedRows(failedFile)});
-			// The heading and empty lines are not rows, so the rows' sizes add up to less than the file's.
-			state.bytes = input.fault() === null ? (input.size ?? state.bytes) : state.bytes;
+			await importLinks(io, input, outcomes, {state, failedFile});
 		} catch (error) {
 			const soFar = soFarText(state, input.name, dryRun);
 			if (io.interruption.aborted) {
@@ -206,20 +193,19 @@ export const importCommand = command({
 			}
 
 			const isOfAll = error instanceof OplinkApiError && REFUSALS_OF_ALL.has(error.code);
-			if (!isOfAll && (rowsDone(summary) > 0 || error instanceof OplinkConnectionError)) {
+			if (!isOfAll && (rowsDone(state) > 0 || error instanceof OplinkConnectionError)) {
 				await show.note(soFar);
 			}
 
 			// If both failed, report the file's error, which the operator can fix.
 			throw input.fault() ?? error;
-		} finally {
-			stop();
 		}
 
 		const fault = input.fault();
 		// A file rejected as a whole has no figures.
 		if (fault === null || fault.exitCode !== exitCodes.usage) {
-			await show.answer(summary, () => summaryText(summary, dryRun));
+			const summary = {...counts, failures, ...(Object.keys(notCarriedOver).length > 0 && {notCarriedOver})};
+			await show.answer(summary, () => summaryText(counts, dryRun));
 		}
 
 		const organization = options.org ?? 'ORG';
@@ -229,13 +215,13 @@ export const importCommand = command({
 		}
 
 		if (fault !== null) {
-			if (rowsDone(summary) > 0) {
+			if (rowsDone(state) > 0) {
 				await show.note(brokenOffText(state, input.name));
 			}
 
 			throw fault;
 		}
 
-		return summary.failed === 0 ? exitCodes.ok : exitCodes.failed;
+		return counts.failed === 0 ? exitCodes.ok : exitCodes.failed;
 	},
 });

@@ -8,7 +8,7 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {inParallel, withPatience} from './in-parallel.ts';
-import {type OnConflict, REFUSALS_OF_ALL, type RowOutcome, refused, unreadable} from './send-rows.ts';
+import {type OnConflict, REFUSALS_OF_ALL, type RowOutcome, refused} from './send-rows.ts';
 
 /** `bodyOf` converts a row to the line that is sent. By default the row is sent as it is. */
 type AdminOptions = {
@@ -33,7 +33,7 @@ export async function* sendThroughAdmin(
 	const lines = async function* () {
 		for await (const row of rows) {
 			if (row.error !== undefined) {
-				unsent.push(unreadable(row));
+				unsent.push(refused(row, row.error));
 				continue;
 			}
 
@@ -169,7 +169,7 @@ export async function* sendThroughKey(
 
 	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> => {
 		if (row.error !== undefined) {
-			return unreadable(row);
+			return refused(row, row.error);
 		}
 
 		try {

@@ -1,9 +1,12 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import {OplinkApiError, type OplinkFieldFault} from '../../client/errors.ts';
 import {counted} from '../../platform/text.ts';
+import type {Io} from '../terminal/io.ts';
 import {cellText} from '../terminal/output.ts';
+import {startProgress} from '../terminal/progress.ts';
 import {channelHint, type PrefixNeeds} from './formats/fit-row.ts';
-import {type ImportRow, type Place, plainLines} from './formats/import-row.ts';
+import type {ImportRow, Place, Wrapping} from './formats/import-row.ts';
+import type {ImportInput} from './import-input.ts';
 
 const FAILURES_SHOWN = 20;
 
@@ -11,12 +14,12 @@ const FAILURES_SHOWN = 20;
 const placeText = ({line, item}: Pick<Failure, 'line' | 'item'>): string =>
 	item === undefined ? `line ${line}` : `line ${line} (item ${item})`;
 
-export const summaryText = ({created, updated, skipped, failed}: ImportSummary, dryRun: boolean): string =>
+export const summaryText = ({created, updated, skipped, failed}: ImportState['counts'], dryRun: boolean): string =>
 	`${dryRun ? 'Would be: ' : ''}${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`;
 
 /** The first failures by line, and the number of others. `names`: the fields' names in the file. */
-export const failureLines = (
-	{failures, failed}: Pick<ImportSummary, 'failures' | 'failed'>,
+export const failureLines = <Status extends string>(
+	{failures, counts: {failed}}: Tally<Status>,
 	names: Record<string, string> | null,
 ): string[] => [
 	...failures
@@ -27,8 +30,8 @@ export const failureLines = (
 ];
 
 /** Fields without a counterpart, most frequent first; empty if there are none. */
-export const notCarriedOverLines = (summary: ImportSummary): string[] => {
-	const counts = Object.entries(summary.notCarriedOver ?? {}).sort(([, a], [, b]) => b - a);
+export const notCarriedOverLines = ({notCarriedOver}: ImportState): string[] => {
+	const counts = Object.entries(notCarriedOver).sort(([, a], [, b]) => b - a);
 	const width = Math.max(0, ...counts.map(([, count]) => String(count).length));
 	return counts.length === 0
 		? []
@@ -51,21 +54,21 @@ export const prefixLines = (prefixes: PrefixNeeds, organization: string): string
 export const emptyText = (name: string): string => `${name} has no rows`;
 
 /** The message for a file that could not be read to its end. */
-export const brokenOffText = ({summary}: ImportState, name: string): string =>
-	`${name} was read as far as ${counted(rowsDone(summary), 'row')}. Fix it where it breaks off and import it again: links that ` +
+export const brokenOffText = (state: ImportState, name: string): string =>
+	`${name} was read as far as ${counted(rowsDone(state), 'row')}. Fix it where it breaks off and import it again: links that ` +
 	'exist are skipped.';
 
 /** The message for an unfinished import. */
-export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
-	`The server confirmed ${counted(rowsDone(summary), 'row')} of ${name}, and more may be imported (${summaryText(summary, dryRun)}). ` +
+export const soFarText = (state: ImportState, name: string, dryRun: boolean): string =>
+	`The server confirmed ${counted(rowsDone(state), 'row')} of ${name}, and more may be imported (${summaryText(state.counts, dryRun)}). ` +
 	'Run the same command to continue: links that exist are skipped.';
 
 type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
 
 /** The outcome of a row, with the reason of a failure. `url` is the link's, if the answer has it. */
-export type RowOutcome = {
+export type RowOutcome<Status extends string = RowStatus> = {
 	row: ImportRow;
-	status: RowStatus;
+	status: Status;
 	message?: string;
 	details?: OplinkFieldFault[];
 	url?: string;
@@ -74,13 +77,6 @@ export type RowOutcome = {
 /** How an import treats a row whose short code or external id exists. */
 export type OnConflict = 'skip' | 'update' | 'fail';
 
-/** A row that could not be read and was not sent. */
-export const unreadable = (row: ImportRow): RowOutcome => ({
-	row,
-	status: 'failed',
-	message: row.error ?? 'cannot be read',
-});
-
 const isFault = (value: unknown): value is OplinkFieldFault =>
 	typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 
@@ -88,7 +84,7 @@ const isFault = (value: unknown): value is OplinkFieldFault =>
 export const REFUSALS_OF_ALL: ReadonlySet<unknown> = new Set(['APP_CONFIG_REQUIRED', 'PLAN_NOT_SELECTED']);
 
 /** A rejected row. `error`: an exception, the envelope in a line of an import, or a plain message. */
-export const refused = (row: ImportRow, error: unknown): RowOutcome => {
+export const refused = (row: ImportRow, error: unknown): RowOutcome<'failed'> => {
 	// The client's message repeats the details.
 	const fault = error instanceof OplinkApiError ? (error.envelope ?? error) : error;
 	const {message, details} = (typeof fault === 'object' && fault !== null ? fault : {message: fault}) as {
@@ -108,7 +104,7 @@ export const refused = (row: ImportRow, error: unknown): RowOutcome => {
  * Why a row failed, in one line: the invalid fields if known, else the message. `names` are the fields' names in the
  * file if they differ.
  */
-export const reasonOf = (
+const reasonOf = (
 	{message = '', details = []}: Pick<RowOutcome, 'message' | 'details'>,
 	names: Record<string, string> | null = null,
 ): string =>
@@ -122,77 +118,81 @@ export const reasonOf = (
 /** A failed row: its place in the input file and the reason. */
 export type Failure = Place & {message: string; details?: OplinkFieldFault[]};
 
+/** The outcomes so far: rows by status, and the first thousand failures, to bound the memory. */
+export type Tally<Status extends string> = {counts: Record<Status | 'failed', number>; failures: Failure[]};
+
+/** Completed rows. */
+export const rowsDone = ({counts}: Pick<Tally<string>, 'counts'>): number =>
+	Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const MAX_FAILURES_KEPT = 1000;
+
 /**
- * The result of an import. `failures` holds the first thousand, to bound the memory; `notCarriedOver` counts rows by
- * field without a counterpart.
+ * Counts outcomes as they arrive, in any order, and shows the progress. Afterwards the failures are in the file's order.
+ * @param each also gets every outcome. @throws errors of the outcomes.
  */
-type ImportSummary = Record<RowStatus, number> & {
-	failures: Failure[];
-	notCarriedOver?: Record<string, number>;
+export const countOutcomes = async <Status extends string>(
+	io: Io,
+	{size, fault}: Pick<ImportInput, 'size' | 'fault'>,
+	outcomes: AsyncIterable<RowOutcome<Status | 'failed'>>,
+	tally: Tally<Status>,
+	each: (outcome: RowOutcome<Status | 'failed'>) => Promise<void> = async () => {},
+): Promise<void> => {
+	const {counts, failures} = tally;
+	let bytes = 0;
+	const stop = await startProgress(io, () => ({rows: rowsDone(tally), failed: counts.failed, bytes, size}));
+	try {
+		for await (const outcome of outcomes) {
+			const {row, status, message = '', details} = outcome;
+			counts[status] += 1;
+			bytes += Buffer.byteLength(row.raw) + 1;
+			if (status === 'failed' && failures.length < MAX_FAILURES_KEPT) {
+				const {line, item} = row;
+				failures.push({line, ...(item === undefined ? {} : {item}), message, ...(details ? {details} : {})});
+			}
+
+			await each(outcome);
+		}
+
+		// The heading and empty lines are not rows, so the rows' sizes add up to less than the file's.
+		bytes = fault() === null ? (size ?? bytes) : bytes;
+	} finally {
+		stop();
+		failures.sort((a, b) => a.line - b.line || (a.item ?? 0) - (b.item ?? 0));
+	}
 };
 
 /** The file of failed rows in their original text, to be fixed and imported again. */
 type FailedRows = {add: (row: ImportRow) => Promise<void>; close: () => Promise<void>};
 
 /** Opens `file` with the first failed row, whose framing all rows share. Without failures no file is created. */
-export const createFailedRows = (file: string): FailedRows => {
-	let handle: FileHandle | null = null;
-	let wrapping = plainLines;
+const createFailedRows = (file: string): FailedRows => {
+	let opened: {handle: FileHandle; wrapping: Wrapping} | null = null;
 	return {
-		add: async (row) => {
-			if (handle) {
-				await handle.writeFile(wrapping.between + row.raw);
-				return;
-			}
-
-			({wrapping} = row);
-			handle = await open(file, 'w');
-			await handle.writeFile(wrapping.open + row.raw);
+		add: async ({raw, wrapping}) => {
+			const before = opened === null ? wrapping.open : opened.wrapping.between;
+			opened ??= {handle: await open(file, 'w'), wrapping};
+			await opened.handle.writeFile(before + raw);
 		},
 		close: async () => {
-			await handle?.writeFile(wrapping.close);
-			await handle?.close();
+			await opened?.handle.writeFile(opened.wrapping.close);
+			await opened?.handle.close();
 		},
 	};
 };
 
-/** The summary so far, the processed bytes of the input, and next steps for failures. */
-export type ImportState = {summary: ImportSummary; bytes: number; hints: Set<string>};
+/** The result of an import: `notCarriedOver` counts rows by field without a counterpart, `hints` are next steps for failures. */
+export type ImportState = Tally<RowStatus> & {notCarriedOver: Record<string, number>; hints: Set<string>};
 
-const MAX_FAILURES_KEPT = 1000;
 const MAX_NAMES_KEPT = 100;
 
-export const createImportState = (): ImportState => ({
-	summary: {created: 0, updated: 0, skipped: 0, failed: 0, failures: []},
-	bytes: 0,
-	hints: new Set(),
-});
-
-const countLeft = (summary: ImportSummary, {foreign}: ImportRow): void => {
+const countLeft = (counts: ImportState['notCarriedOver'], {foreign}: ImportRow): void => {
 	for (const name of foreign?.left ?? []) {
-		summary.notCarriedOver ??= {};
-		const counts = summary.notCarriedOver;
 		if (Object.hasOwn(counts, name) || Object.keys(counts).length < MAX_NAMES_KEPT) {
 			counts[name] = (counts[name] ?? 0) + 1;
 		}
 	}
 };
-
-/** Stores a failed row. */
-export const keepFailure = (
-	failures: Failure[],
-	{row: {line, item}, message = '', details}: Omit<RowOutcome, 'status'>,
-): void => {
-	if (failures.length < MAX_FAILURES_KEPT) {
-		failures.push({line, ...(item === undefined ? {} : {item}), message, ...(details ? {details} : {})});
-	}
-};
-
-/** Concurrent rows complete in any order. */
-export const inFileOrder = (a: Place, b: Place): number => a.line - b.line || (a.item ?? 0) - (b.item ?? 0);
-
-/** Bytes of the input that a row took. */
-export const bytesOf = ({raw}: ImportRow): number => Buffer.byteLength(raw) + 1;
 
 /** The next step after a refusal of the server. */
 const hintAfter = ({message = '', details = []}: RowOutcome): string | undefined =>
@@ -200,35 +200,29 @@ const hintAfter = ({message = '', details = []}: RowOutcome): string | undefined
 		? channelHint
 		: undefined;
 
-/** Counts outcomes into `state` as they arrive, and stores failed rows. @throws errors of sending. */
+/** Counts outcomes into `state` as they arrive, and writes failed rows to `failedFile`. @throws errors of sending. */
 export const importLinks = async (
+	io: Io,
+	input: ImportInput,
 	outcomes: AsyncIterable<RowOutcome>,
-	{state, failedRows}: {state: ImportState; failedRows: FailedRows | null},
+	{state, failedFile}: {state: ImportState; failedFile: string | null},
 ): Promise<void> => {
-	const {summary} = state;
+	const failedRows = failedFile === null ? null : createFailedRows(failedFile);
 	try {
-		for await (const outcome of outcomes) {
+		await countOutcomes(io, input, outcomes, state, async (outcome) => {
 			const {row, status} = outcome;
-			summary[status] += 1;
-			state.bytes += bytesOf(row);
 			if (status !== 'failed') {
-				countLeft(summary, row);
-				continue;
+				countLeft(state.notCarriedOver, row);
+				return;
 			}
 
 			await failedRows?.add(row);
-			keepFailure(summary.failures, outcome);
 			const hint = row.error === undefined ? hintAfter(outcome) : row.hint;
 			if (hint !== undefined) {
 				state.hints.add(hint);
 			}
-		}
+		});
 	} finally {
-		summary.failures.sort(inFileOrder);
 		await failedRows?.close();
 	}
 };
-
-/** Completed rows. */
-export const rowsDone = ({created, updated, skipped, failed}: ImportSummary): number =>
-	created + updated + skipped + failed;

@@ -106,6 +106,16 @@ export type ApiClient = {
 /** Headers of a streamed request, and the reader of the headers of its answer. */
 type Streaming = {headers?: Record<string, string>; onHeaders?: (headers: Headers) => void};
 
+/** The answer, or null for one of these statuses. */
+export const nullOn = <T>(answer: Promise<T>, ...statuses: number[]): Promise<T | null> =>
+	answer.catch((error: unknown) => {
+		if (error instanceof OplinkApiError && statuses.includes(error.status)) {
+			return null;
+		}
+
+		throw error;
+	});
+
 type ClientOptions = {
 	baseUrl: string;
 	token: string;

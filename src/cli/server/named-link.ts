@@ -1,10 +1,9 @@
-import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkWithDomain} from '../../client/oplink.ts';
 import {isShortCode} from '../../links/links/short-code.ts';
 import {isUuid} from '../../platform/text.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import type {ApiClient} from './admin-client.ts';
+import {type ApiClient, nullOn} from './admin-client.ts';
 import {
 	adminSurface,
 	allOrBound,
@@ -146,20 +145,13 @@ export const linksOfIds = async (
 	{client, path}: Pick<OrganizationApi, 'client' | 'path'>,
 	ids: readonly string[],
 ): Promise<Map<string, KnownLink | null>> => {
-	const unlessRefused = (error: unknown): null => {
-		if (error instanceof OplinkApiError && (error.status === 403 || error.status === 404)) {
-			return null;
-		}
-
-		throw error;
-	};
 	const find = async (id: string): Promise<Array<[string, KnownLink | null]>> => {
-		const all = await client.get<Page<KnownLink>>('/admin/links', {id}).catch(unlessRefused);
+		const all = await nullOn(client.get<Page<KnownLink>>('/admin/links', {id}), 403, 404);
 		if (all !== null) {
 			return [[id, all.data[0] ?? null]];
 		}
 
-		const own = await client.get<KnownLink>(`${path}/links/${id}`).catch(unlessRefused);
+		const own = await nullOn(client.get<KnownLink>(`${path}/links/${id}`), 403, 404);
 		return own === null ? [] : [[id, own]];
 	};
 	return new Map((await Promise.all([...new Set(ids)].map(find))).flat());
