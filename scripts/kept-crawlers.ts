@@ -2,7 +2,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {packageRoot} from '../src/platform/package-root.ts';
-import type {KeptLists, OwnLists} from '../src/visits/visit/user-agent-lists.ts';
+import type {OwnLists, PackageLists} from '../src/visits/visit/user-agent-lists.ts';
 
 /**
  * Makes `config/kept-crawlers.json` of the list that `crawler-user-agents` keeps, without its HTTP libraries, whose visits
@@ -48,7 +48,7 @@ export const literalsOf = (pattern: string): string[] => {
 			.replace(/\$$/, '')
 			.replaceAll(/\\[^A-Za-z0-9]/g, '');
 		if (/[\\[\](){}^$*+?]/.test(plain) || /(?<!\\)\./.test(alternative) || text.replace(/^\^/, '').length < 3) {
-			throw new Error(`${pattern} isn't a literal: name it in "notTaken" of config/crawlers.json`);
+			throw new Error(`${pattern} isn't a literal: name it in "excluded" of config/crawlers.json`);
 		}
 
 		return text;
@@ -62,18 +62,18 @@ const listOf = (tags: readonly string[]): 'preview' | 'search' | 'robot' =>
 			? 'search'
 			: 'robot';
 
-/** What `config/kept-crawlers.json` has to be. @throws Error where `notTaken` names a pattern that the list has not. */
-export const keptLists = (): KeptLists => {
-	const {notTaken} = JSON.parse(readFileSync(path.join(packageRoot, 'config', 'crawlers.json'), 'utf8')) as OwnLists;
+/** What `config/kept-crawlers.json` has to be. @throws Error where `excluded` names a pattern that the list has not. */
+export const keptLists = (): PackageLists => {
+	const {excluded} = JSON.parse(readFileSync(path.join(packageRoot, 'config', 'crawlers.json'), 'utf8')) as OwnLists;
 	const known = new Set(knownCrawlers.map(({pattern}) => pattern));
-	const unknown = Object.keys(notTaken).filter((pattern) => !known.has(pattern));
+	const unknown = Object.keys(excluded).filter((pattern) => !known.has(pattern));
 	if (unknown.length > 0) {
 		throw new Error(`Not in ${FROM} ${version()}: ${unknown.join(', ')}`);
 	}
 
 	const lists = {preview: new Set<string>(), search: new Set<string>(), robot: new Set<string>()};
 	for (const {pattern, tags = []} of knownCrawlers) {
-		if (!tags.includes('http-library') && !(pattern in notTaken)) {
+		if (!tags.includes('http-library') && !(pattern in excluded)) {
 			for (const literal of literalsOf(pattern)) {
 				lists[listOf(tags)].add(literal);
 			}

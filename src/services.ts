@@ -120,7 +120,7 @@ export const createServices = (options: ServiceOptions) => {
 		config,
 		addresses,
 		linkPolicy,
-		/** What the schemas of bodies need to know. */
+		/** The configuration that the schemas of bodies read. */
 		bodyContext: {linkHosts: [addresses.linkDomain, ...addresses.aliases], linkPolicy},
 		adminToken,
 		clock,
@@ -179,7 +179,7 @@ export const createServices = (options: ServiceOptions) => {
 		background,
 		metrics,
 		refusals,
-		/** What operators watch of abuse. */
+		/** Figures of abuse, for operators. */
 		abuseFigures: new AbuseFigures({clock, config, db, linkPolicy, log}),
 		/** Requests of apps, for `oplink app status`. */
 		appRequests,

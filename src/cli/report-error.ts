@@ -5,7 +5,7 @@ import {exitCodes, InterruptedError, OperatorError} from './cli-errors.ts';
 import {explainSystemError, isSystemError, type PathOrigin, type PathOrigins} from './system-error.ts';
 import {type Io, isBrokenPipe, writeMessage} from './terminal/io.ts';
 
-/** What a command line turns out to be while it runs. */
+/** Facts about a command line that become known while it runs. */
 export type Call = {
 	exitCode: number;
 	/** The options and arguments, of which one may name the file of an error. */

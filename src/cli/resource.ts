@@ -13,12 +13,12 @@ import type {Column} from './terminal/output.ts';
 /** The functions of options are methods, because each command has options of its own. */
 type Words = Pick<CommandSpec, 'summary' | 'about' | 'examples' | 'options'>;
 
-/** What the admin API has many of, or one: its path, and its form for people. */
+/** A list or a single object of the admin API: its path, and its form for people. */
 type Resource<Row> = {
 	/** Its path below the organization's or, with `ofServer`, below `/admin`. */
 	path: string;
 	ofServer?: true;
-	/** What rows are called that a name stands for, too; others are named by their ids. */
+	/** The kind of rows that can be named; other rows are identified by their ids. */
 	kind?: Kind;
 	/** Whether a row's name is unique on the whole server, so that it needs no organization; by default, ids are. */
 	isUnique?: (name: string) => boolean;
@@ -42,11 +42,11 @@ type RequestVerb<Row> = Words & {
 	route: Method | `${Method} :row${'' | `/${string}`}`;
 	/** @throws OperatorError for options that make no request. */
 	body?(options: object, ...args: string[]): object;
-	/** What the operator has to confirm; it makes `--yes` an option. */
+	/** The question that the operator has to confirm; it adds the option `--yes`. */
 	question?: (name: string, place: () => Promise<OrganizationApi>) => string | Promise<string>;
-	/** What standard error says before the answer. */
+	/** A message for standard error before the answer. */
 	note?(options: object): string | null;
-	/** What people read instead of the fields. */
+	/** The text for people, in place of the fields. */
 	text?: (answer: Row, name: string) => string;
 };
 

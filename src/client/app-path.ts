@@ -1,7 +1,10 @@
 /** The schemes, and the web host, in front of a path that is a whole URL. */
 const ORIGIN = /^(?:(?!https?:)[a-z][a-z\d+.-]*:\/\/)*(?:https?:\/\/[^/?#]*)?/i;
 
-/** Encodes what no URL may hold. Valid escapes stay, because encoding them again would change what the app reads. */
+/**
+ * Encodes the characters that no URL may contain. Valid escapes stay, because encoding them again would change what the
+ * app reads.
+ */
 const urlText = (text: string): string => encodeURI(text).replace(/%25(?=[\da-f]{2})/gi, '%');
 
 /** The part of a link's path that its app gets, as URL text without leading slashes (contract/links 1). */

@@ -3,14 +3,14 @@ import {IncomingLinks, type IncomingOptions} from './incoming-links.ts';
 export type {IncomingOptions, LinkClient} from './incoming-links.ts';
 
 export type NativeIntentOptions = IncomingOptions & {
-	/** Opens a link that comes later than the first screen, or was held: `(path) => router.push(path)`. */
+	/** Opens a link that arrives after the first screen, or was held: `(path) => router.push(path)`. */
 	open: (path: string) => void;
 };
 
 export type NativeIntent = {
 	/** For `app/+native-intent.ts`. It never throws. */
 	redirectSystemPath: (event: {path: string; initial: boolean}) => Promise<string | null>;
-	/** Opens what was held. Call it when the router is shown, and when somebody has signed in. */
+	/** Opens the held links. Call it when the router is shown, and when somebody has signed in. */
 	ready: () => void;
 };
 

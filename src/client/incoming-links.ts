@@ -19,8 +19,8 @@ export type IncomingOptions = {
 	/** Reads clipboard and install referrer. It may wait for a person, as a screen with a paste button does. */
 	tokens?: (() => MatchTokens | Promise<MatchTokens>) | undefined;
 	/**
-	 * Whether this may be opened now, such as `() => session.isSignedIn`. What may not is held until `ready` is called.
-	 * `target` is `/path?params` for a link, and any other address as it came.
+	 * Whether a target may be opened now, such as `() => session.isSignedIn`. A target that may not is held until `ready`
+	 * is called. `target` is `/path?params` for a link, and any other address as it came.
 	 */
 	mayOpen?: ((target: string) => boolean) | undefined;
 	/** How long the first screen waits for its link; default 3. A link that comes later is opened all the same. */
@@ -51,8 +51,8 @@ const targetOf = ({path, params}: LinkData): string => {
 };
 
 /**
- * Merges what opens an app: the address of a cold start, those of warm starts, and the deferred link. Each is opened
- * once: as the first screen if it is known in time, else by `open`, after `ready` was called.
+ * Merges the targets that open an app: the address of a cold start, those of warm starts, and the deferred link. Each
+ * is opened once: as the first screen if it is known in time, else by `open`, after `ready` was called.
  */
 export class IncomingLinks {
 	readonly #options: IncomingOptions;
@@ -113,7 +113,7 @@ export class IncomingLinks {
 		return target === null || isStart(url) ? target : this.#allowed(target);
 	}
 
-	/** Opens what an address leads to by `open`. */
+	/** Opens the target of an address by `open`. */
 	async arrive(url: string): Promise<void> {
 		const target = isStart(url) ? null : await this.#read(url);
 		if (target !== null) {
@@ -130,7 +130,7 @@ export class IncomingLinks {
 		};
 	}
 
-	/** Opens what was held: screens are shown, or somebody has signed in. Call it at each such moment. */
+	/** Opens the held targets. Call it when screens are shown, and when somebody has signed in. */
 	ready(): void {
 		this.#isReady = true;
 		this.#flush();

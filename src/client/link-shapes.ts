@@ -4,7 +4,7 @@ export type OpenGraph = {title: string | null; description: string | null; image
 /** Destinations of people without the app, by platform. A platform that is not set is absent. */
 export type Destinations = {ios?: string; ipad?: string; android?: string; desktop?: string};
 
-/** The least version of the app that a link needs: dotted numbers, and Android's version code. */
+/** The minimum version of the app that a link needs: dotted numbers, and Android's version code. */
 export type MinimumVersion = {ios?: string; android?: number};
 
 type Changes<T> = {[Field in keyof T]?: T[Field] | null};
@@ -37,7 +37,7 @@ type OptionalFields = {
 export type LinkFields = Partial<OptionalFields> & {
 	/** Destinations of people without the app by platform, instead of the store; the iPad's falls back to that of iOS. */
 	destinations?: Changes<Destinations> | null;
-	/** The least version of the app: `{ios: '2.10.0', android: 210}`. */
+	/** The minimum version of the app: `{ios: '2.10.0', android: 210}`. */
 	minimumVersion?: Changes<MinimumVersion> | null;
 	og?: Partial<OpenGraph> | null;
 	/** When the link expires (410). A string is an ISO 8601 date-time. */
@@ -111,7 +111,7 @@ export type LinkData = {
 	linkId: string;
 	path: string;
 	params: Record<string, string>;
-	/** The least version of the app that opens the link, if one is set. */
+	/** The minimum version of the app that opens the link, if one is set. */
 	minimumVersion?: MinimumVersion;
 };
 

@@ -55,7 +55,7 @@ export type {
 
 /** Receives the link and how it was found. May be async; its errors are logged and affect nobody else. */
 export type LinkListener = Listener<[link: LinkData, match: MatchFound]>;
-/** Receives the least version that the app does not have, and the link that needs it. */
+/** Receives the minimum version that the app does not have, and the link that needs it. */
 export type UpdateListener = Listener<[required: UpdateRequired]>;
 
 /**

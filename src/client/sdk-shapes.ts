@@ -10,7 +10,7 @@ export type Device = {
 	osVersion?: string | undefined;
 	deviceModel?: string | undefined;
 	appVersion?: string | undefined;
-	/** Android's version code, which the least version of a link is compared with; it is not sent. */
+	/** Android's version code, which the minimum version of a link is compared with; it is not sent. */
 	appVersionCode?: number | undefined;
 	/** Default: this client's, `oplink-js/…`. */
 	sdkVersion?: string | undefined;

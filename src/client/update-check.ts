@@ -1,7 +1,7 @@
 import type {LinkData, MinimumVersion} from './link-shapes.ts';
 import type {Device} from './sdk-shapes.ts';
 
-/** The app is older than a link needs: the least version of its platform, as it was set. */
+/** The app is older than a link needs: the minimum version of its platform, as it was set. */
 export type UpdateRequired = {minimumVersion: string | number; link: LinkData};
 
 /** The link in an answer that may have more. */
@@ -22,7 +22,7 @@ const isBelow = (version: string, least: string): boolean => {
 	return at >= 0 && (own[at] ?? 0) < (wanted[at] ?? 0);
 };
 
-/** The least version that the app does not have; null also if its own is unknown, so that nobody is locked out. */
+/** The minimum version that the app does not have; null also if its own is unknown, so that nobody is locked out. */
 const unmetVersion = (
 	{ios, android}: MinimumVersion,
 	{platform, appVersion, appVersionCode}: Device,
@@ -35,7 +35,7 @@ const unmetVersion = (
 	return isOld && appVersionCode < android ? android : null;
 };
 
-/** Compares the least version of links with the app's. A link that comes before the app is known waits for it. */
+/** Compares the minimum version of links with the app's. A link that comes before the app is known waits for it. */
 export const createUpdateCheck = (publish: (required: UpdateRequired) => void) => {
 	let app: Device | null = null;
 	let waiting: LinkData | null = null;

@@ -1,8 +1,8 @@
 import {createHmac} from 'node:crypto';
 
 /**
- * The signature of a delivery by Standard Webhooks 1.0, over the bytes of its body. The package of its authors hashes in
- * JavaScript: 25 ms of CPU for 256 KB, which any caller may send.
+ * The signature of a delivery by Standard Webhooks 1.0, over the bytes of its body. The official package hashes in
+ * JavaScript, which takes 25 ms of CPU for the 256 KB that any caller may send.
  * @param secret `whsec_` and base64.
  */
 export const signWebhook = (secret: string, {id, at, body}: {id: string; at: Date; body: string | Buffer}): string => {
@@ -16,7 +16,7 @@ export const signWebhook = (secret: string, {id, at, body}: {id: string; at: Dat
 /** The secret's bytes are the signing key, so any caller could sign with a short or empty one (contract/identity 6). */
 const SECRET_BYTES = 16;
 
-/** Whether it can verify webhooks: `whsec_` and standard base64 of at least 16 bytes. */
+/** Whether a text is a secret that can verify webhooks: `whsec_` and standard base64 of at least 16 bytes. */
 export const isWebhookSecret = (secret: string): boolean => {
 	const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(secret)?.[1];
 	return encoded !== undefined && Buffer.from(encoded, 'base64').length >= SECRET_BYTES;

@@ -60,7 +60,7 @@ test('profiles are listed without their tokens, used and removed', async (t) => 
 	t.notRegex((await runCli('profiles list', {env})).stdout, /token/);
 	t.is((await runCli('profiles use two', {env})).exitCode, 0);
 	t.is((await saved()).current, 'two');
-	t.is((await runCli('profiles remove two', {env})).stdout, "Forgot profile 'two'\n");
+	t.is((await runCli('profiles remove two', {env})).stdout, "Removed profile 'two'\n");
 	t.deepEqual(await saved(), {current: null, profiles: {one: {url: one.url, token: 'token-1'}}});
 });
 
@@ -68,7 +68,7 @@ test('logout forgets the profile in use, or the one that is named', async (t) =>
 	const {env, saved} = await twoServers(t);
 	t.is((await runCli('logout --name two', {env})).exitCode, 0);
 	t.deepEqual(Object.keys((await saved()).profiles), ['one']);
-	t.is((await runCli('logout', {env})).stdout, "Forgot profile 'one'\n");
+	t.is((await runCli('logout', {env})).stdout, "Removed profile 'one'\n");
 	t.deepEqual(await saved(), {current: null, profiles: {}});
 	t.is((await runCli('logout', {env})).exitCode, 2);
 });

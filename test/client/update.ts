@@ -62,7 +62,7 @@ test('a link that was resolved before the app is known is compared then, once', 
 	t.deepEqual(required, [{minimumVersion: '2.10.0', link: newer}]);
 });
 
-test('a link without a least version asks nothing, and a failing listener or answer harms nobody', async (t) => {
+test('a link without a minimum version asks nothing, and a failing listener or answer harms nobody', async (t) => {
 	const none: Fate = {status: 200, body: 'null'};
 	const {oplink, log} = await faultyServer(t, [session, {status: 200, body: plain}, data, none, none]);
 	let calls = 0;

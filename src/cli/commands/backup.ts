@@ -58,7 +58,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	};
 	await pipeline(Readable.from(text), createGzip(), written, check, {signal: io.interruption}).catch(
 		(error: unknown) => {
-			// Where the sink fails at its first chunk, the stream that it leaves behind reports an abort instead.
+			// If the sink fails at its first chunk, its stream reports an abort instead of the error.
 			throw done.failure ?? error;
 		},
 	);

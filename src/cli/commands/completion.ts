@@ -19,7 +19,7 @@ const joined = (words: readonly string[]): string[] =>
 		return isSeparator ? (index === words.length - 1 ? [''] : []) : [word];
 	});
 
-/** The command that words lead to, its options among them, and the one of these that waits for its value. */
+/** The command that the words name, its options among the words, and the option that still needs its value. */
 const readWords = (program: Command, words: readonly string[]) => {
 	let command = program;
 	let waiting: Option | undefined;

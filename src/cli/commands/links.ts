@@ -98,7 +98,7 @@ const listOptions = [
 	new Option('--external-id <id>', 'only the link with this external id'),
 ];
 
-/** Fields of a new link that nobody asks for, and those that are as usual, unless the command line names them. */
+/** Fields of a new link that are not shown, like those with their usual value, unless the command line names them. */
 const hiddenFields = ['organizationId', 'domainId', 'shortCode', 'createdAt', 'updatedAt'];
 const usual: Readonly<Record<string, unknown>> = {isActive: true, deferredDeepLinking: true};
 

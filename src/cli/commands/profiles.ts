@@ -144,7 +144,7 @@ export const logoutCommand = command({
 			);
 		}
 
-		await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
+		await show.answer({name, removed: true}, () => `Removed profile '${name}'`);
 	},
 });
 
@@ -193,7 +193,7 @@ export const profileCommands: CommandGroup = {
 			examples: ['remove staging'],
 			run: async ({io, show}, name: string) => {
 				await saveProfiles(io.env, withoutProfile(readProfiles(io.env), name));
-				await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
+				await show.answer({name, removed: true}, () => `Removed profile '${name}'`);
 			},
 		}),
 	],

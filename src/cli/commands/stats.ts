@@ -43,7 +43,7 @@ const rangeOptions = [
 ];
 
 /**
- * Where to ask for a report, and the query of its options; `linkId` of `--link`.
+ * The path and the query of a report; `linkId` of `--link`.
  * @param dimensions what `by` may name. @throws a usage error for another name, and for two formats.
  */
 const requestOf = async (context: Context<ReportOptions>, by: string[], dimensions: readonly string[]) => {

@@ -13,7 +13,7 @@ import {isLoopback} from '../server/left-in-data-dir.ts';
 import {areaOf} from './examine-host.ts';
 import {ask, named} from './host-files.ts';
 
-/** Base URLs of what phones ask in place of a host. */
+/** Base URLs of the services that phones ask instead of a host. */
 type PublicCaches = ValuesOf<typeof variables.publicCaches>;
 
 const APPLE_PATH = '/.well-known/apple-app-site-association';
@@ -33,7 +33,7 @@ export const publicCachesOf = (env: Environment): PublicCaches => {
 	return caches;
 };
 
-/** What to do about `Apple-Failure-Reason`, by its words: Apple publishes no list of its codes. */
+/** Remedies by the words of `Apple-Failure-Reason`: Apple publishes no list of its codes. */
 const appleRemedies: ReadonlyArray<[reason: RegExp, next: string]> = [
 	[/\b(?:401|403|429)\b/, `Let Apple's AASA-Bot request ${APPLE_PATH}: a firewall or a bot filter refuses it`],
 	[/\b404\b/, `Let requests for ${APPLE_PATH} through to the server; an app must be configured there`],
@@ -92,7 +92,7 @@ const askApple = async (area: string, host: LinkHost, base: string, signal: Abor
 		: ok(check, "Apple's CDN has the configured apps");
 };
 
-/** What to do about an `errorCode` of Google's verifier. */
+/** Remedies by the `errorCode` of Google's verifier. */
 const googleRemedies: Readonly<Record<string, string>> = {
 	ERROR_CODE_FETCH_ERROR: 'Let Google reach /.well-known/assetlinks.json on port 443; a firewall may refuse it',
 	ERROR_CODE_FAILED_SSL_VALIDATION: 'Serve a certificate of a known authority, with its intermediate certificates',
@@ -139,8 +139,8 @@ const askGoogle = async (
 };
 
 /**
- * Asks Apple's CDN for the file of a host, and Google's verifier for its apps: what phones ask instead of the host. Hosts
- * that nobody can reach from outside are left out.
+ * Asks Apple's CDN for the file of a host, and Google's verifier for its apps: phones ask both instead of the host.
+ * Hosts that cannot be reached from outside are left out.
  */
 export const askPublicCaches = async (
 	host: LinkHost,

@@ -6,7 +6,7 @@ import {type Io, writeMessage} from '../terminal/io.ts';
 import {isLoopback} from './left-in-data-dir.ts';
 import {type Profile, profilesPath, readProfiles, type SignIn, saveProfiles} from './profiles.ts';
 
-/** What a provider gives: the token for the server, and the sign-in that renews it. */
+/** The result of a sign-in: the token for the server, and the data that renews it. */
 type SignedIn = {token: string; signIn: SignIn};
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
@@ -34,7 +34,7 @@ const configure = async (issuer: string, clientId: string): Promise<Configuratio
 	);
 };
 
-/** What the server takes: the access token if it is a JWT, as of Keycloak; else the ID token. */
+/** The token that the server accepts: the access token if it is a JWT, as of Keycloak; else the ID token. */
 const tokenOf = ({access_token: access, id_token: id}: Tokens): string =>
 	access.split('.').length === 3 || id === undefined ? access : id;
 
@@ -104,7 +104,7 @@ const withRenewalLock = async (io: Io, work: () => Promise<void>): Promise<void>
 			break;
 		}
 
-		// Not what a link leads to, which may be gone; a time of the future is as wrong as an old one.
+		// The link itself, because its target may be gone. A time in the future is as wrong as an old one.
 		const {mtimeMs} = await lstat(lock).catch(() => ({mtimeMs: clock.now().getTime()}));
 		if (Math.abs(clock.now().getTime() - mtimeMs) > STALE_LOCK_MS) {
 			await rm(lock, {force: true, recursive: true});

@@ -37,9 +37,9 @@ const clipIds = (apps: readonly OwnAppleApp[]): string[] =>
 	apps.flatMap(({teamId, appClipBundleId: clip}) => (clip == null ? [] : [`${teamId}.${clip}`]));
 
 /**
- * `apple-app-site-association` of one host, in the format of iOS 13 and later (contract/resolution 9). On the default
- * domain each app opens the paths under its organization's key. On a custom domain it opens every path, because bare
- * codes resolve there, except those of `browserPaths`. The default domain has no `appclips`, and none has
+ * `apple-app-site-association` of one host, in the format of iOS 13 and later (contract/resolution 9). On the shared
+ * link domain each app opens the paths under its organization's key. On a custom domain it opens every path, because
+ * bare codes resolve there, except those of `browserPaths`. The shared link domain has no `appclips`, and no host has
  * `webcredentials`: they cannot be limited to paths, and the host is shared.
  */
 export const appleAppSiteAssociation = (
@@ -71,9 +71,9 @@ export const fileBytes = (apps: readonly AppleApp[]): number =>
 	apps.reduce((sum, app) => sum + entryBytes(app), EMPTY_FILE_BYTES);
 
 /**
- * Android's rules for a package (contract/resolution 11): none unless one of its apps has `dynamicAppLinks`. A package has
- * one list per host, so on the default domain the list has the paths of every organization that configures the package:
- * otherwise the switch of one would keep the links of another from opening.
+ * Android's rules for a package (contract/resolution 11): none unless one of its apps has `dynamicAppLinks`. A package
+ * has one list per host, so on the shared link domain the list has the paths of every organization that configures the
+ * package: otherwise the switch of one would keep the links of another from opening.
  */
 const rulesOf = (apps: readonly AndroidApp[], customDomain: boolean): Component[] => {
 	if (!apps.some(({dynamicAppLinks}) => dynamicAppLinks)) {

@@ -169,7 +169,7 @@ export const settlePlaces = async (
 /**
  * Takes a place for the organization's new configuration, or keeps its place. Assignment is locked until the
  * transaction ends.
- * @returns false if there is no room.
+ * @returns false if there is no free place.
  */
 export const takePlace = async (trx: Db, organizationId: string, plans: Plans, now: Date): Promise<boolean> => {
 	const placed = await readPlaced(trx, plans);

@@ -63,7 +63,7 @@ export const updateLink = async (
 	});
 };
 
-/** While it is kept, nobody takes over the short code of a blocked link (trigger `links_blocked_code`). */
+/** For this time nobody can take over the short code of a blocked link (trigger `links_blocked_code`). */
 const keepCode = async (trx: Db, {organization_id, short_code}: LinkRow, deletedAt: Date): Promise<void> => {
 	await trx('blocked_codes')
 		.insert({organization_id, short_code, deleted_at: deletedAt})

@@ -21,7 +21,7 @@ export const lockOwner = async (trx: Db, organizationId: string): Promise<LinkOw
 
 /**
  * Organizations are locked before the counts of their links, as by a removal, and in one order. Their number is hidden
- * from the planner: if it knew it, it would plan the statement each time.
+ * from the planner, which would otherwise plan the statement each time.
  */
 const creatorsBy =
 	(name: string, lockOwner: Sql, lockCount: Sql) =>

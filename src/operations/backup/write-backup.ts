@@ -14,7 +14,7 @@ const readRows = async (trx: Db): Promise<string[]> => {
 type Facts = {
 	program: string;
 	now: Date;
-	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. Asked once the database is known to have tables. */
+	/** The rows of `clicks` if they are outside PostgreSQL, else null. Called once the database is known to have tables. */
 	clicksOutside: () => Promise<AsyncIterable<string[]> | null>;
 };
 

@@ -42,7 +42,7 @@ export const variables = {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'http://localhost:PORT',
 	}),
-	linkDomain: text('LINK_DOMAIN', 'default link domain, with its port unless that is 80 or 443', {
+	linkDomain: text('LINK_DOMAIN', 'shared link domain, with its port unless that is 80 or 443', {
 		pattern: HOST_AND_PORT,
 		expected: 'must be a host name, with its port unless that is 80 or 443, and without scheme or path',
 		defaultInWords: 'localhost:PORT',

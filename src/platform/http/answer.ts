@@ -29,13 +29,14 @@ export type Declared = {
 	accepts?: Readonly<Record<string, Joi.Schema | string>>;
 	/** Headers that the handler reads, with a description. */
 	headers?: Readonly<Record<string, string>>;
-	/** Who signs a webhook, as a security scheme of the API document. */
+	/** The signer of a webhook, as a security scheme of the API document. */
 	signature?: 'identityProviderSignature' | 'gatewayASignature' | 'gatewayBSignature';
 };
 
 /** An object whose fields are all required, unless one is `optional()`. */
 export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
-	// Each by itself: joi checks options by a schema of its own, which doubles the time of these objects at a start.
+	// Not by an option of the object: joi validates options by a schema, which would double the time of these objects at a
+	// start.
 	Joi.object(
 		Object.fromEntries(
 			Object.entries(fields).map(([name, field]) => [

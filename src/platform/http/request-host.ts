@@ -37,9 +37,9 @@ export const hostnameOf = (hostHeader = ''): string | null => hostnames(hostHead
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(hostname);
 
 /**
- * Decides the role of a host. A loopback name counts as the API host, and as the default link domain if that is a
+ * Decides the role of a host. A loopback name counts as the API host, and as the shared link domain if that is a
  * loopback name too.
- * @param publicUrl base URL of the API host. @param linkDomain default link domain, its port included or not.
+ * @param publicUrl base URL of the API host. @param linkDomain shared link domain, its port included or not.
  * @param aliases hosts that serve what it serves.
  */
 export const createHostRoles = ({

@@ -100,7 +100,7 @@ const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.Validatio
 export type BodyContext = {
 	/** Destinations on them would be loops. */
 	linkHosts: readonly string[];
-	/** What lists say of an address; absent: there are none. */
+	/** The verdict of the lists on an address; absent if there are no lists. */
 	linkPolicy?: {of(address: string): {state: 'block' | 'warn'; list: string} | null};
 };
 

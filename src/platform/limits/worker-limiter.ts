@@ -4,13 +4,13 @@ import type {Check, Limiter} from './limiter.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
 import {oncePerTurn} from './once-per-turn.ts';
 
-/** A worker's requests to count. A check that is null asks whether the shared windows decide. */
+/** A worker's requests to count. A check of null only asks whether the shared windows can decide. */
 export type LimitChecks = {type: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
 
 /** The supervisor's answer: the wait of each check, in order. */
 export type LimitWaits = {type: 'limits'; request: number; waits: readonly number[]};
 
-/** The wait that says that the shared windows do not decide. */
+/** Answered instead of a wait if the shared windows cannot decide. */
 const CANNOT_DECIDE = -1;
 
 /** After this time without an answer the supervisor counts as hanging. */

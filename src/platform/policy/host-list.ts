@@ -23,7 +23,10 @@ const digestOf = (text: string): Digest => {
 	return [Number.parseInt(digits.slice(0, 8), 16) || 1, Number.parseInt(digits.slice(8, 16), 16)];
 };
 
-/** An address as lists are asked for it: its host, the domains above that, and all of it, which few lists need. */
+/**
+ * The digests of an address that lists are searched for: of its host, of the domains above that, and of the whole
+ * address, which few lists need.
+ */
 type AddressDigests = {host: Digest; above: Digest[]; address(): Digest};
 
 export const digestsOf = (url: URL): AddressDigests => {
@@ -44,7 +47,7 @@ export class HostList {
 	/** The time of its file. */
 	readonly since: Date;
 	entries = 0;
-	/** Lines of another form. */
+	/** The number of lines in another format. */
 	skipped = 0;
 
 	/** @param most entries that will be added. */

@@ -53,7 +53,7 @@ export class LinkPolicy {
 		return this.#lists.length === 0;
 	}
 
-	/** What doctor and metrics show. */
+	/** The state of the lists, for doctor and metrics. */
 	lists(): Array<{name: string; entries: number; since: Date; fault: string | null}> {
 		return this.#lists.map(({definition: {name}, contents: {entries, since}, fault}) => ({
 			name,

@@ -8,11 +8,17 @@ const DAYS = literal('30 days');
 /** Phones' clocks differ from ours: an event may seem to have happened before the match that it follows. */
 const SKEW = literal('5 minutes');
 
-/** SQL: whether an event that happened at one time comes from a link that its device met at another. */
+/**
+ * SQL: whether an event at the time `happened` is attributed to a link that its device was matched to or opened at the
+ * time `met`.
+ */
 const isAttributed = (met: Sql, happened: Sql): Sql =>
 	sql`${met} BETWEEN ${happened} - interval ${DAYS} AND ${happened} + interval ${SKEW}`;
 
-/** SQL: of the links that a device was matched to and opened, the later one that an event comes from; null if none. */
+/**
+ * SQL: the link that an event is attributed to, of the two that its device was last matched to and opened: the later
+ * one; null if neither.
+ */
 export const lastLink = (happened: Sql): Sql => {
 	const [matched, opened] = [isAttributed(sql`matched_at`, happened), isAttributed(sql`opened_at`, happened)];
 	return sql`CASE WHEN ${matched} AND (NOT coalesce(${opened}, false) OR matched_at >= opened_at) THEN matched_link_id

@@ -10,19 +10,22 @@ import type {Services} from '../../services.ts';
 import {EXPORT_CURSOR_DAYS} from '../reports/click-store.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
 
-/** Whose rows a cursor continues; `cluster` is PostgreSQL's, because numbers of transactions mean nothing in another. */
-type Owner = {kind: ExportKind; organizationId: string; cluster: string};
+/** The rows that a cursor is for; `cluster` is PostgreSQL's, because transaction numbers of another cluster mean nothing. */
+type CursorScope = {kind: ExportKind; organizationId: string; cluster: string};
 
 const invalidCursor = (fault: string) => validationFailed([{field: 'cursor', message: `cursor ${fault}`}]);
 
 /** The position after which the next run goes on (contract/reports 8): opaque to callers. */
-const cursorOf = ({kind, organizationId, cluster}: Owner, snapshot: Snapshot, now: Date): string =>
+const cursorOf = ({kind, organizationId, cluster}: CursorScope, snapshot: Snapshot, now: Date): string =>
 	Buffer.from(JSON.stringify([1, kind, organizationId, snapshot, now.getTime(), cluster])).toString('base64url');
 
-/** The snapshot of a cursor. @param notBefore null: it may have any age. @throws 400 for one of something else, or of another database. */
+/**
+ * The snapshot of a cursor. @param notBefore null: it may have any age. @throws 400 for a cursor of another export, or
+ * of another database.
+ */
 const snapshotOf = (
 	cursor: string,
-	{kind, organizationId, cluster}: Owner,
+	{kind, organizationId, cluster}: CursorScope,
 	{now, notBefore}: {now: Snapshot; notBefore: Date | null},
 ): Snapshot => {
 	let parts: unknown;
@@ -33,8 +36,8 @@ const snapshotOf = (
 	}
 
 	const [version, ownKind, owner, snapshot, at, ownCluster] = Array.isArray(parts) ? parts : [];
-	const [then, present] = [typeof snapshot === 'string' ? parseSnapshot(snapshot) : null, parseSnapshot(now)];
-	if (version !== 1 || then === null || present === null) {
+	const [position, current] = [typeof snapshot === 'string' ? parseSnapshot(snapshot) : null, parseSnapshot(now)];
+	if (version !== 1 || position === null || current === null) {
 		throw invalidCursor('is not one of an export');
 	}
 
@@ -42,7 +45,7 @@ const snapshotOf = (
 		throw invalidCursor(`is not one of ${kind} of this organization`);
 	}
 
-	if (ownCluster !== cluster || then.xmax > present.xmax) {
+	if (ownCluster !== cluster || position.xmax > current.xmax) {
 		throw invalidCursor('is of another database; begin again without it');
 	}
 
@@ -59,7 +62,7 @@ const PAGE = 2000;
 /** How long a reader may take for a page: then PostgreSQL ends its session, and the connection is free for others. */
 const MAX_STALL_MS = 120_000;
 
-/** The header that has the cursor after this run, and may have the one before it. */
+/** The header with the cursor: of the next run in an answer, of this run in a request. */
 export const CURSOR_HEADER = 'X-Cursor';
 
 const contentTypes: Record<ExportFormat, string> = {
@@ -111,7 +114,7 @@ async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, fr
 	}
 }
 
-/** Lines of clicks outside PostgreSQL. */
+/** Lines of clicks that are stored in ClickHouse. */
 async function* clickHousePages(trx: Db, {kind, format, since}: Export, pages: AsyncIterable<Sql>) {
 	for await (const clicks of pages) {
 		const rows = await run<{line: string}>(
@@ -126,8 +129,9 @@ async function* clickHousePages(trx: Db, {kind, format, since}: Export, pages: A
 }
 
 /**
- * Few at once, each with a connection of the pool: slow readers must leave some to others.
- * @throws 400 for a cursor of something else; 503 without the database, or where others go on for too long.
+ * Begins an export when it is its turn. Only a few run at once, because each holds a connection of the pool while its
+ * reader is slow.
+ * @throws 400 for an invalid cursor; 503 without the database, or if other exports take too long.
  */
 const takeRun = async (services: Deps, given: Export): Promise<Run> => {
 	const {organization, request} = given;
@@ -202,7 +206,7 @@ export const exportRows = async (services: Deps, given: Export): Promise<Reply> 
 	}
 
 	const body = Readable.from(bodyOf(taken, first, last, request), {objectMode: false});
-	// Also if no reader has begun: the generator's own end would not run then.
+	// Also if no reader has begun, because the generator's `finally` would not run then.
 	body.once('close', () => {
 		taken.end().catch(() => {});
 	});

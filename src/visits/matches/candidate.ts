@@ -73,7 +73,7 @@ export const ruledOutBy = (
 		return 'outside_window';
 	}
 
-	// Elsewhere it was found by its visitor, not by its address.
+	// A click with nearness `elsewhere` was found by its visitor, not by its address.
 	if (candidate.isRelay && candidate.nearness !== 'elsewhere') {
 		return 'relay';
 	}

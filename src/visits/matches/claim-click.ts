@@ -24,10 +24,9 @@ type Row = AppDataRow & {id: string; organization_id: string; query: Record<stri
 
 /**
  * Claims an open click of a link that resolves for a device: the one statement that decides between concurrent first
- * opens. One that waited for the row sees it consumed and gets nothing (contract/match 7). The same visitor's other open
- * clicks on the link are closed with it: no stranger is matched to them (contract/match 6).
- *
- * The organization is locked first, as by every write of its rows.
+ * opens. A request that waited for the row finds it consumed and claims nothing (contract/match 7). The same visitor's
+ * other open clicks on the link are closed with it: no stranger is matched to them (contract/match 6). The organization
+ * is locked first, as by every write of its rows.
  */
 const claim = (id: string, {device, now, method, confidence, score}: Claim, notes = sql``): Sql => sql`
 	WITH live AS MATERIALIZED (

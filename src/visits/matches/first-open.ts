@@ -41,7 +41,7 @@ export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentTo
 		] as const
 	).flatMap(([method, token]) => (token === null ? [] : [{method, clickId: clickIdOfToken(token)}]));
 
-/** A token that a request carried, and whether a click has it. */
+/** A token of a request, and whether a click has it. */
 export type TokenSighting = {method: TokenMethod; isKnown: boolean};
 
 /** A request for a match: its body and its origin. */

@@ -15,14 +15,14 @@ export type FirstPhone = DeviceFields & {
 
 /** The phones of each organization's recent first opens, which show how common a phone is. */
 export type PhoneBook = {
-	/** Up to a minute old. */
+	/** The phones of an organization, up to a minute old. */
 	of(organizationId: string, now: Date): Promise<readonly PhoneCount[]>;
 	/** Counts the phones of first opens, except those without a platform. */
 	note(phones: readonly FirstPhone[]): Promise<void>;
 };
 
-/** Phones that are kept of each organization. */
-const KEPT = 300;
+/** Maximum phones that are stored for each organization. */
+const MAX_PHONES = 300;
 const FRESH_MS = 60_000;
 /** Maximum organizations in memory; the least recently used one is evicted. */
 const MAX_ORGANIZATIONS = 2000;
@@ -30,11 +30,11 @@ const MAX_ORGANIZATIONS = 2000;
 type Row = DeviceFields &
 	Pick<PhoneCount, 'count' | 'byToken' | 'byGuess'> & {neighbours: number; equalNeighbours: number};
 
-const kept = literal(KEPT);
+const maxPhones = literal(MAX_PHONES);
 
 /**
- * A free slot, or a random one: the phones are a sample of the recent ones, and writers do not contend for one row. In
- * order: two processes cannot deadlock.
+ * Stores each phone in a free slot, or in a random one if all are taken. So the phones are a sample of the recent ones,
+ * and writers do not contend for one row. They are written in order, so two processes cannot deadlock.
  */
 const note = (rows: string) =>
 	prepared(
@@ -47,7 +47,7 @@ const note = (rows: string) =>
 				SELECT organization_id, (SELECT count(*) FROM counted_phones AS known WHERE known.organization_id = made.organization_id) AS count
 				FROM made GROUP BY 1
 			), placed AS MATERIALIZED (
-				SELECT made.*, CASE WHEN count + number < ${kept} THEN count + number ELSE floor(random() * ${kept}) END AS slot
+				SELECT made.*, CASE WHEN count + number < ${maxPhones} THEN count + number ELSE floor(random() * ${maxPhones}) END AS slot
 				FROM made JOIN taken USING (organization_id)
 			)
 			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched,
@@ -89,9 +89,9 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 	});
 	return {
 		of: (organizationId, now) => {
-			const kept = known.get(organizationId);
-			if (kept !== undefined && Math.abs(now.getTime() - kept.readAt) < FRESH_MS) {
-				return kept.phones;
+			const cached = known.get(organizationId);
+			if (cached !== undefined && Math.abs(now.getTime() - cached.readAt) < FRESH_MS) {
+				return cached.phones;
 			}
 
 			const phones = read(db, organizationId);

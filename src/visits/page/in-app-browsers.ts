@@ -9,7 +9,7 @@ export type InAppBrowser = {
 	/** The link's target with the placeholders of `wayOutUrl`; null if the app lets nothing out. */
 	target: string | null;
 	/** The first major version of the system on which the way out works (default: any). */
-	leastOs?: number;
+	minOs?: number;
 	/** The month in which it was seen to work, or to fail: `2026-09`. */
 	seen: string;
 };
@@ -27,9 +27,9 @@ export const wayOutOf = ({class: name, browser, osVersion}: Visitor): string | n
 	shipped ??= new Map(
 		readConfigFile<InAppBrowser[]>('in-app-browsers.json').map((line) => [keyOf(line.app, line.system), line]),
 	);
-	const {target = null, leastOs = 0} = shipped.get(keyOf(browser, name.slice(0, name.indexOf('-')))) ?? {};
+	const {target = null, minOs = 0} = shipped.get(keyOf(browser, name.slice(0, name.indexOf('-')))) ?? {};
 	// Browsers of new systems hide the version.
-	return (osVersion?.major ?? leastOs) < leastOs ? null : target;
+	return (osVersion?.major ?? minOs) < minOs ? null : target;
 };
 
 /**

@@ -64,7 +64,7 @@ export const linkPlaces = Object.fromEntries(LINK_SLOTS.map((name, place) => [na
 	number
 >;
 
-/** What pages show of a link whatever the visit: the texts of its slots, and which parts of a page it has. */
+/** The parts of a page that depend on its link alone: the texts of its slots, and which parts it has. */
 export type LinkTexts = {
 	slots: readonly string[];
 	has: Readonly<Record<'ownTitle' | 'description' | 'image' | 'cover' | 'logo', boolean>>;

@@ -6,51 +6,51 @@ import {compile, html, slot, slotText, withSlot} from './html.ts';
 import {pageHead, pageHeaders, styleOf} from './page-head.ts';
 import {directionOf, type PageLanguage, pageLanguage, translations} from './translations.ts';
 
-/** A page in place of a link's: where an unknown code or a listed link leads, or why there is nothing. */
+/** The reason for a page that replaces a link's page. */
 type Notice = 'leadsTo' | 'notFound' | 'gone' | 'blocked' | 'warned';
 
-/** A page in place of a link's: the URL to which it leads, or why there is no content. */
+/** A page that replaces a link's page: it leads to a URL, or says why there is no content. */
 type NoticePage = {
 	notice: Notice;
 	organizationName: string;
 	acceptLanguage: string | undefined;
-	/** Where its only button leads; null: it has none. */
+	/** The target of its only button; null: it has none. */
 	href: string | null;
 	/** Whether the page redirects by itself. */
-	movesOn?: boolean;
+	redirects?: boolean;
 	/** Where to report the link; null: nowhere. */
 	reportUrl?: string | null;
 	vary?: string;
 };
 
 /** The parts by which notices differ, besides the texts of their slots. */
-type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; movesOn: boolean; hasReport: boolean};
+type Kind = {language: PageLanguage; notice: Notice; hasButton: boolean; redirects: boolean; hasReport: boolean};
 
 /** The slots of a notice. */
-const place = {initial: 0, name: 1, href: 2, host: 3, report: 4};
+const slots = {initial: 0, name: 1, href: 2, host: 3, report: 4};
 
 /** The warning shows the whole address as text. */
 const warning = {style: styleOf(new Set(['ground', 'panel', 'quiet'])), script: null};
 
-/** The ways on from a warning. */
+/** The content of a warning: the target, its button, and the link for reports. */
 const warnedOffer = ({language, hasButton, hasReport}: Kind) => {
 	const words = translations[language];
-	const target = html`<div class="panel"><p class="url"><bdi dir="ltr">${slot(place.href)}</bdi></p></div>
-<a class="button" rel="nofollow" href="${slot(place.href)}">${withSlot(words.continueTo, '{host}', place.host)}</a>\n`;
+	const target = html`<div class="panel"><p class="url"><bdi dir="ltr">${slot(slots.href)}</bdi></p></div>
+<a class="button" rel="nofollow" href="${slot(slots.href)}">${withSlot(words.continueTo, '{host}', slots.host)}</a>\n`;
 	return html`<div class="offer">
-${hasButton ? target : html`<p>${translations[language].nothing}</p>\n`}${hasReport && html`<a class="quiet" href="${slot(place.report)}">${words.report}</a>\n`}</div>\n`;
+${hasButton ? target : html`<p>${translations[language].nothing}</p>\n`}${hasReport && html`<a class="quiet" href="${slot(slots.report)}">${words.report}</a>\n`}</div>\n`;
 };
 
 const draw = (kind: Kind) => {
-	const {language, notice, hasButton, movesOn} = kind;
+	const {language, notice, hasButton, redirects} = kind;
 	const words = translations[language];
-	const title = withSlot(words[notice], '{host}', place.host);
+	const title = withSlot(words[notice], '{host}', slots.host);
 	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
-	const refresh = movesOn ? html`<meta http-equiv="refresh" content="0;url=${slot(place.href)}">\n` : null;
+	const refresh = redirects ? html`<meta http-equiv="refresh" content="0;url=${slot(slots.href)}">\n` : null;
 	const button =
 		hasButton &&
 		html`<div class="offer">
-<a class="button primary" href="${slot(place.href)}">${translations[language].website}<bdi class="where" dir="ltr">${slot(place.host)}</bdi></a>
+<a class="button primary" href="${slot(slots.href)}">${translations[language].website}<bdi class="where" dir="ltr">${slot(slots.host)}</bdi></a>
 </div>\n`;
 	return compile(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
@@ -59,7 +59,7 @@ ${pageHead(title, refresh, notice === 'warned' ? warning.style : undefined)}
 <main>
 <div class="body">
 <div class="intro">
-<p class="sender"><span class="mark" aria-hidden="true">${slot(place.initial)}</span><bdi>${slot(place.name)}</bdi></p>
+<p class="sender"><span class="mark" aria-hidden="true">${slot(slots.initial)}</span><bdi>${slot(slots.name)}</bdi></p>
 <h1>${title}</h1>
 ${advice !== null && html`<p class="about">${advice}</p>\n`}</div>
 ${notice === 'warned' ? warnedOffer(kind) : button}</div>
@@ -77,13 +77,13 @@ export const noticePage = ({
 	organizationName,
 	acceptLanguage,
 	href,
-	movesOn = false,
+	redirects = false,
 	reportUrl = null,
 	...headers
 }: NoticePage) => {
 	const language = pageLanguage(acceptLanguage);
 	const [initial = ''] = organizationName.trim();
-	const kind: Kind = {language, notice, hasButton: href !== null, movesOn, hasReport: reportUrl !== null};
+	const kind: Kind = {language, notice, hasButton: href !== null, redirects, hasReport: reportUrl !== null};
 	const host = href === null ? '' : new URL(href).host;
 	const texts = [initial.toUpperCase(), organizationName, href ?? '', host, reportUrl ?? ''].map(slotText);
 	const body = templates(JSON.stringify(kind))(texts);

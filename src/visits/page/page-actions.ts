@@ -74,7 +74,7 @@ const websiteOf = ({host, utm, query}: LinkView, url: string | null | undefined)
 	return safe === null ? null : withPassed(withUtm(safe, utm), query ?? {});
 };
 
-/** The URLs of a page for one visit; null for those that the link has not. Each is made only where it is read. */
+/** The URLs of a page for one visit; null for those that the link lacks. Each is built only when it is read. */
 export class Targets {
 	readonly #link: LinkView;
 	readonly #visitor: PageVisitor;
@@ -84,7 +84,7 @@ export class Targets {
 		this.#visitor = visitor;
 	}
 
-	/** Where people without the app go; null: to the store. */
+	/** The destination of people without the app; null: the store. */
 	get destination(): string | null {
 		return websiteOf(this.#link, placeOf(this.#link, this.#visitor));
 	}
@@ -132,7 +132,7 @@ export class Targets {
 	}
 }
 
-/** The action for a target; none if the link has not got it. */
+/** The action for a target; none if the link has no such target. */
 const action = (
 	targets: Targets,
 	target: keyof Targets | null,

@@ -81,6 +81,6 @@ export const answerUnknownCode = async (
 
 	return {
 		outcome: 'unknown_code',
-		...noticePage({notice: 'leadsTo', organizationName, acceptLanguage, href, movesOn: true}),
+		...noticePage({notice: 'leadsTo', organizationName, acceptLanguage, href, redirects: true}),
 	};
 };

@@ -16,7 +16,7 @@ import {errorPageOf} from './error-page.ts';
 import {takeSignals} from './signals.ts';
 import {hasMethod, isBlockedAt, type LinkPath, linkRoutes, readLinkPath, visitLink} from './visit-link.ts';
 
-/** A request of a link host, as far as it has been read. */
+/** A request to a link host, as far as it has been read. */
 type HostRequest = {
 	request: IncomingMessage;
 	path: string;

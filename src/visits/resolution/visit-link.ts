@@ -59,7 +59,7 @@ export const hasMethod = ({route}: LinkPath, method: string | undefined): boolea
 type LinkDeps = PlanDeps & Pick<Services, 'db' | 'linkCache' | 'linkPolicy'>;
 export type VisitDeps = UnknownCodeDeps & PageDeps & LinkDeps & {aliasVisits: Pick<Services['aliasVisits'], 'count'>};
 
-/** Where a link is asked for: a host, as `addressOn` takes it, and a path. */
+/** The host of a request for a link, as `addressOn` takes it, and its path. */
 type Place = {role: HostRole; domain: VerifiedDomain | null; path: ResolutionPath};
 
 /** The row of the link at an address; null if there is none. */

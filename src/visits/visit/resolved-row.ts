@@ -37,7 +37,7 @@ export const ownParams = (row: Pick<ResolvedRow, 'params' | 'template_params'>):
 	...row.params,
 });
 
-/** What lists and operators say of a row, by the version of the lists. */
+/** The verdict of lists and operators on a row, by the version of the lists. */
 const verdicts = new WeakMap<ResolvedRow, {version: number; state: 'block' | 'warn' | null}>();
 
 /** Whether a link is blocked, or people are warned of it; null for neither. */

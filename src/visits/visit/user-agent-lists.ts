@@ -97,18 +97,21 @@ export const createTokenSearch = <L extends string>(lists: Record<L, ListedToken
  */
 type Crawlers = Record<'preview' | 'search' | 'robot', ListedToken[]>;
 
-/** The form of `config/crawlers.json`. `words` detect unlisted robots in a User-Agent without a line of `spared`. */
+/** The form of `config/crawlers.json`. `words` detect unlisted robots in a User-Agent that matches none of `exceptions`. */
 export type OwnLists = Crawlers & {
 	words: Omit<Crawlers, 'search'>;
-	spared: ListedToken[];
+	exceptions: ListedToken[];
 	/** Apps' own browsers. */
 	inApp: ListedToken[];
-	/** Patterns of the kept list that are excluded, and why; read by the build of the kept list. */
-	notTaken: Record<string, string>;
+	/** Patterns of the npm package that `config/kept-crawlers.json` omits, with the reasons; read when that file is generated. */
+	excluded: Record<string, string>;
 };
 
-/** The form of `config/kept-crawlers.json`: case-sensitive tokens, anchored at the start if they begin with `^`. */
-export type KeptLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
+/**
+ * The form of `config/kept-crawlers.json`, generated from an npm package: case-sensitive tokens, anchored at the start
+ * if they begin with `^`.
+ */
+export type PackageLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
 
 const packageToken = (text: string): ListedToken => {
 	const token = text.replace(/^\^/, '');
@@ -119,14 +122,14 @@ const packageToken = (text: string): ListedToken => {
 
 const compile = () => {
 	const own = readConfigFile<OwnLists>('crawlers.json');
-	const kept = readConfigFile<KeptLists>('kept-crawlers.json');
+	const ofPackage = readConfigFile<PackageLists>('kept-crawlers.json');
 	return createTokenSearch({
-		preview: [...own.preview, ...kept.preview.map(packageToken)],
-		search: [...own.search, ...kept.search.map(packageToken)],
-		robot: [...own.robot, ...kept.robot.map(packageToken)],
+		preview: [...own.preview, ...ofPackage.preview.map(packageToken)],
+		search: [...own.search, ...ofPackage.search.map(packageToken)],
+		robot: [...own.robot, ...ofPackage.robot.map(packageToken)],
 		previewWord: own.words.preview,
 		robotWord: own.words.robot,
-		spared: own.spared,
+		exceptions: own.exceptions,
 		inApp: own.inApp,
 	});
 };
@@ -136,8 +139,8 @@ let shipped: ReturnType<typeof compile> | undefined;
 /** The names found in a User-Agent by the lists of `config`, which are read on first use; null if no line of a list matches. */
 const listedIn = (userAgent: string) => {
 	shipped ??= compile();
-	const {preview, search, robot, inApp, previewWord, robotWord, spared} = shipped(userAgent);
-	const isUnlisted = preview === null && search === null && robot === null && spared === null;
+	const {preview, search, robot, inApp, previewWord, robotWord, exceptions} = shipped(userAgent);
+	const isUnlisted = preview === null && search === null && robot === null && exceptions === null;
 	return {
 		preview: isUnlisted ? previewWord : preview,
 		search,

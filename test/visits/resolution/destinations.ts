@@ -123,7 +123,7 @@ test(
 	},
 );
 
-test('a destination gets of a tap’s query what the website gets, and the query keeps the least version of the data', async (t) => {
+test('a destination gets of a tap’s query what the website gets, and the query keeps the minimum version of the data', async (t) => {
 	const acme = await organization(service);
 	const places = {...website, destinations: {ios: at('ios'), ipad: at('ipad')}};
 	const {url} = await link(acme, {...places, deferredDeepLinking: false, minimumVersion: {ios: '2'}});
@@ -244,7 +244,7 @@ test('a destination on the link’s own domain is a loop, and is refused', async
 	t.deepEqual(faultsOf(await acme.server.post('/links', loop)), [400, ['destinations.ipad']]);
 });
 
-test('a match and its repetition answer the least version; a match without one is what it was', async (t) => {
+test('a match and its repetition answer the minimum version; a match without one is what it was', async (t) => {
 	const of = network();
 	for (const minimumVersion of [{ios: '2.10.0', android: 210}, undefined]) {
 		const {ios, android} = minimumVersion ?? {};

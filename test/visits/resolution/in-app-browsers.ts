@@ -21,7 +21,7 @@ test('every line of config/in-app-browsers.json names an app that is recognized,
 			.pattern(/^(?:[a-z-]+:\/\/[^{]*|x-safari-)\{(?:url|encodedUrl|address)\}(?:#Intent;scheme=\{scheme\};end)?$/)
 			.allow(null)
 			.required(),
-		leastOs: Joi.number().integer().min(1),
+		minOs: Joi.number().integer().min(1),
 		seen: Joi.string()
 			.pattern(/^20\d\d-(?:0[1-9]|1[0-2])$/)
 			.required(),
@@ -38,7 +38,7 @@ test('a way out is offered to in-app browsers that have one, and to nobody else'
 	for (const {expected, userAgent} of corpus) {
 		const visitor = readVisitor({userAgent});
 		const line = browsers.find(({app, system}) => app === visitor.browser && expected === `${system}-inapp`);
-		const isOld = (visitor.osVersion?.major ?? 99) < (line?.leastOs ?? 0);
+		const isOld = (visitor.osVersion?.major ?? 99) < (line?.minOs ?? 0);
 		t.is(wayOutOf(visitor), isOld ? null : (line?.target ?? null), userAgent);
 		if (wayOutOf(visitor) !== null) {
 			offered[visitor.platform as 'android' | 'ios'].add(String(visitor.browser));

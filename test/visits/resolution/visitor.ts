@@ -35,9 +35,9 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 		search: list,
 		robot: list,
 		words: Joi.object({preview: list, robot: list}).required(),
-		spared: list,
+		exceptions: list,
 		inApp: list,
-		notTaken: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+		excluded: Joi.object().pattern(Joi.string(), Joi.string()).required(),
 	}).validate(JSON.parse(read('config/crawlers.json')), {abortEarly: false});
 	t.is(error, undefined);
 });

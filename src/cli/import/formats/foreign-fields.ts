@@ -4,7 +4,7 @@ import {cutText} from '../../../platform/text.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import type {AppClaims} from './import-row.ts';
 
-/** What spreadsheets make of TRUE and FALSE in their languages when they open and save a CSV file. */
+/** The words for TRUE and FALSE that spreadsheets write in their languages when they save a CSV file. */
 const YES = new Set(
 	'true yes 1 wahr vrai verdadero verdadeiro vero waar prawda pravda sant sand sann tosi igaz adevărat doğru истина'.split(
 		' ',

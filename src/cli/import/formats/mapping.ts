@@ -88,7 +88,7 @@ export const foreignLink = (mapping: Mapping, given: ForeignRow): ForeignLink =>
 	};
 };
 
-/** What a row of a service becomes: a link, or the reason why it cannot be one. `left`: further names without a counterpart. */
+/** The link of a service's row, or the reason why the row cannot become one. `left`: further names without a counterpart. */
 export const mapped = (
 	mapping: Mapping,
 	given: ForeignRow,

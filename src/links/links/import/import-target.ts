@@ -33,7 +33,7 @@ export type ImportTarget = {
 
 const held = (rows: LinkRow[]): ImportedLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
 
-/** The links themselves, in the transaction of one chunk. */
+/** Applies rows to the stored links, in the transaction of one chunk. */
 export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Date; by: Caller}): ImportTarget => {
 	const store = createLinkStore(trx, organizationId);
 	return {

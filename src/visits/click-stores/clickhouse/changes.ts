@@ -37,7 +37,7 @@ const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<voi
 /** `counted`: the values of `countedColumns` but for the referrer. */
 type Changed = {id: string; isForgotten: boolean; contextId: string; counted: Array<string | null>};
 
-/** The properties that are kept of a forgotten person. */
+/** The properties of an erased person's clicks that are not cleared. */
 const ANONYMOUS = new Set(['platform', 'country']);
 
 /** The counted values of a changed click, those of the context after the change. */

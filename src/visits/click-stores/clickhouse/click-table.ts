@@ -34,7 +34,7 @@ export const QUARTER = 900_000_000;
 /** The target of an INSERT. */
 export const intoClicks = `clicks (${columns.map(([name]) => name).join(', ')})`;
 
-/** The batch of clicks that no journal brought. */
+/** The batch id of clicks that did not come from a journal. */
 export const NO_BATCH = '00000000-0000-0000-0000-000000000000';
 
 /**

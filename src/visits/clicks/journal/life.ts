@@ -18,7 +18,7 @@ const WAIT_MS = 5000;
 /** A journal that is being written. */
 export type Current = JournalFolder & {id: string; writer: JournalWriter; cursors: JournalCursors};
 
-/** A dead process's journal. */
+/** A journal that a dead process left behind. */
 type AbandonedJournal = {folder: string; cursors: JournalCursors};
 
 type Options = {

@@ -43,7 +43,7 @@ export const batchId = (journal: string, {segment, position}: Position): string 
 	return [8, 12, 16, 20, 32].map((end, index) => digits.slice([0, 8, 12, 16, 20][index], end)).join('-');
 };
 
-/** The ids of clicks' organizations, links, contexts and campaigns that exist. */
+/** The ids of the organizations, links, contexts and campaigns of clicks that exist. */
 type ExistingIds = Record<'organizations' | 'links' | 'contexts' | 'campaigns', Set<string>>;
 
 /** Moves a journal's position, and returns a row if it was the expected one. */

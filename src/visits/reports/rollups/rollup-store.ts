@@ -52,7 +52,7 @@ export const readState = async (trx: Db): Promise<RollupState | null> => {
 	return state ?? null;
 };
 
-/** A click's time as in the index of an organization's clicks. It has the day (UTC), and no more is needed. */
+/** A click's time as in the index of an organization's clicks; only its day (UTC) is exact. */
 export const CLICK_STEP = stepOf('organization', sql`occurred_at`);
 
 /** `time`: the index column of an organization's rows. */

@@ -9,8 +9,8 @@ import {readLinkCounts} from './stats-store.ts';
 const LAST_30_DAYS = {from: null, to: null, interval: 'month', timezone: 'UTC'} as const;
 
 /**
- * People's clicks of an organization's links by the link's id, counted by one statement: those of the last 30 days (UTC)
- * including today, the default range of reports. A link without any is missing.
+ * People's clicks of an organization's links by link id, counted by one statement, over the last 30 days (UTC)
+ * including today, the default range of reports. Links without clicks are missing.
  */
 export const countLinkClicks = async (
 	services: {clickJournal: Pick<ClickJournal, 'flushed'>; clicks: ClickStore; clock: Clock; db: Db},

@@ -26,11 +26,14 @@ type Stats = {
 	breakdownsSince?: Date;
 };
 
-/** Lists of breakdowns (contract/reports 1). Those that were asked for add up to the total. */
+/**
+ * The lengths of lists (contract/reports 1): of the usual breakdowns, and of those that a query names, which add up to
+ * the total.
+ */
 const USUAL: ListLimits = {top: 20, folded: []};
 const NAMED: ListLimits = {top: 500, folded: foldedDimensions};
 
-/** Whether the rows of a list are all clicks: those of `matchMethod` are matches. */
+/** Whether a list must add up to the total of clicks: `matchMethod` counts matches instead. */
 const addsUp =
 	({folded}: ListLimits) =>
 	(name: DimensionName): boolean =>
@@ -41,8 +44,9 @@ const NOTHING = {clicks: 0, matches: 0, events: 0};
 const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
 
 /**
- * Lists that add up to the total count in `other` the clicks of none of their rows: clicks whose rows are gone, in the quarters
- * of an hour that a time zone cuts off the hours that are kept. Lists of some links are only of the rows that are there.
+ * The breakdowns with the clicks that no row of a list counts added to `other`, so the list adds up to the total. Such
+ * clicks were deleted, and lie outside the hours whose breakdowns are kept: a time zone may cut those hours. A report
+ * of some links lists only the clicks that still exist.
  */
 const withRest = (
 	{series, breakdowns}: Awaited<ReturnType<typeof readCounts>>,
@@ -70,8 +74,8 @@ const listOf = (rows: DimensionCount[], wanted: DimensionName, {top, folded}: Li
 		.slice(0, folded.includes(wanted) ? undefined : top);
 
 /**
- * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
- * read from one snapshot (docs/internals.md).
+ * Current clicks, matches and events of an organization, or of one of its links. The rollups, and the rows beside them,
+ * are read from one snapshot (docs/internals.md).
  * @throws 400.
  */
 export const readStats = async (
@@ -133,7 +137,7 @@ export const countByDimension = async (
 	};
 };
 
-/** The same, including all clicks that this process has already answered, of the links that the query's filters choose. */
+/** As `readStats`, including all clicks that this process has already answered, for the links that the query's filters choose. */
 export const readCurrentStats = async (
 	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db' | 'longReads'>,
 	{linkId, ...caller}: ForCaller & {linkId: string | null},
@@ -147,7 +151,7 @@ export const readCurrentStats = async (
 	return linkIds === null ? read() : services.longReads.reports.run(caller, read);
 };
 
-/** The same of one link. @throws 404 if the organization has no such link. */
+/** As `readCurrentStats`, for one link. @throws 404 if the organization has no such link. */
 export const readLinkStats = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db' | 'linkPolicy' | 'longReads'>,
 	{organization, id, query, hungUp}: {organization: Organization; id: string; query: StatsQuery; hungUp: AbortSignal},
