@@ -44,7 +44,7 @@ const fields = {
 	url: sizeFirst
 		.string()
 		.max(2048)
-		.meta({schema: {description: 'An https URL without a user, whose host resolves to public addresses only.'}}),
+		.meta({schema: {description: 'An https URL without a user name, whose host leads to public addresses only.'}}),
 	description: sizeFirst.string().max(200).allow(null),
 	events: sizeFirst
 		.array()
