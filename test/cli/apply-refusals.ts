@@ -79,3 +79,58 @@ test('null clears the filter of an endpoint, and YAML on standard input may begi
 		ends(t, await acme.run(['-', '--org', acme.orgKey], {stdin}), 0, {stdout: /^\+ Channel \w+ /});
 	}
 });
+
+test('a change that is refused half made says which half, and the next run makes the rest', async (t) => {
+	const acme = await applier(t, given);
+	const host = `half-${acme.orgKey}.example`.toLowerCase();
+	const ours = `ours-${host}`;
+	await acme.domain(ours);
+	const domain = (code: string) => doc('Domain', host, {unknownCodes: {url: `https://${code}/{code}`}});
+	ends(t, await acme.apply([doc('Channel', 'fax'), domain(ours), doc('Link', 'x', {path: '/'})]), 1, {
+		stdout: `+ Channel fax (${acme.orgKey})\n+ Domain ${host} (${acme.orgKey})\n2 created, 0 changed, 0 deleted, 0 unchanged\n`,
+		stderr: [new RegExp(`Domain ${host}: Validation failed\\n`), /\n2 of 4 applied; run it again to go on\n$/],
+	});
+	ends(t, await acme.apply([domain('old.example')]), 0, {
+		stdout: `~ Domain ${host} (${acme.orgKey})\n  + unknownCodes.url: "https://old.example/{code}"\n0 created, 1 changed, 0 deleted, 0 unchanged\n`,
+	});
+	const renamed = (plan: string) => [doc('Organization', acme.orgKey, {name: `${acme.name} 2`, plan})];
+	const half = ends(t, await acme.apply(renamed('NOPLAN'), '--json'), 1, {
+		stderr: [/Unknown plan 'NOPLAN'/, /\n1 of 2 applied; run it again to go on\n$/],
+	});
+	t.like(JSON.parse(half.stdout), {
+		applied: false,
+		changes: [
+			{action: 'update', fields: [{field: 'name', from: acme.name, to: `${acme.name} 2`}], status: 'done'},
+			{action: 'update', fields: [{field: 'plan', from: 'SCALE', to: 'NOPLAN'}], status: 'failed'},
+		],
+		summary: {created: 0, updated: 1, deleted: 0, unchanged: 0},
+	});
+	ends(t, await acme.apply(renamed('GROWTH')), 0, {
+		stdout: /^~ Organization \w+\n {2}~ plan: "SCALE" → "GROWTH"\n0 created, 1/,
+	});
+	ends(t, await acme.apply([doc('Organization', acme.orgKey, {plan: 'NOPLAN'})]), 1, {stderr: /\n0 of 1 applied/});
+});
+
+test('a token of one organization takes its name and its keys, and applies nothing meant for another', async (t) => {
+	const [acme, other] = [await applier(t, given), await applier(t, given)];
+	// A name that looks like an orgKey.
+	const name = [...acme.orgKey].reverse().join('');
+	await acme.operator.patch(acme.base, {name});
+	for (const token of [await acme.token('links:write'), await acme.token('links:write', 'orgs:read')]) {
+		const run = (argv: string[]) => acme.run(argv, {env: {OPLINK_ADMIN_TOKEN: token}});
+		for (const foreign of [other.name, other.orgKey, other.id, 'No such brand']) {
+			const file = await acme.write('x.yaml', [doc('Link', 'x', {path: '/'})]);
+			ends(t, await run([file, '--org', foreign]), 4, {stdout: '', stderr: /There is no organization/});
+			await acme.write('x.yaml', [{...doc('Link', 'x', {path: '/'}), org: foreign}]);
+			ends(t, await run([file]), 2, {stdout: '', stderr: /Link x: there is no organization/});
+		}
+
+		for (const own of [name, name.toLowerCase(), acme.orgKey, acme.id]) {
+			const file = await acme.write('x.yaml', [{...doc('Link', 'x', {path: '/'}), org: own}]);
+			ends(t, await run([file, '--org', acme.id]), 0);
+		}
+	}
+
+	t.is((await acme.rows('links')).length, 1);
+	t.is((await other.rows('links')).length, 0);
+});

@@ -87,15 +87,18 @@ export const tokenRoutes = [
 			name: text,
 			id: textOrNull,
 			scopes: Joi.array().items(text).allow(null),
-			organization: partOf({id: uuid, orgKey: text}).allow(null),
+			organization: partOf({id: uuid, orgKey: text, name: text}).allow(null),
 			version: text,
 		}),
 		credential: 'admin',
-		handler: ({by: {actor}, operator: {scopes, organization}}) => ({
+		handler: async ({services, by: {actor}, operator: {scopes, organization}}) => ({
 			name: actor.name ?? '',
 			id: actor.id,
 			scopes,
-			organization,
+			organization: organization && {
+				...organization,
+				name: (await requireOrganization(services, organization.id)).name,
+			},
 			version: packageVersion(),
 		}),
 	}),

@@ -23,14 +23,15 @@ export const placeOf = ({id, orgKey}: Row) => ({label: String(orgKey), path: org
  * @throws OperatorError (conflict) if several have the name.
  */
 export const findOrganization = async (client: ApiClient, named: string): Promise<Org | null> => {
-	// A token that may not read the organization may still use its key.
-	const at = async (key: string): Promise<Row> =>
-		(await nullOn(client.get<Row>(organizationPath(key)), 403)) ?? {id: key, orgKey: key, name: named};
-	const keyed = isOrganization(named) ? await nullOn(at(named), 404) : null;
-	const all = () => allAt<Row>(client, '/admin/organizations', {q: named});
-	const rows = keyed === null ? await allOrBound(client, all, async (bound) => [await at(bound)]) : [keyed];
-	const isNamed = ({name}: Row) => String(name).toLowerCase() === named.toLowerCase();
-	const [found, other] = keyed === null ? rows.filter(isNamed) : rows;
+	const isNamed = ({id, orgKey, name}: Row) =>
+		orgKey === named || [id, name].some((text) => String(text).toLowerCase() === named.toLowerCase());
+	const orBound = (rows: () => Promise<Row[]>) => allOrBound(client, rows, (_, bound): Row[] => [bound]);
+	const byKey = () => orBound(async () => [await client.get<Row>(organizationPath(named))]);
+	// A token that may not read organizations may still use the key of one.
+	const keyed = async () => (await nullOn(byKey(), 403)) ?? [{id: named, orgKey: named, name: named}];
+	const byName = () => orBound(() => allAt<Row>(client, '/admin/organizations', {q: named}));
+	const rows = (isOrganization(named) ? await nullOn(keyed(), 404) : null) ?? (await byName());
+	const [found, other] = rows.filter(isNamed);
 	if (other !== undefined) {
 		const words = `Several organizations are named '${named}'`;
 		throw new OperatorError(words, exitCodes.conflict, 'Write the orgKey of one: oplink orgs list shows them');

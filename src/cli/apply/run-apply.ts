@@ -6,10 +6,11 @@ import {reportError} from '../report-error.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isBrokenPipe, print} from '../terminal/io.ts';
 import {type Change, planOf, takenCodes} from './changes.ts';
+import type {FieldChange} from './differences.ts';
 import {faultOf, readDocuments} from './documents.ts';
 import type {KindName} from './kinds.ts';
 import type {Org} from './organizations.ts';
-import {send} from './send.ts';
+import {PartlyMade, send} from './send.ts';
 import {PARALLEL} from './state.ts';
 
 export type ApplyOptions = {check?: boolean; prune?: KindName[]};
@@ -36,7 +37,7 @@ const resultOf = (changes: readonly Change[], documents: number, check: boolean)
 	const count = (wanted: Change['action']) =>
 		changes.filter(({action, status}) => action === wanted && (check || status === 'done')).length;
 	const [created, updated, deleted] = [count('create'), count('update'), count('delete')];
-	const unchanged = documents - changes.filter(({doc}) => doc !== null).length;
+	const unchanged = documents - new Set(changes.flatMap(({doc}) => doc ?? [])).size;
 	const listed = changes.map(({action, kind, name, org: {label: org}, doc, fields, status}) => ({
 		...{action, kind, name: name === '' ? null : name, org, file: doc?.file ?? null, line: doc?.line ?? null, fields},
 		status: status === 'planned' && !check ? 'pending' : status,
@@ -86,8 +87,16 @@ const turnsOf = (changes: readonly Change[]): Change[][] => {
 	return turns;
 };
 
+/** The part of a change that is made. The change itself becomes what is left of it. */
+const splitOff = (change: Change, left: readonly FieldChange[]): Change => {
+	const isLeft = ({field}: FieldChange) => left.some((one) => one.field === field);
+	const made: Change = {...change, fields: change.fields.filter((one) => !isLeft(one)), status: 'done'};
+	Object.assign(change, {action: 'update', fields: change.fields.filter(isLeft)});
+	return made;
+};
+
 /** Makes changes up to the first refusal. @param say gets each in order. @returns the refused one with its error. */
-const make = async (client: ApiClient, changes: readonly Change[], say: (change: Change) => Promise<void>) => {
+const make = async (client: ApiClient, changes: Change[], say: (change: Change) => Promise<void>) => {
 	for (const turn of turnsOf(changes)) {
 		const sent = await Promise.allSettled(turn.map((change) => send(client, change)));
 		let refused: {change: Change; error: unknown} | null = null;
@@ -97,8 +106,15 @@ const make = async (client: ApiClient, changes: readonly Change[], say: (change:
 				change.status = result.value ? 'done' : 'unneeded';
 				await (result.value ? say(change) : null);
 			} else {
+				const error = result?.reason;
+				if (error instanceof PartlyMade) {
+					const made = splitOff(change, error.left);
+					changes.splice(changes.indexOf(change), 0, made);
+					await say(made);
+				}
+
 				change.status = 'failed';
-				refused ??= {change, error: result?.reason};
+				refused ??= {change, error: error instanceof PartlyMade ? error.cause : error};
 			}
 		}
 

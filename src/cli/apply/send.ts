@@ -32,15 +32,34 @@ const referencesOf = async (client: ApiClient, org: Org, spec: Row): Promise<Row
 	return ids;
 };
 
+/** A refusal after a part of a change was made. `left`: the fields that were not. */
+export class PartlyMade extends Error {
+	readonly left: FieldChange[];
+
+	constructor(left: FieldChange[], cause: unknown) {
+		super('a part of the change is made', {cause});
+		this.left = left;
+	}
+}
+
+/** The request of a change after its first one. @throws PartlyMade if it is refused. */
+const followUp = <T>(left: FieldChange[], request: Promise<T>): Promise<T> =>
+	request.catch((error: unknown) => {
+		throw new PartlyMade(left, error);
+	});
+
 const update = async (client: ApiClient, org: Org, {kind, spec}: Doc, row: Row, fields: FieldChange[]) => {
 	const at = pathOf(org, kind);
 	const own = kind === 'Organization' ? at : `${at}/${row['id']}`;
 	const isSent = ([name]: [string, unknown]) => fields.some(({field}) => field.split('.')[0] === name);
 	const {template, domain, plan, default: isDefault, ...body} = Object.fromEntries(Object.entries(spec).filter(isSent));
 	Object.assign(body, await referencesOf(client, org, {template, domain}));
-	await (Object.keys(body).length > 0 ? client.patch(own, body) : null);
-	await (plan === undefined ? null : client.put(`${own}/plan`, {plan}));
-	await (isDefault === true ? client.post(`${own}/default`) : null);
+	const hasBody = Object.keys(body).length > 0;
+	await (hasBody ? client.patch(own, body) : null);
+	const last =
+		plan !== undefined ? client.put(`${own}/plan`, {plan}) : isDefault === true ? client.post(`${own}/default`) : null;
+	const left = fields.filter(({field}) => field === 'plan' || field === 'default');
+	await (hasBody && last !== null ? followUp(left, last) : last);
 };
 
 /** URLs are not unique: of endpoints that two runs create at once, the older one stays. */
@@ -62,7 +81,8 @@ const create = async (client: ApiClient, org: Org, doc: Doc): Promise<void> => {
 	if (kind === 'Organization') {
 		Object.assign(org, placeOf(row));
 	} else if (kind === 'Domain') {
-		await update(client, org, doc, row, compare(org, doc, row));
+		const fields = compare(org, doc, row);
+		await followUp(fields, update(client, org, doc, row, fields));
 	} else if (kind === 'Endpoint') {
 		await keepOldest(client, at, identity);
 	}

@@ -8,6 +8,9 @@ import type {Page} from './list-pages.ts';
 /** Path of an organization in the admin API; `org` is its id or its orgKey. */
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
+/** The organization to which a token is bound. */
+type BoundOrganization = {id: string; orgKey: string; name: string};
+
 /**
  * The result of `all`, a request across organizations, or of `within` if the token is bound to one organization.
  * @throws as `all`.
@@ -15,7 +18,7 @@ export const organizationPath = (org: string): string => `/admin/organizations/$
 export const allOrBound = async <T>(
 	client: ApiClient,
 	all: () => Promise<T>,
-	within: (org: string) => T | Promise<T>,
+	within: (orgKey: string, bound: BoundOrganization) => T | Promise<T>,
 ): Promise<T> => {
 	try {
 		return await all();
@@ -24,12 +27,12 @@ export const allOrBound = async <T>(
 			throw error;
 		}
 
-		const {organization} = await client.get<{organization: {orgKey: string} | null}>('/admin/whoami');
+		const {organization} = await client.get<{organization: BoundOrganization | null}>('/admin/whoami');
 		if (organization === null) {
 			throw error;
 		}
 
-		return within(organization.orgKey);
+		return within(organization.orgKey, organization);
 	}
 };
 

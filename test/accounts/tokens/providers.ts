@@ -79,7 +79,7 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	await service.services.db('organizations').where({id: acme.id}).update({org_key: 'Zz99'});
 	const elsewhere = withKey(service, await provider.token({sub: 'ci elsewhere'}));
 	const {scopes, organization: bound} = (await elsewhere.get('/admin/whoami')).body;
-	t.deepEqual(bound, {id: acme.id, orgKey: 'Zz99'});
+	t.deepEqual(bound, {id: acme.id, orgKey: 'Zz99', name: acme.name});
 	t.deepEqual(
 		scopes,
 		presets.admin.filter((scope) => scope !== 'moderation'),

@@ -73,7 +73,7 @@ test('what the operator decides on an organization is refused to every token tha
 		}
 
 		const {organization: reached, scopes: named} = (await bound.get('/admin/whoami')).body;
-		t.deepEqual([reached, named], [{id: acme.id, orgKey: acme.orgKey}, given]);
+		t.deepEqual([reached, named], [{id: acme.id, orgKey: acme.orgKey, name: acme.name}, given]);
 	}
 
 	t.deepEqual((await admin(service).get(path)).body, before.body);
