@@ -1,3 +1,4 @@
+import {DAY_MS} from '../../platform/clock.ts';
 import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, likeLiteral, onlyRow} from '../../platform/db/db.ts';
 import {type Page, readSqlPage} from '../../platform/db/read-page.ts';
@@ -7,6 +8,9 @@ import {linkColumns} from './link-fields.ts';
 import type {ExportQuery, LinkListQuery} from './link-schemas.ts';
 
 const own = (organizationId: string) => ({organization_id: organizationId});
+
+/** As the trigger `links_blocked_code` has it. */
+const KEPT_CODE_MS = 90 * DAY_MS;
 
 const changeable = [...linkColumns.map(({column}) => column), 'updated_at'];
 
@@ -38,6 +42,14 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 			sql`SELECT * FROM links WHERE organization_id = ${organizationId}
 				AND (short_code = ANY (${shortCodes}) OR external_id = ANY (${externalIds}))`,
 		),
+
+	/** Those of some short codes that nobody may take yet: of links that were deleted while an operator blocked them. */
+	keptCodes: (shortCodes: string[], now: Date): Promise<string[]> =>
+		db('blocked_codes')
+			.where(own(organizationId))
+			.whereIn('short_code', shortCodes)
+			.where('deleted_at', '>', new Date(now.getTime() - KEPT_CODE_MS))
+			.pluck('short_code'),
 
 	/** Newest first. */
 	list: async (query: LinkListQuery): Promise<Page<LinkRow>> => {

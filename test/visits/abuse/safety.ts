@@ -1,6 +1,7 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
+import {importingInto, statuses} from '../../links/links/_import.ts';
 import {ownService} from '../_own.ts';
 import {pathOf} from '../matches/_phones.ts';
 import {BAD, ODD, policedService, visit} from './_policed.ts';
@@ -157,6 +158,25 @@ test('the code of a link that was deleted while blocked is taken for 90 days', a
 	const created = await acme.server.post('/links', {path: '/a', shortCode: 'bank'});
 	t.deepEqual([created.status, created.body.message], [409, "Short code 'bank' is already in use"]);
 	t.is((await acme.server.patch(`/links/${other.id}`, {shortCode: 'bank'})).status, 409);
+	await acme.server.patch(`/links/${other.id}`, {externalId: 'other'});
+	const rows = [
+		{path: '/a'},
+		{path: '/a', shortCode: 'bank'},
+		{externalId: 'other', path: '/a', shortCode: 'bank'},
+		{path: '/a', shortCode: 'clinic'},
+	];
+	for (const [query, ofOther] of [
+		['?dryRun=true', 'skipped'],
+		['?onConflict=update&dryRun=true', 'failed'],
+		['?onConflict=fail', 'failed'],
+		['?onConflict=update', 'failed'],
+	]) {
+		const answers = await importingInto(service)(acme, rows, query);
+		t.deepEqual(statuses(answers).slice(1, 3), ['failed', ofOther], query);
+		t.like(answers[1]?.error, {statusCode: 409, message: "Short code 'bank' is already in use"});
+		t.not(answers[3]?.id ?? answers[3]?.url, undefined);
+	}
+
 	service.clock.advance(90 * 24 * 3600 + 1);
 	t.is((await acme.server.post('/links', {path: '/a', shortCode: 'bank'})).status, 201);
 });

@@ -3,9 +3,17 @@ import {type PlanDeps, requireQuota} from '../../../accounts/plans/entitlements.
 import type {Plan} from '../../../platform/config/plans.ts';
 import {externalIdTaken, HttpError, refusal, shortCodeTaken} from '../../../platform/errors.ts';
 import type {Services} from '../../../services.ts';
-import {changeDetails, changedColumns, effectiveMatching, type LinkInput, type LinkOwner} from '../link.ts';
+import {
+	changeDetails,
+	changedColumns,
+	effectiveMatching,
+	type LinkInput,
+	type LinkOwner,
+	type LinkRow,
+} from '../link.ts';
 import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
+import {createLinkStore} from '../link-store.ts';
 import {type Creator, requireCreationTerms, requireQuotas} from '../link-terms.ts';
 import {emptyLink} from '../link-writer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
@@ -24,22 +32,25 @@ const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {
 
 const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
+type Chunk = {now: Date; organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
+
 /** The links with the short codes or external ids of the rows, and the objects that both refer to. */
 const readNeighbours = async (
 	services: PlanDeps & Pick<Services, 'linkPolicy'>,
 	target: ImportTarget,
 	owner: LinkOwner,
-	rows: ReadableRow[],
-	onConflict: OnConflict,
+	{now, rows, onConflict}: Chunk,
 ) => {
-	const inputs = rows.map(({input}) => input);
+	const inputs = rows.filter(isReadable).map(({input}) => input);
+	const shortCodes = inputs.flatMap(({shortCode}) => shortCode ?? []);
 	const found = await target.find({
-		shortCodes: inputs.flatMap(({shortCode}) => shortCode ?? []),
+		shortCodes,
 		externalIds: inputs.flatMap(({externalId}) => externalId ?? []),
 	});
 	const lock = target.isDryRun ? 'none' : 'share';
 	const references = await readReferences(services, target.db, owner, {links: found, inputs, lock});
-	return {references, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
+	const keptCodes = new Set(await createLinkStore(target.db, owner.id).keptCodes(shortCodes, now));
+	return {references, keptCodes, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
 };
 
 /**
@@ -70,8 +81,6 @@ const importedInput = (
 		...(isSet(link.match_window_hours, effective.matchWindowHours, matchWindowHours) ? {matchWindowHours} : {}),
 	};
 };
-
-type Chunk = {now: Date; organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
 
 type Deps = PlanDeps & Pick<Services, 'addresses' | 'linkPolicy' | 'refusals'>;
 type Existing = Awaited<ReturnType<typeof readNeighbours>>;
@@ -151,6 +160,13 @@ class ChunkImport {
 		return this.#update(row, link, this.#plan);
 	}
 
+	/** The trigger of such a code would fail the chunk. @throws 409. */
+	#requireFree({short_code: shortCode}: LinkRow): void {
+		if (this.#existing.keptCodes.has(shortCode)) {
+			throw shortCodeTaken(shortCode);
+		}
+	}
+
 	#create(row: ReadableRow, plan: Plan): RowResult {
 		const {references, index} = this.#existing;
 		requireQuotas(this.#services, plan, this.#creator, {created: this.#created});
@@ -161,6 +177,7 @@ class ChunkImport {
 			isNew: true,
 			hasOwnCode: input.shortCode !== undefined,
 		};
+		this.#requireFree(link);
 		this.#created += 1;
 		index.add(link);
 		this.#writes.insert(link);
@@ -177,6 +194,10 @@ class ChunkImport {
 		}
 
 		requireQuota(plan, 'clicks', this.#creator.monthClicks);
+		if (columns.includes('short_code')) {
+			this.#requireFree(after);
+		}
+
 		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
 		if (isRenamed) {
 			await this.#writes.flush();
@@ -207,6 +228,6 @@ class ChunkImport {
  */
 export const importChunk = async (services: Deps, target: ImportTarget, chunk: Chunk): Promise<ImportAnswer[]> => {
 	const creator = await target.creator();
-	const existing = await readNeighbours(services, target, creator, chunk.rows.filter(isReadable), chunk.onConflict);
+	const existing = await readNeighbours(services, target, creator, chunk);
 	return new ChunkImport(services, chunk, target, creator, existing).run();
 };
