@@ -70,7 +70,7 @@ export const nextStepAfter = (error: OplinkApiError): string | null => {
 
 /** A plan of the price list; null means unlimited. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};
-type Named = {plan: string | null};
+type WithPlan = {plan: string | null};
 
 const limitOf = (plan: ListedPlan, quota: string): number => plan.quotas[quota] ?? Number.POSITIVE_INFINITY;
 
@@ -142,7 +142,7 @@ export const adviceFor = async (error: unknown, connection: Connection): Promise
 			case 'feature_not_available':
 				return withFeature(await plans(), String(feature), org);
 			case 'quota_exceeded': {
-				const {plan} = await admin.get<Named>(`/admin/organizations/${org}`);
+				const {plan} = await admin.get<WithPlan>(`/admin/organizations/${org}`);
 				return plan === null ? null : afterQuota(await plans(), plan, String(quota), org);
 			}
 			default:

@@ -24,7 +24,7 @@ const ownVariables: Array<[string, string]> = [
 const inWords = (meaning: string, fallback: unknown): string =>
 	String(fallback ?? '') === '' ? meaning : `${meaning} (${fallback})`;
 
-const listed = (pairs: Array<[string, string]>): string =>
+const listText = (pairs: Array<[string, string]>): string =>
 	keyValues(pairs, WIDTH - INDENT)
 		.split('\n')
 		.map((line) => ' '.repeat(INDENT) + line)
@@ -32,7 +32,7 @@ const listed = (pairs: Array<[string, string]>): string =>
 
 export const environmentTopic = `The program reads:
 
-${listed(ownVariables)}
+${listText(ownVariables)}
 
 Server and token come from the first of these that is set:
 
@@ -49,7 +49,7 @@ token of a profile is sent only to the URL of that profile.
 
 The server (serve, migrate, config; doctor if no server answers) reads:
 
-${listed(configTable.map(({name, meaning, fallback, fallbackInWords}) => [name, inWords(meaning, fallbackInWords ?? fallback)]))}
+${listText(configTable.map(({name, meaning, fallback, fallbackInWords}) => [name, inWords(meaning, fallbackInWords ?? fallback)]))}
 
 A secret may be in a file instead, whose name is in NAME_FILE, or in systemd's
 $CREDENTIALS_DIRECTORY/NAME. The secrets are OPLINK_ADMIN_TOKEN and
@@ -114,7 +114,7 @@ const ownScopes = (scopes: readonly string[]): string =>
 
 const scopesTopic = `What oplink tokens create --scope takes: presets, single scopes, or both.
 
-${listed(Object.entries(presets).map(([name, scopes]) => [name, ownScopes(scopes)]))}
+${listText(Object.entries(presets).map(([name, scopes]) => [name, ownScopes(scopes)]))}
 
 Each area has a scope for reading and one for writing, which includes reading:
 
@@ -160,13 +160,13 @@ Help topics:
 ${topics.map(({name, summary}) => `  help ${name.padEnd(12)} ${summary}`).join('\n')}`;
 
 /** The deepest command that the words name. */
-const called = (command: Command, [word, ...rest]: string[]): Command | null => {
+const commandOf = (command: Command, [word, ...rest]: string[]): Command | null => {
 	if (word === undefined) {
 		return command;
 	}
 
 	const inner = command.commands.find((one) => one.name() === word);
-	return inner === undefined ? null : called(inner, rest);
+	return inner === undefined ? null : commandOf(inner, rest);
 };
 
 /** Adds `help`, which also accepts topics and nested commands. */
@@ -183,7 +183,7 @@ export const addHelpCommand = (program: Command, io: Io): void => {
 				return;
 			}
 
-			const command = called(program, words);
+			const command = commandOf(program, words);
 			if (command === null) {
 				throw usageError(`There is no command or topic '${words.join(' ')}'`, 'oplink help shows them');
 			}

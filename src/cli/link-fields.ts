@@ -132,13 +132,13 @@ const requireFuture = (expiry: unknown): void => {
 };
 
 /** The fields of a path as typed, and the corrections made to it. */
-type Corrected = {fields: Record<string, unknown>; note: string | null};
+type CorrectedPath = {fields: Record<string, unknown>; note: string | null};
 
 /**
  * The path that was meant: a URL is split into path, parameters and campaign values, as an import splits it; a slash is
  * added in front.
  */
-const correctedPath = (typed: string): Corrected => {
+const correctedPath = (typed: string): CorrectedPath => {
 	if (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) {
 		const {fields} = deepLinkOf(typed);
 		const {path, params = {}, ...others} = fields;

@@ -170,7 +170,7 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 				value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId,
 				flexible: true,
 				// A deleted link is named by its id.
-				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {least: ID_WIDTH}),
+				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {minWidth: ID_WIDTH}),
 			},
 			{title: 'CLICKED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
 			{title: '%', value: ({score}) => score, align: 'right'},

@@ -84,7 +84,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
 const wordsOf = (command: Command): string[] => [...(command.parent ? wordsOf(command.parent) : []), command.name()];
 
 /** The commands above show the summary alone. */
-const described = (command: Command, {summary, about}: Pick<AnyCommand, 'summary' | 'about'>): Command =>
+const describe = (command: Command, {summary, about}: Pick<AnyCommand, 'summary' | 'about'>): Command =>
 	command.summary(summary).description(about === undefined ? summary : `${summary}\n\n${about}`);
 
 const declare = (
@@ -92,7 +92,7 @@ const declare = (
 	spec: AnyCommand,
 	act: (spec: AnyCommand, command: Command) => Promise<void>,
 ): void => {
-	const command = described(declareCommand(parent, spec.usage), spec);
+	const command = describe(declareCommand(parent, spec.usage), spec);
 	for (const option of spec.options ?? []) {
 		command.addOption(option);
 	}
@@ -197,7 +197,7 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		program.commandsGroup(heading);
 		for (const entry of inGroup) {
 			if ('commands' in entry) {
-				const group = described(program.command(entry.name), entry);
+				const group = describe(program.command(entry.name), entry);
 				for (const spec of entry.commands) {
 					declare(group, spec, act);
 				}

@@ -51,7 +51,7 @@ type RequestVerb<Row> = Words & {
 };
 
 /** The changes of an update. @throws OperatorError for none. */
-export const given = <Changes extends object>(changes: Changes, hint: string, verb = 'change'): Changes => {
+export const requireChanges = <Changes extends object>(changes: Changes, hint: string, verb = 'change'): Changes => {
 	if (Object.values(changes).every((value) => value === undefined)) {
 		throw usageError(`Nothing to ${verb}`, hint);
 	}

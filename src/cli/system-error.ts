@@ -3,7 +3,7 @@ import path from 'node:path';
 
 type SystemError = Error & {code?: string; syscall: string; path?: string; port?: number; address?: string};
 
-type Explained = {message: string; nextStep: string | null};
+type SystemFault = {message: string; nextStep: string | null};
 
 /** An option, an argument or a variable, and the path that it gives. */
 export type PathOrigin = readonly [name: string, value: string];
@@ -42,7 +42,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 const correct = (name: string | undefined): string | null => (name === undefined ? null : `Correct ${name}`);
 
-const byCode: Record<string, (error: SystemError, where: string, name: string | undefined) => Explained> = {
+const byCode: Record<string, (error: SystemError, where: string, name: string | undefined) => SystemFault> = {
 	EADDRINUSE: ({port}) => ({
 		message: `Port ${port} is in use by another program`,
 		nextStep: 'Stop that program, or set PORT to another port',
@@ -82,7 +82,7 @@ const byCode: Record<string, (error: SystemError, where: string, name: string | 
 export const isSystemError = (error: unknown): error is SystemError => error instanceof Error && 'syscall' in error;
 
 /** A sentence for a failed system call, with what named its path; an unusual one keeps the system's words. */
-export const explainSystemError = (error: SystemError, origins: PathOrigins): Explained => {
+export const explainSystemError = (error: SystemError, origins: PathOrigins): SystemFault => {
 	const origin = originOf(error, origins);
 	const where = error.path ?? origin?.file ?? 'the file';
 	return byCode[error.code ?? '']?.(error, where, origin?.name) ?? {message: error.message, nextStep: null};

@@ -6,7 +6,7 @@ export type FieldFault = {message: string; field?: string};
 /** The machine-readable part of a structured error (contract/requests 5): usually a `code` with extra fields. */
 type ErrorExtras = {code?: string; [field: string]: unknown};
 
-type Further = {
+type RefusalOptions = {
 	details?: FieldFault[] | null;
 	extras?: ErrorExtras | null;
 	/** Seconds, sent as `Retry-After`. */
@@ -33,7 +33,7 @@ export class HttpError extends Error {
 		/** The name of the refusal, sent as `X-Error-Code` (contract/requests 5). */
 		readonly code: string,
 		message: string,
-		{details = null, extras = null, retryAfter = null, limit = null, cause}: Further = {},
+		{details = null, extras = null, retryAfter = null, limit = null, cause}: RefusalOptions = {},
 	) {
 		const {stackTraceLimit} = Error;
 		// Taking down a stack is a tenth of the time of an answer, and nobody reads that of a caller's fault.

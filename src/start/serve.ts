@@ -30,7 +30,7 @@ import {type RunningService, startService} from './server.ts';
 import {Supervisor} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 
-/** The same for workers, which are then killed. */
+/** The time that workers get in addition; then they are killed. */
 const WORKER_GRACE_SECONDS = 8;
 
 /** The time after a stop until the process ends, even if background work, such as a silent peer, keeps it alive. */
@@ -87,9 +87,9 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 };
 
 /** A migrated database, and the signal that stops its server. */
-type Opened = {signal: Promise<Stop>; database: OpenDatabase; secrets: Secrets};
+type ServerDatabase = {signal: Promise<Stop>; database: OpenDatabase; secrets: Secrets};
 
-const serveAlone = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
+const serveAlone = async (config: Config, log: Logger, {signal, database}: ServerDatabase): Promise<number> => {
 	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
 	const {running, closeDatabase} = await start(config, log, async () => database);
 	log.info({url: running.url}, 'ready');
@@ -103,7 +103,11 @@ const serveAlone = async (config: Config, log: Logger, {signal, database}: Opene
 };
 
 /** Keeps the database open for its workers, which serve. */
-const serveByWorkers = async (config: Config, log: Logger, {signal, database, secrets}: Opened): Promise<number> => {
+const serveByWorkers = async (
+	config: Config,
+	log: Logger,
+	{signal, database, secrets}: ServerDatabase,
+): Promise<number> => {
 	const limiter = createWindows({redisUrl: config.redisUrl, clock: createClock(config.clockOffsetSeconds), log});
 	const supervisor = new Supervisor({
 		address: config,

@@ -59,7 +59,7 @@ const startWorker = (port: number, {known}: Secrets) => {
 	return {worker, exited, ready, left, since: performance.now()};
 };
 
-type Running = ReturnType<typeof startWorker> & {
+type RunningWorker = ReturnType<typeof startWorker> & {
 	/** Its memberships, once it serves. */
 	figures?: ReturnType<Gathering['join']>;
 	clicks?: ReturnType<ReturnType<typeof createClicksOfWorkers>['join']>;
@@ -87,7 +87,7 @@ type Options = {
  */
 export class Supervisor {
 	readonly #options: Options;
-	readonly #workers = new Set<Running>();
+	readonly #workers = new Set<RunningWorker>();
 	readonly #gathering: Gathering;
 	readonly #clicks = createClicksOfWorkers();
 	readonly #handOver: HandOver;
@@ -142,8 +142,8 @@ export class Supervisor {
 		return outcome === null ? early : 0;
 	}
 
-	#start(): Running {
-		const running: Running = startWorker(this.#port, this.#options.secrets);
+	#start(): RunningWorker {
+		const running: RunningWorker = startWorker(this.#port, this.#options.secrets);
 		const {worker, left, exited} = running;
 		this.#workers.add(running);
 		worker.on('message', (message: WorkerMessage) => void this.#receive(running, message));
@@ -156,7 +156,7 @@ export class Supervisor {
 		return running;
 	}
 
-	async #receive(running: Running, message: WorkerMessage): Promise<void> {
+	async #receive(running: RunningWorker, message: WorkerMessage): Promise<void> {
 		const {worker} = running;
 		switch (message.type) {
 			case 'starting':
@@ -201,7 +201,7 @@ export class Supervisor {
 		}
 	}
 
-	async #replace(running: Running, exit: Exit): Promise<void> {
+	async #replace(running: RunningWorker, exit: Exit): Promise<void> {
 		this.#workers.delete(running);
 		if (this.#isStopping || !this.#isServing) {
 			return;

@@ -281,7 +281,7 @@ test('confirmations and status name the server', async (t) => {
 		ends(t, await runCli(line, {env, io: terminal.io}), 1);
 		t.regex(
 			terminal.text(),
-			new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and those it made\\? \\[y/N\\] `),
+			new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and all tokens created with it\\? \\[y/N\\] `),
 		);
 	}
 

@@ -6,7 +6,7 @@ import {type Organization, organizationColumns} from '../organizations/organizat
 export type User = {id: string; email: string | null; name: string};
 
 /** The organization and the user of a session, by the provider's ids. */
-export type Named = {organizationId: string; userId: string};
+export type ProviderIds = {organizationId: string; userId: string};
 
 type MembershipRow = Organization & {userId: string | null; userEmail: string | null; userName: string | null};
 
@@ -21,7 +21,7 @@ export const createAccessStore = (db: Db) => ({
 	findMembership: async ({
 		organizationId,
 		userId,
-	}: Named): Promise<{organization: Organization; member: User | null} | null> => {
+	}: ProviderIds): Promise<{organization: Organization; member: User | null} | null> => {
 		const [row] = await run<MembershipRow>(
 			db,
 			sql`SELECT ${organizationColumns.of('organizations')},
@@ -43,7 +43,7 @@ export const createAccessStore = (db: Db) => ({
 	},
 
 	/** Whether the provider has reported the end of a membership of this person there. */
-	hasEnded: async ({organizationId, userId}: Named): Promise<boolean> => {
+	hasEnded: async ({organizationId, userId}: ProviderIds): Promise<boolean> => {
 		const rows = await db('identity_tombstones')
 			.where({kind: 'membership', clerk_org_id: organizationId, clerk_user_id: userId})
 			.limit(1);

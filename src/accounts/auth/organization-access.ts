@@ -11,7 +11,7 @@ import {isUuid} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import type {Actor} from '../audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
-import {createAccessStore, type Named, type User} from './access-store.ts';
+import {createAccessStore, type ProviderIds, type User} from './access-store.ts';
 import type {Session} from './session.ts';
 
 /** The organization and actor of a portal request. `user` is null for an ops session that is not mirrored. */
@@ -75,7 +75,7 @@ const passThrough = async (services: Pick<Services, 'db'>, session: Session, org
 export const requireAccess = async (
 	services: Pick<Services, 'db'>,
 	session: Session,
-	{orgId, fetchMissing}: {orgId: string | null; fetchMissing: ((named: Named) => Promise<unknown>) | null},
+	{orgId, fetchMissing}: {orgId: string | null; fetchMissing: ((named: ProviderIds) => Promise<unknown>) | null},
 ): Promise<Access> => {
 	if (session.isOps && orgId !== null) {
 		return passThrough(services, session, orgId);

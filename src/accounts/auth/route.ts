@@ -3,7 +3,7 @@ import {limits} from '../../platform/config/limits.ts';
 import {type Area, MODERATION, type OperatorGrant, type Scope} from '../../platform/config/operator-scopes.ts';
 import type {Role} from '../../platform/config/roles.ts';
 import {type FieldFault, HttpError, refusal} from '../../platform/errors.ts';
-import type {Declared} from '../../platform/http/answer.ts';
+import type {RouteDescription} from '../../platform/http/answer.ts';
 import {type Access, type Method, type RequestFacts, type RouteOf, routeFor} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import type {Caller} from '../audit/audit-log.ts';
@@ -104,7 +104,7 @@ export type Route = RouteOf<Granted>;
 export const route = routeFor<Granted>(scopeOfRoute);
 
 /** An endpoint whose handler gets an organization, and the values `G` of its credential. */
-export type OrganizationEndpoint<G, P, Q, B> = Declared & {
+export type OrganizationEndpoint<G, P, Q, B> = RouteDescription & {
 	/** Parameters of the path. */
 	params?: Joi.ObjectSchema<P>;
 	query?: Joi.Schema<Q>;

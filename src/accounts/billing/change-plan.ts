@@ -105,7 +105,7 @@ export const upgradePlan = async (
 type Target = {organization: Organization; by: Caller};
 
 /** The gateway is null for a subscription that ops set. */
-type Running = {subscription: Subscription; gateway: Gateway | null};
+type LiveSubscription = {subscription: Subscription; gateway: Gateway | null};
 
 const scheduleAtGateway = async (gateway: Gateway, subscription: Subscription, plan: string): Promise<void> => {
 	if (plan === FREE_PLAN) {
@@ -124,7 +124,7 @@ const scheduleAtGateway = async (gateway: Gateway, subscription: Subscription, p
 const downgradePlan = async (
 	services: Pick<Services, 'db' | 'clock' | 'log'>,
 	{organization, by}: Target,
-	{subscription, gateway, plan}: Running & {plan: string},
+	{subscription, gateway, plan}: LiveSubscription & {plan: string},
 ): Promise<CheckoutSessionResult> => {
 	const ends = plan === FREE_PLAN;
 	if (gateway !== null) {
@@ -148,7 +148,7 @@ const downgradePlan = async (
 export const keepPlan = async (
 	services: Pick<Services, 'db' | 'clock' | 'log'>,
 	{organization, by}: Target,
-	{subscription, gateway}: Running,
+	{subscription, gateway}: LiveSubscription,
 ): Promise<CheckoutSessionResult> => {
 	if (subscription.scheduledPlan === null) {
 		throw planUnchanged(subscription.plan);

@@ -25,8 +25,8 @@ const MAX_PAGES = 50;
 /** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
 
-/** The path of these segments, of which ids are any text. */
-const at = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
+/** A path of segments, percent-encoded, because ids may be any text. */
+const pathOf = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
 /** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
 const requireAnswer = <T>(value: T | null): T => required(value, providerUnavailable);
@@ -45,47 +45,49 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 	};
 
 	/** A list; empty for a 404. */
-	const listed = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null) =>
+	const listOf = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null) =>
 		(await optional(answer, (body) => readList(body, read))) ?? {data: [], total: 0};
 
 	return {
-		/** Never retried: a repetition would create a second one. */
+		/** Never retried, because a repetition would create a second organization. */
 		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
 			requireAnswer(
-				readOrganization(await call({method: 'POST', path: at('organizations'), body: {name, created_by: createdBy}})),
+				readOrganization(
+					await call({method: 'POST', path: pathOf('organizations'), body: {name, created_by: createdBy}}),
+				),
 			),
 
 		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'GET', path: at('organizations', id)}), readOrganization),
+			optional(call({method: 'GET', path: pathOf('organizations', id)}), readOrganization),
 
 		/** @returns null if there is none. */
 		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'PATCH', path: at('organizations', id), body: {name}}), readOrganization),
+			optional(call({method: 'PATCH', path: pathOf('organizations', id), body: {name}}), readOrganization),
 
 		/** Succeeds if it is already gone. */
 		deleteOrganization: async (id: string): Promise<void> => {
-			await call({method: 'DELETE', path: at('organizations', id)});
+			await call({method: 'DELETE', path: pathOf('organizations', id)});
 		},
 
 		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
-			const path = at('organizations', organizationId, 'memberships');
-			const {data} = await listed(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
+			const path = pathOf('organizations', organizationId, 'memberships');
+			const {data} = await listOf(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
 			// A provider that ignores the filter would return another user.
 			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
 		/** The number of an organization's members there; the events of some may not have arrived. */
 		countMembers: async (organizationId: string): Promise<number> => {
-			const path = at('organizations', organizationId, 'memberships');
-			return (await listed(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;
+			const path = pathOf('organizations', organizationId, 'memberships');
+			return (await listOf(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;
 		},
 
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
 			const all: ProviderMembership[] = [];
 			for (let page = 0; page < MAX_PAGES; page += 1) {
 				const query = {limit: PAGE, offset: page * PAGE};
-				const answer = call({method: 'GET', path: at('users', userId, 'organization_memberships'), query});
-				const {data, total} = await listed(answer, readMembership);
+				const answer = call({method: 'GET', path: pathOf('users', userId, 'organization_memberships'), query});
+				const {data, total} = await listOf(answer, readMembership);
 				all.push(...data);
 				if (data.length === 0 || (page + 1) * PAGE >= total) {
 					break;
@@ -103,7 +105,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			optional(
 				call({
 					method: 'PATCH',
-					path: at('organizations', organizationId, 'memberships', userId, 'metadata'),
+					path: pathOf('organizations', organizationId, 'memberships', userId, 'metadata'),
 					body: {public_metadata: {role}},
 				}),
 				readMembership,
@@ -113,11 +115,11 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		removeMember: async (organizationId: string, userId: string): Promise<void> => {
 			await call({
 				method: 'DELETE',
-				path: at('organizations', organizationId, 'memberships', userId),
+				path: pathOf('organizations', organizationId, 'memberships', userId),
 			});
 		},
 
-		/** Sends the e-mail. Without an inviter: one would need a permission that no member here has. */
+		/** The provider sends the e-mail. No inviter is named, because an inviter needs a permission that no member here has. */
 		createInvitation: async (
 			organizationId: string,
 			{email, role}: {email: string; role: Role},
@@ -126,7 +128,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				readInvitation(
 					await call({
 						method: 'POST',
-						path: at('organizations', organizationId, 'invitations'),
+						path: pathOf('organizations', organizationId, 'invitations'),
 						body: {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}},
 					}),
 				),
@@ -149,8 +151,8 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				limit,
 				offset: (page - 1) * limit,
 			};
-			const answer = call({method: 'GET', path: at('organizations', organizationId, 'invitations'), query});
-			const {data, total} = await listed(answer, readInvitation);
+			const answer = call({method: 'GET', path: pathOf('organizations', organizationId, 'invitations'), query});
+			const {data, total} = await listOf(answer, readInvitation);
 			const wanted = email?.toLowerCase();
 			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
 		},
@@ -160,14 +162,14 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			optional(
 				call({
 					method: 'POST',
-					path: at('organizations', organizationId, 'invitations', id, 'revoke'),
+					path: pathOf('organizations', organizationId, 'invitations', id, 'revoke'),
 					body: {},
 				}),
 				readInvitation,
 			),
 
 		getUser: (id: string): Promise<ProviderUser | null> =>
-			optional(call({method: 'GET', path: at('users', id)}), readUser),
+			optional(call({method: 'GET', path: pathOf('users', id)}), readUser),
 	};
 };
 

@@ -19,7 +19,7 @@ const MAX_SIGNATURE = 1024;
 /** Tolerated difference of a delivery's time from ours, in both directions. */
 const TOLERANCE_SECONDS = 300;
 
-type Signed = {
+type SignedDelivery = {
 	/** IDP_WEBHOOK_SECRET; null refuses everything. */
 	secret: string | null;
 	rawBody: Buffer;
@@ -38,7 +38,7 @@ const isEqual = (one: string, other: string): boolean => {
 	return left.length === right.length && timingSafeEqual(left, right);
 };
 
-const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): boolean => {
+const isSigned = ({secret, rawBody, headers, now}: SignedDelivery & {secret: string}): boolean => {
 	const id = headerOf(headers, 'id');
 	const timestamp = headerOf(headers, 'timestamp');
 	const given = headerOf(headers, 'signature');
@@ -73,7 +73,7 @@ const bodyOf = (rawBody: Buffer): Omit<SignedEvent, 'id'> => {
  * one refuses every delivery without stopping the service, and one that is too short would let anybody sign.
  * @throws 400 for any fault, without details.
  */
-export const verifyProviderEvent = ({secret, ...signed}: Signed): SignedEvent => {
+export const verifyProviderEvent = ({secret, ...signed}: SignedDelivery): SignedEvent => {
 	try {
 		if (secret !== null && isWebhookSecret(secret) && isSigned({secret, ...signed})) {
 			return {id: headerOf(signed.headers, 'id'), ...bodyOf(signed.rawBody)};

@@ -112,10 +112,14 @@ const createAtProvider = async (services: OnboardingDeps, founding: CreationAtte
 	}
 };
 
-type Made = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
+type CreatedRecords = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
 
 /** Organization, user and owner in one transaction. @throws 409 if the name or the user was taken meanwhile. */
-const mirrorMade = (services: OnboardingDeps, {session, by}: CreationAttempt, made: Made): Promise<Organization> =>
+const mirrorMade = (
+	services: OnboardingDeps,
+	{session, by}: CreationAttempt,
+	made: CreatedRecords,
+): Promise<Organization> =>
 	inMirror(services, by, async (mirror) => {
 		const organization = await mirrorOrganization(mirror, made.organization, 'updated', {requireOwnName: true});
 		const own = await findOwnOrganization(mirror.trx, session.userId);
@@ -144,7 +148,7 @@ const mirrorMade = (services: OnboardingDeps, {session, by}: CreationAttempt, ma
 const finish = async (
 	services: OnboardingDeps,
 	founding: CreationAttempt,
-	{organization, user}: Pick<Made, 'organization' | 'user'>,
+	{organization, user}: Pick<CreatedRecords, 'organization' | 'user'>,
 ): Promise<Organization> => {
 	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
 	if (membership === null) {

@@ -2,7 +2,7 @@ import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import {organizationNotActive} from '../../platform/errors.ts';
 import type {Caller} from '../audit/audit-log.ts';
-import {findOwnOrganization, type Named} from '../auth/access-store.ts';
+import {findOwnOrganization, type ProviderIds} from '../auth/access-store.ts';
 import {requireAccess} from '../auth/organization-access.ts';
 import type {Session} from '../auth/session.ts';
 import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
@@ -21,7 +21,7 @@ type Steps = {planSelected: boolean; appConfigured: boolean; hasLinks: boolean};
  */
 const organizationOf = async (services: FetchDeps, {session, by}: SignedIn): Promise<Organization | null> => {
 	if (session.organizationId !== null) {
-		const fetchMissing = (named: Named) => fetchOnDemand(services, {...named, by});
+		const fetchMissing = (named: ProviderIds) => fetchOnDemand(services, {...named, by});
 		return (await requireAccess(services, session, {orgId: null, fetchMissing})).organization;
 	}
 

@@ -15,7 +15,7 @@ import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.t
 type MemberDeps = MirrorDeps & Pick<Services, 'log' | 'provider'>;
 type MemberChange = TeamChange & {userId: string};
 /** The subject of a change, by the provider's ids. */
-type Named = {organizationId: string; userId: string};
+type MemberIds = {organizationId: string; userId: string};
 
 export const listMembers = async (
 	{db}: Pick<Services, 'db'>,
@@ -30,7 +30,7 @@ const requireChangeable = async (
 	{db}: Pick<Services, 'db'>,
 	{organization, session, userId}: MemberChange,
 	{staysOwner}: {staysOwner: boolean},
-): Promise<{member: Member; named: Named}> => {
+): Promise<{member: Member; named: MemberIds}> => {
 	const store = createMemberStore(db, organization.id);
 	const member = required(await store.find(userId), memberNotFound);
 	if (member.role === 'OWNER') {
@@ -47,7 +47,7 @@ const requireChangeable = async (
 /** Restores a member's role after a failed change. Errors are only logged. */
 const restoreRole = async (
 	{provider, log}: Pick<Services, 'provider' | 'log'>,
-	{organizationId, userId}: Named,
+	{organizationId, userId}: MemberIds,
 	{to, from}: {to: Role; from: Role},
 ) => {
 	try {

@@ -161,7 +161,7 @@ export const tokenRoutes = [
 	}),
 
 	route('DELETE', '/admin/tokens/:id', {
-		summary: 'Revoke a token of an operator, and those it made, at once',
+		summary: 'Revoke a token of an operator, and all tokens created with it, at once',
 		refusals: [404],
 		answer: deletedAnswer,
 		credential: 'admin',

@@ -6,7 +6,7 @@ import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 
 /** Shortest time between two reads of the keys. */
 const COOLDOWN_MS = 30_000;
-/** The same while no keys are known yet, when nobody can sign in. */
+/** Shortest time between two reads while no keys are known yet, when nobody can sign in. */
 const FIRST_COOLDOWN_MS = 1000;
 const FRESH_MS = 10 * MINUTE_MS;
 const TIMEOUT_MS = 5000;

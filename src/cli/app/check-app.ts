@@ -58,7 +58,7 @@ const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
 	});
 
 /** The next step for a binary file: an APK or a bundle, a property list, or anything else. */
-const convert = {
+const nextForBinary = {
 	android: (file: string): string =>
 		'Check the merged manifest, in a folder of app/build/intermediates/merged_manifests, or print that of an APK: ' +
 		`apkanalyzer manifest print ${file} > AndroidManifest.xml`,
@@ -69,12 +69,12 @@ const convert = {
 /** An Expo configuration: app.json, its folder without program code, or the output of `npx expo config --json`. */
 const readExpo = async (io: Io, given: string): Promise<Value> => {
 	if (given === '-') {
-		return readJson(await readText(io.stdin as AsyncIterable<Uint8Array>, given, convert.expo), 'standard input');
+		return readJson(await readText(io.stdin as AsyncIterable<Uint8Array>, given, nextForBinary.expo), 'standard input');
 	}
 
 	const target = path.resolve(io.cwd, given);
 	if (!(await stat(target)).isDirectory()) {
-		return readJson(await readAppFile(target, given, convert.expo), given);
+		return readJson(await readAppFile(target, given, nextForBinary.expo), given);
 	}
 
 	const program = DYNAMIC.find((name) => existsSync(path.join(target, name)));
@@ -87,7 +87,7 @@ const readExpo = async (io: Io, given: string): Promise<Value> => {
 		);
 	}
 
-	return readJson(await readAppFile(path.join(target, 'app.json'), file, convert.expo), file);
+	return readJson(await readAppFile(path.join(target, 'app.json'), file, nextForBinary.expo), file);
 };
 
 /** Compares the files of an app with the server's configuration, for the hosts that systems verify. */
@@ -122,11 +122,11 @@ export const checkApp = async (
 		}
 	};
 	const plist = async (target: string, name: string): Promise<Value> =>
-		readPlist(await readAppFile(target, name, convert.plist(name)), name);
+		readPlist(await readAppFile(target, name, nextForBinary.plist(name)), name);
 
 	const expo = await read('Expo', files.expo, async (_, name) => expoAppOf(withPlugin(await readExpo(io, name))));
 	const manifest = await read('Android', files.android, async (target, name) =>
-		androidAppOf(readXml(await readAppFile(target, name, convert.android(name)), name)),
+		androidAppOf(readXml(await readAppFile(target, name, nextForBinary.android(name)), name)),
 	);
 	if (manifest !== null) {
 		noteFlutter('flutter_deeplinking_enabled', manifest, path.resolve(io.cwd, files.android ?? ''));

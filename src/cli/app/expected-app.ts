@@ -47,7 +47,7 @@ export const readExpectedApp = async (client: ApiClient, org: string): Promise<E
 	return {orgKey, hosts, served: hosts.map(({name}) => name), ios, android};
 };
 
-/** The same with the named hosts alone. @throws OperatorError for a host that the organization does not have. */
+/** The app with the named hosts alone. @throws OperatorError for a host that the organization does not have. */
 export const withHosts = (app: ExpectedApp, names: readonly string[] | undefined): ExpectedApp => {
 	const wanted = names?.map((name) => name.toLowerCase());
 	const unknown = wanted?.find((name) => !app.hosts.some((host) => host.name === name));

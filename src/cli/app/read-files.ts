@@ -47,7 +47,7 @@ export type Element = {
 };
 
 /** Maximum levels of nesting; real files have a few. A parser's work grows with the depth. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 const NAMESPACES: Readonly<Record<string, string>> = {
 	'http://schemas.android.com/apk/res/android': 'android:',
@@ -70,7 +70,7 @@ export const readXml = (text: string, file: string): Element => {
 	});
 	parser.on('opentagstart', () => {
 		start = here();
-		if (open.length > DEEPEST) {
+		if (open.length > MAX_DEPTH) {
 			throw new FileFault('it is nested too deeply', start);
 		}
 	});
@@ -143,14 +143,14 @@ const plistValue = ({name, children, text, place}: Element): Value => {
 	throw new FileFault(`a property list has no element ${name}`, place);
 };
 
-const GIVE = 'Give the .entitlements file and the Info.plist of the project';
+const NEXT = 'Give the .entitlements file and the Info.plist of the project';
 
 /** A property list in XML. @throws FileFault */
 export const readPlist = (text: string, file: string): Value => {
 	const root = readXml(text, file);
 	const [value] = root.children;
 	if (root.name !== 'plist' || value === undefined) {
-		throw new FileFault('it is not a property list', root.place, GIVE);
+		throw new FileFault('it is not a property list', root.place, NEXT);
 	}
 
 	return plistValue(value);

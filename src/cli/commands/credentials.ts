@@ -19,7 +19,7 @@ import {keyValues} from '../terminal/output.ts';
 export type KeyCards = Json<Awaited<ReturnType<typeof allKeyCards>>>;
 type KeyCard = KeyCards['earlier'][number];
 
-/** Keys created before they were stored have none until they are regenerated (contract/api-keys 5). */
+/** Keys that are older than the storage of keys have no display key until they are regenerated (contract/api-keys 5). */
 const NOT_STORED = 'not stored; regenerate it to see the full key';
 const UNREADABLE =
 	'encrypted with another OPLINK_KEY_SECRET; the key works, but showing it needs that secret or a regeneration';
@@ -32,7 +32,7 @@ const cardFields = (card: KeyCard): Array<[string, unknown]> => [
 	['lastUsedAt', card.lastUsedAt ?? 'never'],
 ];
 
-/** A paragraph for each key; only earlier keys have an end. */
+/** A paragraph for each key. */
 const cardsText = ({sdkKey, serverKey, earlier}: KeyCards): string =>
 	[sdkKey, serverKey, ...earlier].flatMap((card) => (card ? keyValues(cardFields(card)) : [])).join('\n\n');
 
@@ -175,7 +175,7 @@ export const tokenCommands: CommandGroup = {
 			options: [yesOption()],
 			run: async (context, named: string) => {
 				const client = context.connection.admin();
-				await requireConsent(context, async () => `Revoke the token ${named}, and those it made?`);
+				await requireConsent(context, async () => `Revoke the token ${named}, and all tokens created with it?`);
 				const all = await allAt<Row>(client, '/admin/tokens');
 				const found = all.find(({id, name}) => id === named || name === named);
 				if (found === undefined) {

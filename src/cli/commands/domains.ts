@@ -6,7 +6,7 @@ import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import {requireConsent} from '../prompts.ts';
-import {given, resource} from '../resource.ts';
+import {requireChanges, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type OrganizationApi, organizationApi} from '../server/link-surface.ts';
 import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
@@ -141,7 +141,7 @@ export const domainCommands: CommandGroup = {
 				new Option('--clear <setting>', `clear a setting: ${clearable.join(', ')}`).argParser(collect),
 			],
 			body: (options: SetOptions) =>
-				given(changesOf(options), 'Give --path-prefix, --root-url, --unknown-codes or --clear', 'set'),
+				requireChanges(changesOf(options), 'Give --path-prefix, --root-url, --unknown-codes or --clear', 'set'),
 		}),
 
 		command({

@@ -6,7 +6,7 @@ import {type CommandGroup, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
-import {given, resource} from '../resource.ts';
+import {requireChanges, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {organizationApi} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
@@ -106,7 +106,7 @@ export const endpointCommands: CommandGroup = {
 				new Option('--enable', 'enable the endpoint and send its backlog').conflicts('disable'),
 				new Option('--disable', 'disable the endpoint'),
 			],
-			body: (options: FieldOptions) => given(bodyOf(options), 'Give at least one field'),
+			body: (options: FieldOptions) => requireChanges(bodyOf(options), 'Give at least one field'),
 		}),
 		endpoints.request({
 			usage: 'delete [org] <id>',

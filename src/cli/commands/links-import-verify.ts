@@ -101,7 +101,7 @@ const oldAddress = (url: string, {row, foreign}: ImportRow): string => {
 		: url;
 };
 
-const judged = async (outcome: RowOutcome, io: Io): Promise<VerifiedRow> => {
+const verifyOutcome = async (outcome: RowOutcome, io: Io): Promise<VerifiedRow> => {
 	const {row, status, url: linkUrl} = outcome;
 	const failed = (reason: string) => refused(row, reason);
 	if (status === 'failed') {
@@ -139,7 +139,7 @@ async function* verifyLinks(surface: LinkSurface, rows: AsyncIterable<ImportRow>
 		surface.credential === 'admin'
 			? sendThroughAdmin(surface, rows, {dryRun: true, onConflict: 'update', bodyOf: placeOf})
 			: foundThroughKey(surface, rows);
-	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, io));
+	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => verifyOutcome(outcome, io));
 }
 
 export const verifyCommand = command({

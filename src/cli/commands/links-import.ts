@@ -4,7 +4,13 @@ import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import {exitCodes, InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
-import {createSeenCodes, type Fitting, fittedRows, type OwnApps, type PrefixNeeds} from '../import/formats/fit-row.ts';
+import {
+	createSeenCodes,
+	type FitContext,
+	fittedRows,
+	type OwnApps,
+	type PrefixNeeds,
+} from '../import/formats/fit-row.ts';
 import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
 import {sendThroughAdmin, sendThroughKey} from '../import/send-links.ts';
 import {
@@ -63,7 +69,7 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	return surface;
 };
 
-type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};
+type ImportTarget = Pick<FitContext, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};
 
 /** An organization without known data, for which no row is checked. */
 const unknownTarget: ImportTarget = {

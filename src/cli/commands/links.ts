@@ -57,7 +57,7 @@ const showLinks = async (
 		page,
 		[
 			{title: 'SHORT CODE', value: ({shortCode}) => shortCode},
-			{title: 'PATH', value: ({path}) => path, flexible: true, least: PATH_WIDTH},
+			{title: 'PATH', value: ({path}) => path, flexible: true, minWidth: PATH_WIDTH},
 			...(credential === 'key' || page.data.length > MAX_COUNTED ? [] : [counted]),
 			{title: 'STATE', value: (link) => stateOf(link, now)},
 			{title: 'TITLE', value: ({title}) => title, flexible: true},

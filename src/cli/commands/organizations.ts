@@ -6,7 +6,7 @@ import {counted} from '../../platform/text.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
-import {given, resource} from '../resource.ts';
+import {requireChanges, resource} from '../resource.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import type {Page} from '../server/list-pages.ts';
@@ -28,7 +28,7 @@ const planColumns: Array<Column<ListedPlan>> = [
 		}),
 	),
 	{title: 'KEYS', value: ({features}) => features.api_access},
-	{title: 'OWN DOMAINS', value: ({features}) => features.custom_domains},
+	{title: 'CUSTOM DOMAINS', value: ({features}) => features.custom_domains},
 ];
 
 export const planCommands: CommandGroup = {
@@ -70,13 +70,13 @@ type Fields = {name?: string; contactEmail?: string};
 const nameOption = () => new Option('--name <name>', 'name of the organization');
 const emailOption = () => new Option('--contact-email <email>', 'contact address');
 
-const named = async (client: ApiClient, org: string): Promise<Organization & {title: string}> => {
+const readOrganization = async (client: ApiClient, org: string): Promise<Organization & {title: string}> => {
 	const organization = await client.get<Organization>(organizationPath(org));
 	return {...organization, title: `${organization.name} (${organization.orgKey})`};
 };
 
 const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
-	const {title, createdAt} = await named(client, org);
+	const {title, createdAt} = await readOrganization(client, org);
 	const [links, {sdkKey, serverKey, earlier}, stats] = await Promise.all([
 		client.get<Page<unknown>>(`${organizationPath(org)}/links`, {limit: 1}),
 		client.get<KeyCards>(`${organizationPath(org)}/api-keys`),
@@ -138,7 +138,7 @@ export const organizationCommands: CommandGroup = {
 					return;
 				}
 
-				const chosen = options.org === undefined ? null : await named(connection.admin(), options.org);
+				const chosen = options.org === undefined ? null : await readOrganization(connection.admin(), options.org);
 				const organizations = chosen === null ? others : {...others, [baseUrl]: chosen.orgKey};
 				await saveProfiles(io.env, {...saved, organizations});
 				await show.answer({url: baseUrl, organization: chosen?.orgKey ?? null}, () =>
@@ -166,7 +166,10 @@ export const organizationCommands: CommandGroup = {
 			examples: ['update Ab12 --name "Acme Ltd"', 'update Ab12 --contact-email ""'],
 			options: [nameOption(), emailOption()],
 			body: ({name, contactEmail}: Fields) =>
-				given({name, contactEmail: contactEmail === '' ? null : contactEmail}, 'Give --name or --contact-email'),
+				requireChanges(
+					{name, contactEmail: contactEmail === '' ? null : contactEmail},
+					'Give --name or --contact-email',
+				),
 		}),
 		organizations.request({
 			usage: 'suspend <org>',
@@ -175,7 +178,7 @@ export const organizationCommands: CommandGroup = {
 			about: 'Its links then answer 410 and its keys 401.',
 			examples: ['suspend Ab12', 'suspend Ab12 --yes'],
 			question: async (org, place) => {
-				const {title} = await named((await place()).client, org);
+				const {title} = await readOrganization((await place()).client, org);
 				return `Suspend ${title}: its links answer 410 and its keys 401 until it is activated?`;
 			},
 		}),

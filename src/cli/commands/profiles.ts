@@ -18,7 +18,7 @@ type LoginOptions = NameOption & {tokenFile?: string; oidc?: boolean};
 
 const DEFAULT_NAME = 'default';
 const DEFAULT_URL = 'http://localhost:3000';
-const GIVE_BOTH = 'Give --url URL, and the token on standard input, with --token-file FILE or OPLINK_ADMIN_TOKEN';
+const LOGIN_HINT = 'Give --url URL, and the token on standard input, with --token-file FILE or OPLINK_ADMIN_TOKEN';
 
 /** The token from a file or standard input. @throws OperatorError if it cannot be read. */
 const tokenIn = async (io: Io, file: string): Promise<string> => {
@@ -42,7 +42,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 	await writeMessage(io, 'Reading the admin token from standard input');
 	const piped = await tokenIn(io, '-');
 	if (piped === '') {
-		throw usageError('No admin token is given, and standard input is empty', GIVE_BOTH);
+		throw usageError('No admin token is given, and standard input is empty', LOGIN_HINT);
 	}
 
 	return piped;
@@ -53,12 +53,12 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 	const {io, options} = context;
 	const givenUrl = options.url || io.env['OPLINK_URL'];
 	if (!givenUrl && !canAsk(io)) {
-		throw usageError('No server URL is given', GIVE_BOTH);
+		throw usageError('No server URL is given', LOGIN_HINT);
 	}
 
 	const known = await givenToken(context);
 	if (known === undefined && !canAsk(io)) {
-		throw usageError('No admin token is given, and there is no terminal to prompt on', GIVE_BOTH);
+		throw usageError('No admin token is given, and there is no terminal to prompt on', LOGIN_HINT);
 	}
 
 	const prompts = givenUrl && known !== undefined ? null : openPrompts(io);

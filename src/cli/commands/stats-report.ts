@@ -16,7 +16,7 @@ export type Stats = {
 	breakdownsSince?: string;
 };
 
-export type Look = {show: Show; ink: Ink; timezone: string; rows: number};
+export type ChartOptions = {show: Show; ink: Ink; timezone: string; rows: number};
 
 /** Maximum rows of a series that are listed; a longer one is drawn as a chart. */
 const MAX_ROWS = 62;
@@ -43,7 +43,7 @@ const startText = (start: string, {interval, timezone}: {interval: Stats['interv
 	return interval === 'month' ? month : interval === 'day' ? day : `${day} ${part('hour')}:${part('minute')}`;
 };
 
-const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string => {
+const seriesText = ({series, interval}: Stats, {show, ink, timezone}: ChartOptions): string => {
 	const most = Math.max(...series.map(({clicks}) => clicks));
 	// Buckets before the first value are omitted.
 	const first = series.findIndex(({clicks, matches, events}) => clicks + matches + events > 0);
@@ -68,7 +68,7 @@ const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string 
 	);
 };
 
-const drawn = ({series, interval}: Stats, {show, ink, timezone}: Look): string => {
+const drawn = ({series, interval}: Stats, {show, ink, timezone}: ChartOptions): string => {
 	const {values, each} = fitted(
 		series.map(({clicks}) => clicks),
 		show.width - AXIS_WIDTH,
@@ -79,7 +79,7 @@ const drawn = ({series, interval}: Stats, {show, ink, timezone}: Look): string =
 	return [title, ...columnChart(values, {width: show.width, height: CHART_HEIGHT, ink, from, to})].join('\n');
 };
 
-const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
+const shares = ({breakdowns}: Stats, {show, ink, rows: most}: ChartOptions): string => {
 	const rows = Object.entries(breakdowns).flatMap(([name, counts]) => {
 		const highest = counts[0]?.count ?? 0;
 		return counts.slice(0, most).map((count) => ({name, highest, ...count}));
@@ -92,7 +92,7 @@ const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
 				title: 'VALUE',
 				value: ({name, key}) => (name === 'matchMethod' && key !== null ? methodWord(key) : key),
 				flexible: true,
-				least: ID_WIDTH,
+				minWidth: ID_WIDTH,
 			},
 			{title: 'COUNT', value: ({count}) => count, align: 'right'},
 			{title: ' ', value: ({count, highest}) => bar(count, highest, room, ink)},
@@ -102,7 +102,7 @@ const shares = ({breakdowns}: Stats, {show, ink, rows: most}: Look): string => {
 };
 
 /** How often guesses were right if a token proved the link. */
-const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: Look): string =>
+const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: ChartOptions): string =>
 	show.table(
 		[
 			{title: 'GUESSES', value: ({confidence}) => confidence},
@@ -113,7 +113,7 @@ const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: Look): string 
 	);
 
 /** A report for a terminal: totals, clicks as bars or columns fitted to its width, and their sources. */
-export const renderStats = (stats: Stats, look: Look): string => {
+export const renderStats = (stats: Stats, look: ChartOptions): string => {
 	const totals = keyValues([
 		['from', stats.from],
 		['to', stats.to],
@@ -124,7 +124,7 @@ export const renderStats = (stats: Stats, look: Look): string => {
 	const {guesses = []} = stats;
 	return [
 		totals,
-		!isQuiet && (stats.series.length > MAX_ROWS ? drawn : listed)(stats, look),
+		!isQuiet && (stats.series.length > MAX_ROWS ? drawn : seriesText)(stats, look),
 		Object.values(stats.breakdowns).some((counts) => counts.length > 0) && shares(stats, look),
 		guesses.length > 0 && accuracy(guesses, look),
 	]

@@ -12,7 +12,7 @@ import {bar, inkOf} from '../terminal/charts.ts';
 import {writeData} from '../terminal/io.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
 import {
-	type Look,
+	type ChartOptions,
 	MIN_BAR,
 	ROWS_OF_A_BREAKDOWN,
 	ROWS_OF_A_NAMED_BREAKDOWN,
@@ -99,7 +99,7 @@ const STEPS = ['clicks', 'matches', 'devices', 'events', 'sum'] as const;
 /** The steps of each value as a table, under a row for all of them, with bars by clicks. */
 const renderFunnel = (
 	{from, to, by, totals, rows, breakdownsSince}: Funnel,
-	{show, ink}: Omit<Look, 'timezone' | 'rows'>,
+	{show, ink}: Omit<ChartOptions, 'timezone' | 'rows'>,
 ): string => {
 	const steps = STEPS.filter((step) => step !== 'sum' || totals.sum !== null);
 	const shown = rows.slice(0, ROWS_OF_A_NAMED_BREAKDOWN);
@@ -108,7 +108,7 @@ const renderFunnel = (
 	const text = (value: number | null) => (value === null ? '' : String(Math.round(value * 100) / 100));
 	const table = show.table(
 		[
-			{title: by.toUpperCase(), value: ({key}) => key, flexible: true, least: ID_WIDTH / 2},
+			{title: by.toUpperCase(), value: ({key}) => key, flexible: true, minWidth: ID_WIDTH / 2},
 			...steps.map((step) => ({
 				title: step.toUpperCase(),
 				value: (row: Steps) => text(row[step]),

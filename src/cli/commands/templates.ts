@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import type {Template} from '../../links/templates/template.ts';
 import type {CommandGroup} from '../command.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {given, resource} from '../resource.ts';
+import {requireChanges, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 
 const CLIENT_CREATE = 'clientCreate';
@@ -81,7 +81,7 @@ export const templateCommands: CommandGroup = {
 				'update invite --name invitation --clear channel --clear clientCreate',
 			],
 			options: [new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
-			body: (options: TemplateOptions) => given(bodyOf(options), 'Give at least one field'),
+			body: (options: TemplateOptions) => requireChanges(bodyOf(options), 'Give at least one field'),
 			note,
 		}),
 		templates.request({

@@ -1,11 +1,11 @@
 import {MINUTE_MS} from '../../platform/clock.ts';
 import {methodWord} from '../../visits/matches/outcome-words.ts';
-import type {Recent} from '../../visits/reports/stream/click-stream-recent.ts';
+import type {RecentFigures} from '../../visits/reports/stream/click-stream-recent.ts';
 import type {StreamEvent} from '../../visits/reports/stream/click-stream-store.ts';
 import type {Json} from '../server/admin-client.ts';
 import type {ServerSentEvent} from './follow.ts';
 
-export type RecentAnswer = Json<Recent>;
+export type RecentAnswer = Json<RecentFigures>;
 export type LiveEvent = Json<StreamEvent>;
 
 export type Ranked = {name: string; count: number};

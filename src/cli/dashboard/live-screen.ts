@@ -32,7 +32,7 @@ export const createPainter = () => {
 	};
 };
 
-type Leaving = 'quit' | 'interrupted' | 'terminated';
+type ExitReason = 'quit' | 'interrupted' | 'terminated';
 
 export type Size = {columns: number; rows: number};
 
@@ -48,7 +48,7 @@ const CTRL_L = '\u000C';
  * Shows the picture on the terminal's alternate screen until the user leaves or `ends`, then restores the main screen.
  * @param draw renders the picture for a size, within that many lines and columns.
  */
-export const showLive = async (io: Io, draw: (size: Size) => string, ends: AbortSignal): Promise<Leaving> => {
+export const showLive = async (io: Io, draw: (size: Size) => string, ends: AbortSignal): Promise<ExitReason> => {
 	const screen = io.stdout as Screen;
 	const keyboard = io.stdin as Keyboard;
 	const painter = createPainter();
@@ -64,8 +64,8 @@ export const showLive = async (io: Io, draw: (size: Size) => string, ends: Abort
 		frame();
 	};
 
-	let leave: (leaving: Leaving) => void = () => {};
-	const left = new Promise<Leaving>((resolve) => {
+	let leave: (leaving: ExitReason) => void = () => {};
+	const left = new Promise<ExitReason>((resolve) => {
 		leave = resolve;
 	});
 	const press = (keys: Buffer | string) => {

@@ -39,7 +39,7 @@ export const associationFiles: readonly File[] = [
 ];
 
 /** Entries in few words. */
-export const named = (entries: string[]): string => {
+export const summaryOf = (entries: string[]): string => {
 	const [first = ''] = entries;
 	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
 };
@@ -84,7 +84,7 @@ const judgeFile = (area: string, host: LinkHost, file: File, {status, headers, b
 	const entries = new Set(file.entriesOf(content));
 	const missing = expected.filter((entry) => !entries.has(entry));
 	if (missing.length > 0) {
-		return failed(`lacks ${named(missing)}`, 'Make sure that no proxy caches or changes the file');
+		return failed(`lacks ${summaryOf(missing)}`, 'Make sure that no proxy caches or changes the file');
 	}
 
 	const known = new Set(expected);
@@ -92,7 +92,7 @@ const judgeFile = (area: string, host: LinkHost, file: File, {status, headers, b
 	if (others.length > 0) {
 		return warn(
 			check,
-			`${name} has ${named(others)}, which is not configured`,
+			`${name} has ${summaryOf(others)}, which is not configured`,
 			'Make sure that no proxy caches old files',
 		);
 	}

@@ -11,7 +11,7 @@ import {counted} from '../../platform/text.ts';
 import {usageError} from '../cli-errors.ts';
 import {isLoopback} from '../server/left-in-data-dir.ts';
 import {areaOf} from './examine-host.ts';
-import {ask, named} from './host-files.ts';
+import {ask, summaryOf} from './host-files.ts';
 
 /** Base URLs of the services that phones ask instead of a host. */
 type PublicCaches = ValuesOf<typeof variables.publicCaches>;
@@ -86,7 +86,7 @@ const askApple = async (area: string, host: LinkHost, base: string, signal: Abor
 	return missing.length > 0
 		? warn(
 				check,
-				`Apple's CDN has an older file, which lacks ${named(missing)}`,
+				`Apple's CDN has an older file, which lacks ${summaryOf(missing)}`,
 				'Wait up to a day; until then use ?mode=developer in development builds',
 			)
 		: ok(check, "Apple's CDN has the configured apps");

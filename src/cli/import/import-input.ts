@@ -99,17 +99,17 @@ const textOfHead = (bytes: Buffer, encoding: string | undefined): string => {
 
 type Kind = {is: (start: string) => boolean; what: string; next: string};
 
-const SAVE = 'Save it as CSV (UTF-8) there, and import that file';
+const SAVE_HINT = 'Save it as CSV (UTF-8) there, and import that file';
 const isZip = (start: string, ...parts: string[]): boolean =>
 	start.startsWith('PK\x03\x04') && parts.every((part) => start.includes(part));
 
 /** Files that are mistaken for a list of links, by their first bytes; the first match counts. */
 const kinds: Kind[] = [
-	{is: (start) => isZip(start, '[Content_Types].xml'), what: 'an Excel workbook (.xlsx)', next: SAVE},
-	{is: (start) => isZip(start, 'opendocument'), what: 'an OpenDocument spreadsheet (.ods)', next: SAVE},
-	{is: (start) => isZip(start, 'Index/'), what: 'a Numbers spreadsheet', next: SAVE},
+	{is: (start) => isZip(start, '[Content_Types].xml'), what: 'an Excel workbook (.xlsx)', next: SAVE_HINT},
+	{is: (start) => isZip(start, 'opendocument'), what: 'an OpenDocument spreadsheet (.ods)', next: SAVE_HINT},
+	{is: (start) => isZip(start, 'Index/'), what: 'a Numbers spreadsheet', next: SAVE_HINT},
 	{is: (start) => isZip(start), what: 'a ZIP archive', next: 'Unpack it, and import a file of it'},
-	{is: (start) => start.startsWith('\xd0\xcf\x11\xe0'), what: 'an Excel workbook (.xls)', next: SAVE},
+	{is: (start) => start.startsWith('\xd0\xcf\x11\xe0'), what: 'an Excel workbook (.xls)', next: SAVE_HINT},
 	{
 		is: (start) => start.startsWith('\x1f\x8b'),
 		what: 'a gzip file',

@@ -78,7 +78,7 @@ const createBody = (row: Body): Body =>
 	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
 
 /** A row without a name gets the same short code as in the admin API's import. */
-const named = (body: Body): Body =>
+const withShortCode = (body: Body): Body =>
 	body['shortCode'] === undefined && body['externalId'] === undefined ? {...body, shortCode: contentCode(body)} : body;
 
 /** The id of the link with a row's external id or short code. */
@@ -173,7 +173,7 @@ export async function* sendThroughKey(
 		}
 
 		try {
-			return await send(row, named(createBody(row.row)));
+			return await send(row, withShortCode(createBody(row.row)));
 		} catch (error) {
 			if (endsTheImport(error)) {
 				throw error;

@@ -5,7 +5,7 @@ import type {Io} from '../terminal/io.ts';
 import {cellText} from '../terminal/output.ts';
 import {startProgress} from '../terminal/progress.ts';
 import {channelHint, type PrefixNeeds} from './formats/fit-row.ts';
-import type {ImportRow, Place, Wrapping} from './formats/import-row.ts';
+import type {ImportRow, Place, RowFraming} from './formats/import-row.ts';
 import type {ImportInput} from './import-input.ts';
 
 const FAILURES_SHOWN = 20;
@@ -167,7 +167,7 @@ type FailedRows = {add: (row: ImportRow) => Promise<void>; close: () => Promise<
 
 /** Opens `file` with the first failed row, whose framing all rows share. Without failures no file is created. */
 const createFailedRows = (file: string): FailedRows => {
-	let opened: {handle: FileHandle; wrapping: Wrapping} | null = null;
+	let opened: {handle: FileHandle; wrapping: RowFraming} | null = null;
 	return {
 		add: async ({raw, wrapping}) => {
 			const before = opened === null ? wrapping.open : opened.wrapping.between;

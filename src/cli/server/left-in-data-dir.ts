@@ -10,10 +10,10 @@ export const dataDirOf = (env: Io['env']): string => env['DATA_DIR'] || variable
 /** A link is not followed, and a pipe not waited for: a folder may be a stranger's. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-type Left = {text: string; isOurs: boolean};
+type DataDirFile = {text: string; isOurs: boolean};
 
 /** A file that the server on this machine left in its DATA_DIR; an unreadable one counts as absent. */
-const readLeft = ({env, cwd}: Io, name: string): Left | null => {
+const readDataDirFile = ({env, cwd}: Io, name: string): DataDirFile | null => {
 	try {
 		const file = openSync(path.resolve(cwd, dataDirOf(env), name), FLAGS);
 		try {
@@ -29,7 +29,7 @@ const readLeft = ({env, cwd}: Io, name: string): Left | null => {
 
 /** The token that the server of this user on this machine keeps. */
 export const leftToken = (io: Io): string | null => {
-	const left = readLeft(io, 'admin-token');
+	const left = readDataDirFile(io, 'admin-token');
 	return left?.isOurs ? left.text || null : null;
 };
 
@@ -41,7 +41,7 @@ export const isLoopback = (url: string): boolean =>
 export const leftAddress = (
 	io: Io,
 ): {file: string; url: string; fault?: never} | {url?: never; fault: string} | null => {
-	const left = readLeft(io, ADDRESS_FILE);
+	const left = readDataDirFile(io, ADDRESS_FILE);
 	if (left === null) {
 		return null;
 	}

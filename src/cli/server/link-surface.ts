@@ -107,7 +107,7 @@ export const organizationApi = async (context: Context, owned: string | null = n
 /** The API for links: the same routes under `base`, with the admin token or with a SERVER key. */
 export type LinkSurface = {links: Links; client: ApiClient; base: string; credential: 'admin' | 'key'};
 
-/** The same, in the form of the client library for a SERVER key. */
+/** The routes of links in the admin API, in the form of the client library. */
 const adminLinks = (client: ApiClient, base: string): Links => {
 	const pathOf = (id: string) => `${base}/${encodeURIComponent(id)}`;
 	return {

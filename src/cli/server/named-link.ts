@@ -48,7 +48,7 @@ const linkReference = (named: string): LinkReference => {
 	return {shortCode};
 };
 
-/** The same for a look-up in all organizations, which needs a URL as a whole. */
+/** As `linkReference`, for a look-up in all organizations, which needs a URL as a whole. */
 const linkName = (named: string): LinkReference | {url: string} => {
 	const reference = linkReference(named);
 	const [text = ''] = named.trim().split(/[?#]/);
@@ -128,7 +128,7 @@ export const namedAdminLink = async (
 	return confined ? within(confined) : allOrBound(client, () => findAnywhere(client, name, named), within);
 };
 
-/** The same with the SERVER key, if one is given and no organization is named (contract/operations 13). */
+/** As `namedAdminLink`, but with the SERVER key if one is given and no organization is named (contract/operations 13). */
 export const namedLink = async (context: Context, named: string): Promise<NamedLink> => {
 	const surface = keySurface(context);
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
@@ -157,13 +157,13 @@ export const linksOfIds = async (
 	return new Map((await Promise.all([...new Set(ids)].map(find))).flat());
 };
 
-type Named = {id: string; name?: string; hostname?: string};
+type ListRow = {id: string; name?: string; hostname?: string};
 export type Kind = 'channel' | 'domain' | 'template';
 
-const nameOf = ({name, hostname}: Named): string => (name ?? hostname ?? '').toLowerCase();
+const nameOf = ({name, hostname}: ListRow): string => (name ?? hostname ?? '').toLowerCase();
 
 /** A row of an organization's list, by its id or its name, in any case. @throws OperatorError for an unknown one. */
-export const namedRow = async <Row extends Named>(
+export const namedRow = async <Row extends ListRow>(
 	{client, path}: Pick<OrganizationApi, 'client' | 'path'>,
 	kind: Kind,
 	named: string,

@@ -6,14 +6,14 @@ import {wrapped} from './wrapped.ts';
 export const ID_WIDTH = 36;
 
 /**
- * A column of a table; `flexible` ones shrink on a narrow terminal, down to `least`. Of a text whose end says most,
- * such as `customer.subscription.updated`, the `end` is kept. A `wide` column is for a wide terminal alone.
+ * A column of a table; `flexible` ones shrink on a narrow terminal, down to `minWidth`. `keep: 'end'` cuts texts at
+ * their start, such as `customer.subscription.updated`. A `wide` column is shown on a wide terminal alone.
  */
 export type Column<Row> = {
 	title: string;
 	value: (row: Row) => unknown;
 	flexible?: boolean;
-	least?: number;
+	minWidth?: number;
 	keep?: 'end';
 	wide?: true;
 	align?: 'right';
@@ -65,7 +65,7 @@ const fitting = (graphemes: string[], width: number): string[] => {
 export const cut = (text: string, width: number): string =>
 	stringWidth(text) <= width ? text : `${fitting(graphemesOf(text), width).join('')}…`;
 
-/** The same from the other side. */
+/** Truncates a text to a width at its start. */
 const cutStart = (text: string, width: number): string =>
 	stringWidth(text) <= width ? text : `…${fitting(graphemesOf(text).reverse(), width).reverse().join('')}`;
 
@@ -74,12 +74,12 @@ const pad = (text: string, width: number, align?: 'right'): string => {
 	return align === 'right' ? space + text : text + space;
 };
 
-/** Shrinks the widest column above its least until all fit or none can shrink. */
-const fitWidths = (widths: number[], least: number[], total: number): number[] => {
+/** Shrinks the widest column above its minWidth until all fit or none can shrink. */
+const fitWidths = (widths: number[], minWidth: number[], total: number): number[] => {
 	const fitted = [...widths];
 	const sum = () => fitted.reduce((all, width) => all + width + GAP, -GAP);
 	while (sum() > total) {
-		const candidates = fitted.map((width, index) => (width > (least[index] ?? width) ? width : 0));
+		const candidates = fitted.map((width, index) => (width > (minWidth[index] ?? width) ? width : 0));
 		const widest = Math.max(...candidates);
 		if (widest === 0) {
 			break;
@@ -103,7 +103,7 @@ export const table = <Row>(
 	);
 	const widths = fitWidths(
 		natural,
-		columns.map(({flexible, least = MIN_WIDTH}) => (flexible ? least : Number.POSITIVE_INFINITY)),
+		columns.map(({flexible, minWidth = MIN_WIDTH}) => (flexible ? minWidth : Number.POSITIVE_INFINITY)),
 		width,
 	);
 	const line = (texts: string[]) =>

@@ -10,7 +10,7 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu
 /** A text as one line that neither moves the cursor nor changes the text direction around it. */
 export const safeLine = (text: string): string => oneLine(text).replace(BIDI, '');
 
-/** The same for a text of several lines, which stay lines. */
+/** As `safeLine`, for a text of several lines, which stay lines. */
 export const printable = (text: string): string => text.split('\n').map(safeLine).join('\n');
 
 /** A text within XML or HTML. */

@@ -6,7 +6,7 @@ import {execute, run, sql} from '../../platform/db/sql.ts';
 /** An alias of the shared link domain with its visits of the last 30 days. */
 type Alias = {hostname: string; visits: number; lastVisitAt: Date | null};
 
-type Waiting = {hostname: string; day: string; visits: number; last_at: Date};
+type AliasCount = {hostname: string; day: string; visits: number; last_at: Date};
 
 const SHOWN_DAYS = 30;
 
@@ -14,7 +14,7 @@ const SHOWN_DAYS = 30;
 export class AliasVisits {
 	readonly #db: Db;
 	readonly #background: Background;
-	#waiting = new Map<string, Waiting>();
+	#waiting = new Map<string, AliasCount>();
 	#storing: Promise<void> | null = null;
 
 	constructor({db, background}: {db: Db; background: Background}) {

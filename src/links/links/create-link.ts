@@ -78,7 +78,7 @@ const isPlain = ({idempotencyKey, fields: {shortCode, externalId, channel, domai
 	[idempotencyKey, shortCode, externalId, channel, domainId, templateId].every((value) => value == null);
 
 /**
- * The same for several plain links, of any organizations, in one transaction.
+ * Creates several plain links, of any organizations, in one transaction.
  * @returns per link its JSON, its refusal, or null if another transaction has locked its organization.
  */
 const createMany = ({db, ...services}: CreateDeps, creates: readonly Create[]) =>

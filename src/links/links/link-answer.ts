@@ -86,7 +86,7 @@ const fields = {
 export const linkAnswer = answerOf('Link', fields);
 /** The answer of list and get. */
 export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
-/** The same, with the optional clicks of a list. */
+/** The answer of a list, with the optional clicks. */
 export const listedLinkAnswer = answerOf('ListedLink', {
 	...fields,
 	domain: domainSummaryAnswer,

@@ -166,7 +166,7 @@ export type ShownFields<Name extends LinkFieldName> = {
 	[Field in Exclude<Name, GroupName | PlatformName>]: LinkFieldValue<Field> | NullOf<Field>;
 } & {[Field in Name & PlatformName]?: LinkFieldValue<Field>} & {[Field in Name & GroupName]: Og};
 
-/** The same in a body: absent fields stay unchanged, also within an object; null clears, `og: null` all of it. */
+/** Fields in a body: absent fields stay unchanged, also within an object; null clears, `og: null` all of it. */
 export type InputFields<Name extends LinkFieldName> = {
 	[Field in Exclude<Name, GroupName | PlatformName>]?:
 		| LinkFieldValue<Field>

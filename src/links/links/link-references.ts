@@ -115,7 +115,7 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 
 export const pathRequired: FieldFault = {message: 'path is required', field: 'path'};
 
-type Referenced = {
+type ReferencedRows = {
 	domains: ReadonlyMap<string, Domain>;
 	channels: ReadonlySet<string>;
 	templates: ReadonlyMap<string, LinkTemplate>;
@@ -128,7 +128,7 @@ type Referenced = {
 /** The rules over rows that have been read. */
 const referencesOf = (
 	{defaultDomainId}: Pick<LinkOwner, 'defaultDomainId'>,
-	{domains, channels, templates, hasCustomDomains, app, linkPolicy}: Referenced,
+	{domains, channels, templates, hasCustomDomains, app, linkPolicy}: ReferencedRows,
 ): LinkReferences => {
 	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
 	const chosen = defaultDomainId === null ? undefined : domains.get(defaultDomainId);

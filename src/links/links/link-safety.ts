@@ -7,7 +7,7 @@ import type {AppName, LinkColumns} from './link-fields.ts';
 /** An operator's decision on a link, which outlives every list. `allow`: no list acts on it. */
 export type Decision = {state: 'block' | 'allow'; reason: string | null; since: string};
 
-/** Why a link does not simply lead to its destination (contract/links 15). */
+/** The reason why a link is blocked, or why visitors are warned of it (contract/links 15). */
 export type Safety = {
 	state: 'block' | 'warn';
 	by: 'list' | 'operator';
@@ -39,7 +39,7 @@ export const effectiveAddresses = (levels: ReadonlyArray<Addresses | null>): Add
 };
 
 /**
- * The safety of a link with these effective addresses; null for one that simply leads there.
+ * The safety of a link with these effective addresses; null if it is neither blocked nor warned of.
  * @param changedAt when its addresses were last written.
  */
 export const safetyOf = (
@@ -64,7 +64,7 @@ export const safetyOf = (
 const addressColumns = effectiveColumns(({name}) => ['fallbackUrl', 'destinations', 'og'].includes(name));
 
 /**
- * The effective addresses of the links of a condition that no operator decided on, by id: each link's own, else its
+ * The effective addresses of links that meet a condition and have no operator's decision: each link's own, else its
  * template's, else its organization's.
  */
 export const readEffectiveAddresses = (

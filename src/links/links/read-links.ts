@@ -84,7 +84,7 @@ export const listLinks = async (
 	};
 };
 
-type Owned = {id: string; organizationId: string};
+type LinkOwnerIds = {id: string; organizationId: string};
 
 /** The address of a short URL. @throws 404 for a URL that no link can have. */
 export const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
@@ -120,7 +120,7 @@ export const findLinks = async (
 		'id' in link ? sql`links.id = ${link.id}` : sql`short_code = ${link.shortCode}`,
 		...(orgKey === undefined ? [] : [sql`org_key = ${orgKey}`]),
 	];
-	const found = await readSqlPage<Owned>(
+	const found = await readSqlPage<LinkOwnerIds>(
 		services.db,
 		{
 			columns: sql`links.id, organization_id AS "organizationId"`,

@@ -2,14 +2,14 @@ import {SDK_VERSION} from '../../client/version.ts';
 import {counted} from '../../platform/text.ts';
 import {missReasons} from '../../visits/matches/outcome-words.ts';
 import type {Finding} from '../finding.ts';
-import type {Counted, Platform} from './app-status-store.ts';
+import type {Platform, RequestCount} from './app-status-store.ts';
 import {firstOpensOf, type Observed, type PlatformStatus, sum} from './platform-status.ts';
 
 /** A finding about an app. `platform`: null for all. `count`: how many requests show it. */
 export type AppFinding = Finding & {platform: 'ios' | 'android' | null; count: number};
 
 type Fault = {check: string; count?: number; message: string; next: string};
-type Given = {platforms: PlatformStatus[]; observed: Observed; orgKey: string; since: Date};
+type AppState = {platforms: PlatformStatus[]; observed: Observed; orgKey: string; since: Date};
 
 const FAILURES: ReadonlySet<string> = new Set(['app.not_configured', 'app.nothing_seen']);
 const names = {ios: 'iOS', android: 'Android', unknown: 'App'} as const;
@@ -34,7 +34,10 @@ const opensText = (count: number): string => counted(count, 'first open');
 const timeText = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A platform that sends and is not configured, or is configured and sends nothing. */
-function* presenceFaults({platform, lastSeenAt}: PlatformStatus, {observed, orgKey, since}: Given): Generator<Fault> {
+function* presenceFaults(
+	{platform, lastSeenAt}: PlatformStatus,
+	{observed, orgKey, since}: AppState,
+): Generator<Fault> {
 	if (!observed.configured.platforms.includes(platform)) {
 		yield {
 			check: 'app.not_configured',
@@ -125,7 +128,7 @@ function* sdkFaults({sessions: {count, sdkVersions}}: PlatformStatus): Generator
 /** Faults that single requests show. */
 const requestFaults: ReadonlyArray<{
 	check: string;
-	kind: Counted['kind'];
+	kind: RequestCount['kind'];
 	message: (requests: string, details: string[]) => string;
 	next: string;
 }> = [
@@ -165,7 +168,7 @@ const requestFaults: ReadonlyArray<{
 	},
 ];
 
-const requestFaultsOf = (platform: Platform, {observed: {counts}, orgKey}: Given): Fault[] =>
+const requestFaultsOf = (platform: Platform, {observed: {counts}, orgKey}: AppState): Fault[] =>
 	requestFaults.flatMap(({check, kind, message, next}) => {
 		const rows = counts.filter((row) => row.kind === kind && row.platform === platform);
 		const count = sum(rows);
@@ -174,7 +177,7 @@ const requestFaultsOf = (platform: Platform, {observed: {counts}, orgKey}: Given
 	});
 
 /** An association file that nobody fetched since the last change of the configuration. */
-function* associationFaults(platform: 'ios' | 'android', {observed: {configured}, orgKey}: Given): Generator<Fault> {
+function* associationFaults(platform: 'ios' | 'android', {observed: {configured}, orgKey}: AppState): Generator<Fault> {
 	const {platforms, changedAt} = configured;
 	const isStale = (one: 'ios' | 'android') => (configured[one] ?? new Date(0)) < (changedAt ?? new Date(0));
 	if (platforms.includes(platform) && isStale(platform)) {
@@ -188,7 +191,7 @@ function* associationFaults(platform: 'ios' | 'android', {observed: {configured}
 }
 
 /** No app at all, and guesses that are off, unless every first open has a token. */
-function* configurationFaults({platforms, observed: {configured, counts}, orgKey}: Given): Generator<Fault> {
+function* configurationFaults({platforms, observed: {configured, counts}, orgKey}: AppState): Generator<Fault> {
 	if (platforms.length === 0) {
 		yield {
 			check: 'app.not_configured',
@@ -210,7 +213,7 @@ function* configurationFaults({platforms, observed: {configured, counts}, orgKey
 }
 
 /** All findings, `app.ok` for each platform without one; the worst come first. */
-export const findingsOfApp = (given: Given): AppFinding[] => {
+export const findingsOfApp = (given: AppState): AppFinding[] => {
 	const found = all.flatMap((platform) => {
 		const status = given.platforms.find((one) => one.platform === platform);
 		return [

@@ -7,7 +7,7 @@ import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
 export type Platform = 'ios' | 'android' | 'unknown';
 
 /** Requests that count together. `detail`: a version, a limit, or a first open's `[hasToken, outcome, version]` as JSON. */
-export type Counted = {
+export type RequestCount = {
 	kind: AppCount | 'first_open';
 	platform: Platform;
 	detail: string;
@@ -45,7 +45,7 @@ export const readCountedUntil = async (db: Db, organizationId: string): Promise<
 export const readCounts = (
 	db: Db,
 	{organizationId, since, countedUntil}: {organizationId: string; since: Date; countedUntil: Date | null},
-): Promise<Counted[]> =>
+): Promise<RequestCount[]> =>
 	run(
 		db,
 		sql`SELECT kind, platform, detail, sum(count)::float8 AS count, max(last_at) AS "lastAt" FROM (

@@ -1,8 +1,8 @@
 import type {MissReason} from '../../visits/matches/guess.ts';
-import type {Configured, Counted, Platform} from './app-status-store.ts';
+import type {Configured, Platform, RequestCount} from './app-status-store.ts';
 
 /** Everything that was read. */
-export type Observed = {configured: Configured; counts: Counted[]};
+export type Observed = {configured: Configured; counts: RequestCount[]};
 
 type Seen = {count: number; lastAt: Date};
 
@@ -23,7 +23,7 @@ const grouped = <Row extends Seen, Key extends string>(rows: readonly Row[], key
 		.toSorted((a, b) => b.count - a.count);
 
 /** A version that a session does not send is in no list. */
-const versionsOf = (rows: readonly Counted[]) =>
+const versionsOf = (rows: readonly RequestCount[]) =>
 	grouped(
 		rows.filter(({detail}) => detail !== ''),
 		({detail}) => detail,
@@ -31,7 +31,7 @@ const versionsOf = (rows: readonly Counted[]) =>
 
 type FirstOpen = [hasToken: boolean, outcome: 'token' | 'guess' | MissReason, version: string | null];
 
-export const firstOpensOf = (counts: readonly Counted[]) => {
+export const firstOpensOf = (counts: readonly RequestCount[]) => {
 	const opens = counts
 		.filter(({kind}) => kind === 'first_open')
 		.map(({detail, count, lastAt}) => {
@@ -56,9 +56,9 @@ export const firstOpensOf = (counts: readonly Counted[]) => {
 };
 
 /** The requests of a platform. */
-export const platformStatus = <P extends Platform>(platform: P, counts: readonly Counted[]) => {
+export const platformStatus = <P extends Platform>(platform: P, counts: readonly RequestCount[]) => {
 	const own = counts.filter((row) => row.platform === platform);
-	const of = (kind: Counted['kind']) => own.filter((row) => row.kind === kind);
+	const of = (kind: RequestCount['kind']) => own.filter((row) => row.kind === kind);
 	return {
 		platform,
 		lastSeenAt: seen(own).lastAt,
@@ -72,7 +72,7 @@ export const platformStatus = <P extends Platform>(platform: P, counts: readonly
 export type PlatformStatus = ReturnType<typeof platformStatus<'ios' | 'android'>>;
 
 /** Requests whose platform is unknown. */
-export const unknownOf = (counts: readonly Counted[]) => {
+export const unknownOf = (counts: readonly RequestCount[]) => {
 	const {sessions, data, firstOpens, events, refusals} = platformStatus('unknown', counts);
 	return {
 		sessions: sessions.count,

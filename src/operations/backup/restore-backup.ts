@@ -1,7 +1,7 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {knownMigrations, migrateDown, migrateUp} from '../../platform/db/migrate.ts';
 import {execute, sql} from '../../platform/db/sql.ts';
-import {notePlace} from '../../visits/click-stores/clickhouse/storage-location.ts';
+import {recordStore} from '../../visits/click-stores/clickhouse/storage-location.ts';
 import {createClickPartitions} from '../../visits/clicks/click-partitions.ts';
 import {restartRollups} from '../../visits/reports/rollups/rollup-store.ts';
 import {altered, type BackupHead, type BackupTotals, requireKnown} from './archive-format.ts';
@@ -80,7 +80,7 @@ export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, sign
 		await addForeignKeys(trx, keys);
 		const migrated = await migrateUp(trx);
 		// All clicks are in PostgreSQL now, wherever they were.
-		await notePlace(trx, 'postgres');
+		await recordStore(trx, 'postgres');
 		// The numbers of transactions that rows carry mean nothing here.
 		await restartRollups(trx);
 		await execute(trx, sql`ANALYZE`);

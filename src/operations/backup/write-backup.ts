@@ -11,7 +11,7 @@ const readRows = async (trx: Db): Promise<string[]> => {
 	return rows.map(({line}) => line);
 };
 
-type Facts = {
+type BackupSource = {
 	program: string;
 	now: Date;
 	/** The rows of `clicks` if they are outside PostgreSQL, else null. Called once the database is known to have tables. */
@@ -19,7 +19,7 @@ type Facts = {
 };
 
 /** The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write. */
-export async function* backupText(db: Db, {program, now, clicksOutside}: Facts): AsyncGenerator<string> {
+export async function* backupText(db: Db, {program, now, clicksOutside}: BackupSource): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();

@@ -31,7 +31,7 @@ const checkMigrations = async (db: Db): Promise<Finding> => {
 			);
 };
 
-const judged = (check: ServerCheck, found: DatabaseFault | null, good: string): Finding =>
+const findingOf = (check: ServerCheck, found: DatabaseFault | null, good: string): Finding =>
 	found === null ? ok(`database.${check}`, good) : fail(`database.${check}`, found.fault, found.remedy);
 
 const NEXT = {
@@ -53,11 +53,11 @@ export const checkDatabase = async (
 		const answered = now();
 		const {version, encoding, schema, at} = facts;
 		return [
-			judged('version', needed.version(facts), versionText(version, mode)),
-			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
-			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
-			judged('writable', neededToWrite(facts), 'it accepts writes'),
-			judged(
+			findingOf('version', needed.version(facts), versionText(version, mode)),
+			findingOf('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
+			findingOf('schema', needed.schema(facts), `tables are in the schema ${schema}`),
+			findingOf('writable', neededToWrite(facts), 'it accepts writes'),
+			findingOf(
 				'pooler',
 				await checkPooler(db),
 				sharesSessions(db) ? 'sessions may be shared; one connection listens beside the pooler' : 'sessions persist',

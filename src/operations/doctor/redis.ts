@@ -24,7 +24,7 @@ export const checkRedis = async (decides: (() => Promise<void>) | null): Promise
 	}
 };
 
-/** The same over a separate connection, for a command; without retries. */
+/** Checks Redis over a connection of its own, without retries, for a command. */
 export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
 	if (url === null) {
 		return checkRedis(null);

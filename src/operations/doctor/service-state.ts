@@ -5,7 +5,7 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {APP_LINKS} from '../../platform/config/plans.ts';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {run, sql} from '../../platform/db/sql.ts';
-import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
+import {listRefused, type RefusalCount} from '../../platform/limits/refusals.ts';
 import {counted} from '../../platform/text.ts';
 import type {Services} from '../../services.ts';
 import {countGraded, findDoubtful} from '../../visits/matches/guess-grades.ts';
@@ -72,7 +72,7 @@ export const checkGuesses = async ({db, clock}: Pick<Services, 'db' | 'clock'>):
 const MAX_REFUSED = 10;
 
 /** The name of the limit or quota, and the remedy. */
-const refusalText = ({plan, limitName}: Refused): {name: string; next: string} => {
+const refusalText = ({plan, limitName}: RefusalCount): {name: string; next: string} => {
 	const named = plan ?? 'a plan';
 	return limitName === APP_LINKS
 		? {

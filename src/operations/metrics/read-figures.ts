@@ -90,7 +90,7 @@ export const readFigures = async (services: Deps): Promise<Figures> => {
 	return [...(counted ?? []), ...(read ?? [])];
 };
 
-/** The same for a scrape, which resets the event loop's delays. */
+/** All figures of this process for a scrape, which resets the event loop's delays. */
 export const scrapeFigures = (services: Deps): Promise<Figures> => {
 	const figures = readFigures(services);
 	services.eventLoop.delay.reset();

@@ -3,7 +3,7 @@ import {route} from '../../accounts/auth/route.ts';
 import {requireInternal} from '../../accounts/tokens/require-internal.ts';
 import {isConnectionFault} from '../../platform/connection-fault.ts';
 import {reply} from '../../platform/http/route.ts';
-import {listRefused, type Refused} from '../../platform/limits/refusals.ts';
+import {listRefused, type RefusalCount} from '../../platform/limits/refusals.ts';
 import {createSnapshot, type Figures} from '../../platform/metrics/snapshot.ts';
 import type {Services} from '../../services.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
@@ -16,7 +16,7 @@ const MAX_COUNT = 20;
 /** The other figures are answered even while the database is unavailable or hangs. */
 const PATIENCE_MS = 1000;
 
-const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
+const read = async ({db, clock, refusals}: Deps): Promise<RefusalCount[]> => {
 	try {
 		await refusals.settled();
 		return await listRefused(db, clock.now(), MAX_COUNT);
@@ -32,7 +32,7 @@ const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
 /** Requests of organizations that limits refused in the last day, on all machines; nothing if there were none. */
 export const refusalFigures = async (deps: Deps): Promise<Figures> => {
 	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<Refused[]>((resolve) => {
+	const late = new Promise<RefusalCount[]>((resolve) => {
 		timer = setTimeout(() => resolve([]), PATIENCE_MS);
 	});
 	const refused = await Promise.race([read(deps), late]).finally(() => clearTimeout(timer));

@@ -22,10 +22,10 @@ export class ConfigError extends Error {
 }
 
 type Values = ValuesOf<typeof variables>;
-type Having<T, K extends keyof T> = T & {readonly [P in K]: NonNullable<T[P]>};
+type WithValue<T, K extends keyof T> = T & {readonly [P in K]: NonNullable<T[P]>};
 
-export type StripeConfig = Having<Values['stripe'], 'secretKey'>;
-export type PaymobConfig = Having<Values['paymob'], 'secretKey' | 'publicKey' | 'cardIntegrationId'>;
+export type StripeConfig = WithValue<Values['stripe'], 'secretKey'>;
+export type PaymobConfig = WithValue<Values['paymob'], 'secretKey' | 'publicKey' | 'cardIntegrationId'>;
 
 /** The variables' values, and values derived from them. */
 export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
@@ -147,7 +147,7 @@ const advice: readonly Rule[] = [
 		'IDP_ISSUER and IDP_JWKS_URL must both be set: every session will be refused with 401',
 ];
 
-const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is Having<T, K> =>
+const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is WithValue<T, K> =>
 	keys.every((key) => values[key] !== null);
 
 /** A sentence that begins with a variable, and the file that its value is from. */

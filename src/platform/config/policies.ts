@@ -36,13 +36,13 @@ export const retention = policy(
 /** Storage limits for data that any caller can send without end. */
 export const storageLimits = policy(
 	'storage.json',
-	/** Values of a report's dimension in an organization's day (UTC) that are counted one by one; further ones are `other`. */
+	/** Maximum values of a dimension that are counted one by one, for an organization and day (UTC); further ones are `other`. */
 	'valuesPerDay',
-	/** Codes without a link of a custom domain's day (UTC) that are counted separately; further ones are counted together. */
+	/** Maximum unknown codes that are counted separately, for a custom domain and day (UTC); further ones are counted together. */
 	'unknownCodesPerDay',
-	/** Devices that `/data` registers for one organization in a day (UTC). */
+	/** Maximum devices that `/data` registers, for an organization and day (UTC). */
 	'visitDevicesPerOrganizationAndDay',
-	/** Days until a device is deleted that only `/data` has seen. */
+	/** Days until a device that only `/data` registered is deleted. */
 	'visitDeviceDays',
 );
 

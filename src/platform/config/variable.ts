@@ -28,12 +28,12 @@ export type Variables = Readonly<{[key: string]: Variable<unknown> | Variables}>
 /** The values of variables, in the same groups. */
 export type ValuesOf<V> = {readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : ValuesOf<V[K]>};
 
-type Facts<F> = {default?: F; defaultInWords?: string | null; secret?: boolean};
+type VariableOptions<F> = {default?: F; defaultInWords?: string | null; secret?: boolean};
 
 const declare = <T, F extends T | null>(
 	name: string,
 	meaning: string,
-	{default: fallback, defaultInWords: fallbackInWords = null, secret: isSecret = false}: Facts<F>,
+	{default: fallback, defaultInWords: fallbackInWords = null, secret: isSecret = false}: VariableOptions<F>,
 	read: Read<T>,
 ): Variable<T | F> => ({name, meaning, fallback: (fallback ?? null) as F, fallbackInWords, isSecret, read});
 
@@ -45,7 +45,7 @@ const withoutControls: Read<string> = (value, fault) =>
 export const text = <F extends string | null = null>(
 	name: string,
 	meaning: string,
-	{pattern = /^/, expected = '', ...facts}: Facts<F> & {pattern?: RegExp; expected?: string} = {},
+	{pattern = /^/, expected = '', ...facts}: VariableOptions<F> & {pattern?: RegExp; expected?: string} = {},
 ) =>
 	declare<string, F>(name, meaning, facts, (value, fault) =>
 		pattern.test(value) ? withoutControls(value, fault) : fault(expected),
@@ -54,7 +54,7 @@ export const text = <F extends string | null = null>(
 export const integer = <F extends number | null = null>(
 	name: string,
 	meaning: string,
-	{min, max, ...facts}: Facts<F> & {min: number; max: number},
+	{min, max, ...facts}: VariableOptions<F> & {min: number; max: number},
 ) =>
 	declare<number, F>(name, meaning, facts, (value, fault) => {
 		const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
@@ -65,7 +65,11 @@ export const integer = <F extends number | null = null>(
 export const url = <F extends string | null = null>(
 	name: string,
 	meaning: string,
-	{protocols = ['https:', 'http:'], exact = false, ...facts}: Facts<F> & {protocols?: string[]; exact?: boolean} = {},
+	{
+		protocols = ['https:', 'http:'],
+		exact = false,
+		...facts
+	}: VariableOptions<F> & {protocols?: string[]; exact?: boolean} = {},
 ) =>
 	declare<string, F>(name, meaning, facts, (value, fault) => {
 		const kept = exact ? value : value.replace(/(?<!\/)\/+$/, '');
@@ -76,7 +80,7 @@ export const url = <F extends string | null = null>(
 	});
 
 /** A Redis, one behind Sentinels, or a Cluster. */
-export const redis = (name: string, meaning: string, facts: Facts<null>) =>
+export const redis = (name: string, meaning: string, facts: VariableOptions<null>) =>
 	declare<string, null>(name, meaning, facts, (value, fault) => {
 		const address = readRedisAddress(value);
 		return typeof address === 'string' ? fault(address) : value;
@@ -86,7 +90,7 @@ export const redis = (name: string, meaning: string, facts: Facts<null>) =>
 export const choice = <T extends string, F extends T | null = null>(
 	name: string,
 	meaning: string,
-	{values, ...facts}: Facts<F> & {values: readonly T[]},
+	{values, ...facts}: VariableOptions<F> & {values: readonly T[]},
 ) =>
 	declare<T, F>(
 		name,

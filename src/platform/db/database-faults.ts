@@ -7,10 +7,10 @@ export type DatabaseFault = {fault: string; remedy: string; variable?: 'DATABASE
  * A known problem. `of` matches the SQLSTATE or system code, a space and the message: errors of poolers and of the driver
  * have no code. `says` is the fault, in which `…` stands for the message, and after a full stop the remedy.
  */
-type Known = {of: RegExp; says: string};
+type KnownProblem = {of: RegExp; says: string};
 
 /** Problems of the configuration, which waiting cannot solve. The first that matches applies. */
-const mistakes: readonly Known[] = [
+const mistakes: readonly KnownProblem[] = [
 	{
 		of: /client password must be a string|fe_sendauth: no password/,
 		says: 'PostgreSQL asks for a password, and DATABASE_URL has none. Write it as postgres://USER:PASSWORD@HOST/DATABASE',
@@ -55,7 +55,7 @@ const mistakes: readonly Known[] = [
 ];
 
 /** Problems that waiting may solve, such as a database that starts. */
-const passing: readonly Known[] = [
+const passing: readonly KnownProblem[] = [
 	{
 		of: /^25006 /,
 		says: 'the database is read-only (…). Point DATABASE_URL to the primary, and turn default_transaction_read_only off',
@@ -85,7 +85,7 @@ const passing: readonly Known[] = [
 	},
 ];
 
-const knownIn = (list: readonly Known[], error: unknown): Known | undefined => {
+const knownIn = (list: readonly KnownProblem[], error: unknown): KnownProblem | undefined => {
 	if (!(error instanceof Error) || isForeignCall(error)) {
 		return undefined;
 	}

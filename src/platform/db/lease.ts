@@ -16,11 +16,11 @@ const TIMEOUT_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
 
-type Held = {db: Db; clock: Clock; name: string; holder: string};
+type Lease = {db: Db; clock: Clock; name: string; holder: string};
 
 const endOf = (clock: Clock, more = 0): Date => new Date(clock.now().getTime() + (LEASE_SECONDS + more) * 1000);
 
-const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
+const take = async ({db, clock, name, holder}: Lease): Promise<boolean> => {
 	const taken = await execute(
 		db,
 		sql`INSERT INTO leases (name, holder, expires_at) VALUES (${name}, ${holder}, ${endOf(clock)})
@@ -31,10 +31,10 @@ const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 };
 
 /** Runs the holder's work and renews the lease meanwhile, because a provider may be slow repeatedly. */
-const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>): Promise<T> => {
-	const own = () => db('leases').where({name, holder});
+const hold = async <T>({db, clock, name, holder}: Lease, work: () => Promise<T>): Promise<T> => {
+	const row = () => db('leases').where({name, holder});
 	const renewal = new Loop(async () => {
-		await own()
+		await row()
 			.update({expires_at: endOf(clock)})
 			.catch(() => {});
 		return RENEWAL_MS;
@@ -45,7 +45,7 @@ const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>):
 	} finally {
 		await renewal.stop();
 		// A lease that could not be released expires.
-		await own()
+		await row()
 			.delete()
 			.catch(() => {});
 	}
@@ -61,9 +61,9 @@ export const withLease = async <T>(
 	name: string,
 	work: () => Promise<T>,
 ): Promise<T> => {
-	const held = {db, clock, name, holder: randomUUID()};
+	const lease = {db, clock, name, holder: randomUUID()};
 	const began = performance.now();
-	for (let wait = FIRST_PAUSE_MS; !(await take(held)); wait *= 1.5) {
+	for (let wait = FIRST_PAUSE_MS; !(await take(lease)); wait *= 1.5) {
 		if (performance.now() - began > TIMEOUT_MS) {
 			throw workUnderWay();
 		}
@@ -71,7 +71,7 @@ export const withLease = async <T>(
 		await pause(Math.min(wait, MAX_PAUSE_MS));
 	}
 
-	return hold(held, work);
+	return hold(lease, work);
 };
 
 /** As `withLease`, but runs nothing if the lease is taken, because another process does the work. */
@@ -80,8 +80,8 @@ export const withLeaseIfFree = async (
 	name: string,
 	work: () => Promise<void>,
 ): Promise<void> => {
-	const held = {db, clock, name, holder: randomUUID()};
-	if (await take(held)) {
-		await hold(held, work);
+	const lease = {db, clock, name, holder: randomUUID()};
+	if (await take(lease)) {
+		await hold(lease, work);
 	}
 };

@@ -27,16 +27,16 @@ const readSections = async (name: string): Promise<{up: string; down: string}> =
 export const knownMigrations = async (): Promise<string[]> =>
 	(await readdir(folder)).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
 
-type Applied = {name: string; appliedAt: Date};
+type AppliedMigration = {name: string; appliedAt: Date};
 
 /** SQLSTATE of an undefined table. */
 const UNDEFINED_TABLE = '42P01';
 
-const readApplied = (db: Db): Promise<Applied[]> =>
+const readApplied = (db: Db): Promise<AppliedMigration[]> =>
 	run(db, sql`SELECT name, migration_time AS "appliedAt" FROM migrations ORDER BY id`);
 
 /** In a transaction the query needs a savepoint, since a failed statement aborts all that follow. */
-const appliedRows = async (db: Db): Promise<Applied[]> => {
+const appliedRows = async (db: Db): Promise<AppliedMigration[]> => {
 	try {
 		return await (db.isTransaction ? db.transaction(readApplied) : readApplied(db));
 	} catch (error) {

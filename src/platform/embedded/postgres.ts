@@ -9,7 +9,7 @@ import {CLUSTER_USER, initCluster, readPassword} from './init-cluster.ts';
 import {type Cluster, clusterEntry, clusterIdentity, findCluster, makeDataDir, newClusterIdentity} from './location.ts';
 import type {Postmaster} from './lock-file.ts';
 import {ensurePostmaster, stopPostmaster} from './postmaster.ts';
-import type {Tethered} from './tether.ts';
+import type {TetheredProcess} from './tether.ts';
 
 export type EmbeddedPostgres = {
 	/** For `pg` and `createDb`: `host` is the folder of a unix socket. */
@@ -37,7 +37,7 @@ type Options = {
 	interruption?: AbortSignal | undefined;
 };
 
-type Session = {postmaster: Postmaster; tethered: Tethered | null; guard: ClusterGuard};
+type Session = {postmaster: Postmaster; tethered: TetheredProcess | null; guard: ClusterGuard};
 
 const JOIN_TIMEOUT_MS = 30_000;
 const RETRY_MS = 20;

@@ -8,7 +8,7 @@ import type {Binaries} from './binaries.ts';
 import {EmbeddedPostgresError, orWhereExists, useExternal} from './embedded-errors.ts';
 import type {Cluster} from './location.ts';
 import {disownLockFile, isPostmasterOf, type Postmaster, readPostmaster} from './lock-file.ts';
-import {spawnTethered, type Tethered} from './tether.ts';
+import {spawnTethered, type TetheredProcess} from './tether.ts';
 
 const PORT = 5432;
 const SOCKET_NAME = `.s.PGSQL.${PORT}`;
@@ -51,7 +51,7 @@ const openLog = (directory: string) =>
 	);
 
 type Launch = {
-	tethered: Tethered;
+	tethered: TetheredProcess;
 	/** Its log since its start. */
 	messages(): Promise<string>;
 };
@@ -102,7 +102,7 @@ const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<str
 	}
 };
 
-const hasExited = ({child}: Tethered): boolean => child.exitCode !== null || child.signalCode !== null;
+const hasExited = ({child}: TetheredProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
 /**
  * Returns the cluster's PostgreSQL: a running one, or a new one, with recovery if the last one was killed. Waits while
@@ -113,7 +113,7 @@ export const ensurePostmaster = async (
 	binaries: Binaries,
 	cluster: Cluster,
 	{settings, log}: {settings: Record<string, string>; log: Logger},
-): Promise<{postmaster: Postmaster; tethered: Tethered | null}> => {
+): Promise<{postmaster: Postmaster; tethered: TetheredProcess | null}> => {
 	const began = performance.now();
 	let launched: Launch | null = null;
 	let nextNotice = 10_000;

@@ -2,7 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import type {Writable} from 'node:stream';
 import {type Identity, plainEnvironment} from './location.ts';
 
-export type Tethered = {
+export type TetheredProcess = {
 	child: ChildProcess;
 	/** Detaches the process, which then outlives this one. */
 	release(): void;
@@ -30,7 +30,7 @@ export const spawnTethered = (
 		env?: NodeJS.ProcessEnv;
 		interruption?: AbortSignal;
 	},
-): Tethered => {
+): TetheredProcess => {
 	const {signal, output, identity = {}, cwd = '/', env = plainEnvironment, interruption} = options;
 	const child = spawn('/bin/sh', ['-c', SCRIPT, signal, command, ...args], {
 		...identity,

@@ -1,7 +1,7 @@
 import type {Services} from '../../services.ts';
 import type {Scope} from '../config/operator-scopes.ts';
 import type {Role} from '../config/roles.ts';
-import type {Counted} from '../limits/enforce-limit.ts';
+import type {LimitSubject} from '../limits/enforce-limit.ts';
 
 /** The kinds of credentials. */
 export type Credential = 'none' | 'user' | 'session' | 'ops' | 'serverKey' | 'clientKey' | 'admin' | 'signature';
@@ -35,7 +35,7 @@ export type CallerRule = {
  * @property subject counted by the limit; null for the address. @property owner of the key. @property grant runs the
  * checks that follow the limit (contract/requests 9) and returns the handler's input.
  */
-export type Admitted<T> = {subject: string | null; owner: Counted['owner']; grant: () => Promise<T>};
+export type Admitted<T> = {subject: string | null; owner: LimitSubject['owner']; grant: () => Promise<T>};
 
 /** The checks of callers, by kind of credential. @throws 401, 403. */
 export type Admission<G extends Grants> = {

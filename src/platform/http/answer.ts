@@ -13,7 +13,7 @@ export type Answer = Joi.Schema | MediaAnswer | null;
  * The parts of a route besides its validation. The API document is generated from it, and the test suite compares
  * every answer with it.
  */
-export type Declared = {
+export type RouteDescription = {
 	/** One line, used as a heading. */
 	summary: string;
 	/** Further information for callers. */
@@ -46,7 +46,7 @@ export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
 		),
 	);
 
-/** The same with a schema name. */
+/** An object with required fields, and a name in the API document. */
 export const answerOf = (name: string, fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
 	partOf(fields).meta({name});
 

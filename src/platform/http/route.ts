@@ -11,7 +11,7 @@ import {type FieldFault, validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
 import {type Query, readQuery} from '../query.ts';
 import type {Admission, CallerData, Credential, Grants} from './admission.ts';
-import type {Declared} from './answer.ts';
+import type {RouteDescription} from './answer.ts';
 import {mayExceed, readJsonBody, readRawBody} from './body.ts';
 import type {Exchange} from './envelope.ts';
 import {watchLongAnswer} from './long-answer.ts';
@@ -76,7 +76,7 @@ export type Access<C extends Credential> = {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-type Declaration<C extends Credential, P, Q, B> = Declared &
+type Declaration<C extends Credential, P, Q, B> = RouteDescription &
 	Access<C> & {
 		/** Required: a public route says 'none'. */
 		credential: C;
@@ -116,7 +116,7 @@ export type DeclaredRoute = {
 	limit: Limit | null;
 	/** Status of a plain answer. */
 	status: number;
-	declared: Declared;
+	declared: RouteDescription;
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
 };
 

@@ -6,7 +6,7 @@ import {rateLimited} from '../errors.ts';
 export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
 
 /** The subject that a limit counts, and its organization; null if unknown. */
-export type Counted = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
+export type LimitSubject = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
 
 /**
  * Counts a request, by the limit of the owner's plan if that sets one. @throws 429 beyond the limit.
@@ -14,7 +14,7 @@ export type Counted = {subject: string; owner: {organizationId: string; plan: Pl
 export const enforceLimit = async (
 	{limiter, metrics, refusals}: LimitDeps,
 	limit: Limit,
-	{subject, owner}: Counted,
+	{subject, owner}: LimitSubject,
 ): Promise<void> => {
 	const wait = await limiter.take(limitOfPlan(limit, owner?.plan?.limits), subject);
 	if (wait > 0) {

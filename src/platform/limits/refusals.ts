@@ -76,10 +76,10 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 	};
 };
 
-export type Refused = {orgKey: string; plan: string | null; limitName: string; refused: number};
+export type RefusalCount = {orgKey: string; plan: string | null; limitName: string; refused: number};
 
 /** The organizations and limits with the highest counts of refusals in the last day's hours. */
-export const listRefused = (db: Db, now: Date, max: number): Promise<Refused[]> =>
+export const listRefused = (db: Db, now: Date, max: number): Promise<RefusalCount[]> =>
 	run(
 		db,
 		sql`SELECT org_key AS "orgKey", plan, limit_name AS "limitName", sum(refused)::double precision AS refused

@@ -7,26 +7,26 @@ import {packageVersion} from '../package-root.ts';
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /** A value, or one for each set of labels. */
-type Reading = number | ReadonlyArray<readonly [labels: Record<string, string>, value: number]>;
+type Sample = number | ReadonlyArray<readonly [labels: Record<string, string>, value: number]>;
 
 /** Metrics whose values are read for one collection, in a registry of their own. */
 export const createSnapshot = () => {
 	const registry = new Registry();
-	const readingsOf = (reading: Reading) => (typeof reading === 'number' ? [[{}, reading] as const] : reading);
-	const described = (name: string, help: string, reading: Reading) => {
+	const readingsOf = (reading: Sample) => (typeof reading === 'number' ? [[{}, reading] as const] : reading);
+	const described = (name: string, help: string, reading: Sample) => {
 		const [[labels] = [{}]] = readingsOf(reading);
 		return {name, help, labelNames: Object.keys(labels), registers: [registry]};
 	};
 	return {
 		registry,
 		/** @param aggregator how the values of several processes are merged. */
-		gauge: (aggregator: Aggregator, name: string, help: string, reading: Reading): void => {
+		gauge: (aggregator: Aggregator, name: string, help: string, reading: Sample): void => {
 			const gauge = new Gauge({...described(name, help, reading), aggregator});
 			for (const [labels, value] of readingsOf(reading)) {
 				gauge.set(labels, value);
 			}
 		},
-		counter: (name: string, help: string, reading: Reading): void => {
+		counter: (name: string, help: string, reading: Sample): void => {
 			const counter = new Counter(described(name, help, reading));
 			for (const [labels, value] of readingsOf(reading)) {
 				counter.inc(labels, value);

@@ -9,7 +9,7 @@ import type {ListAction, ListDefinition} from './policy-file.ts';
 export type Verdict = {state: ListAction; list: string; since: Date};
 
 /** A list in use. `fault`: why its file as it is now cannot be used; null if it is in use. */
-type Loaded = {definition: ListDefinition; contents: HostList; stamp: string | null; fault: string | null};
+type LoadedList = {definition: ListDefinition; contents: HostList; stamp: string | null; fault: string | null};
 
 /** Addresses whose verdicts are remembered: those of the links in use. */
 const MAX_KNOWN = 20_000;
@@ -24,7 +24,7 @@ const stampNow = (file: string): Promise<string | null> => stat(file).then(stamp
 export class LinkPolicy {
 	readonly #file: string | null;
 	readonly #log: Pick<Logger, 'info' | 'error'>;
-	#lists: Loaded[] = [];
+	#lists: LoadedList[] = [];
 	/** Of the file as it was read last. */
 	#stamp: string | null | undefined;
 	#fault: string | null = null;
@@ -103,7 +103,7 @@ export class LinkPolicy {
 
 	/** Reads what has changed since. @returns whether the lists have changed. */
 	async refresh(): Promise<boolean> {
-		const next: Loaded[] = [];
+		const next: LoadedList[] = [];
 		for (const definition of await this.#definitions()) {
 			next.push(await this.#load(definition));
 		}
@@ -159,7 +159,7 @@ export class LinkPolicy {
 	}
 
 	/** A list as its file is now, with its former contents if that cannot be used. It is read once for each change. */
-	async #load(definition: ListDefinition): Promise<Loaded> {
+	async #load(definition: ListDefinition): Promise<LoadedList> {
 		const {name, file, format} = definition;
 		const former = this.#lists.find((one) => one.definition.name === name);
 		const stamp = await stampNow(file);

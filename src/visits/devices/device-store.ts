@@ -103,7 +103,10 @@ export const insertDeviceSql = (row: string | null, where = sql``, values = ownV
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
 		by_visit = devices.by_visit AND excluded.by_visit, ${isKept}`;
 
-/** The same for the device that matched the click of `claimed`, with its organization, its link and the time. Null: no device. */
+/**
+ * Inserts or updates the device that claimed the click of `claimed`, with the click's organization and link and the
+ * time. Null: no device.
+ */
 export const insertMatchedDeviceSql = (row: string | null): Sql =>
 	insertDeviceSql(row, sql`CROSS JOIN claimed WHERE ${row}::json IS NOT NULL`, valuesOfClaim);
 

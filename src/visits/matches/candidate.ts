@@ -32,14 +32,14 @@ export type RuledOut =
 	| 'guesses_off';
 
 /** A candidate, and the probability that the app's first open came from it; 0 if it is ruled out. */
-export type Weighed = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};
+export type WeighedClick = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};
 
 /** Whether the click is within this age and its link's own window. */
 export const isWithin = ({clickedAt, expiresAt}: Candidate, now: Date, seconds: number): boolean =>
 	expiresAt > now && now.getTime() - clickedAt.getTime() <= seconds * 1000;
 
 /** Best first, contradictions last; at equal probability the more alike, then the newer, then the higher id. */
-export const byProbability = (one: Weighed, other: Weighed): number =>
+export const byProbability = (one: WeighedClick, other: WeighedClick): number =>
 	Number(one.likeness.contradiction !== null) - Number(other.likeness.contradiction !== null) ||
 	other.probability - one.probability ||
 	other.likeness.sum - one.likeness.sum ||

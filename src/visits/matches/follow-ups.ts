@@ -1,14 +1,14 @@
 import {createBatches} from '../../platform/db/batches.ts';
 import type {Db} from '../../platform/db/db.ts';
 import type {Metrics} from '../../platform/metrics/metrics.ts';
-import {type Graded, gradeAttempts} from './guess-grades.ts';
+import {type GradedGuess, gradeAttempts} from './guess-grades.ts';
 import type {FirstPhone, PhoneBook} from './phone-book.ts';
 
 /** The work for a first open after its answer. */
 export type FollowUp = {
 	phone: FirstPhone;
 	/** Makes the guess that is graded by a token; null if no token matched. Returns null if its click is gone. */
-	guess: (() => Promise<Graded | null>) | null;
+	guess: (() => Promise<GradedGuess | null>) | null;
 };
 
 /** Resolves when it is done; a crash before that loses it. */
@@ -29,7 +29,7 @@ export const createFollowUps = (
 	waitMs = WAIT_MS,
 ): FollowUps => {
 	const many = async (items: readonly FollowUp[]): Promise<readonly FollowUp[]> => {
-		const grades: Graded[] = [];
+		const grades: GradedGuess[] = [];
 		const phones: FirstPhone[] = [];
 		for (const {phone, guess} of items) {
 			const graded = guess === null ? null : await guess();

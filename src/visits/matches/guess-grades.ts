@@ -8,7 +8,7 @@ import type {Neighbours} from './phone-comparison.ts';
 type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
 
 /** A guess that was made beside a match by token. */
-export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {
+export type GradedGuess = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {
 	organizationId: string;
 	silentGuess: SilentGuess | null;
 	isCorrect: boolean;
@@ -38,7 +38,7 @@ const grade = (rows: string) =>
 	);
 
 /** Stores the guess beside each attempt, and counts the correct ones. */
-export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<void> => {
+export const gradeAttempts = async (db: Db, grades: readonly GradedGuess[]): Promise<void> => {
 	if (grades.length === 0) {
 		return;
 	}

@@ -1,5 +1,5 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
-import {byProbability, type Candidate, isWithin, ruledOutBy, type Weighed} from './candidate.ts';
+import {byProbability, type Candidate, isWithin, ruledOutBy, type WeighedClick} from './candidate.ts';
 import {likenessOf} from './likeness.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
@@ -32,7 +32,7 @@ export type Weighing = {
 	guess: Guess | null;
 	reason: MissReason | null;
 	/** Best first. */
-	weighed: Weighed[];
+	weighed: WeighedClick[];
 	/** Probability that no click led to the open. */
 	nobody: number;
 	/** The factor of every click because the open had no token. */
@@ -56,18 +56,23 @@ const reaches = (confidence: Confidence, minimum: Confidence): boolean =>
 export const scoreOf = (probability: number): number => Math.round(probability * 100);
 
 /** Whether a click could win, or could if its organization allowed guesses. Both compete with the other clicks. */
-const isContender = ({ruledOut}: Weighed): boolean => ruledOut === null || ruledOut === 'guesses_off';
+const isContender = ({ruledOut}: WeighedClick): boolean => ruledOut === null || ruledOut === 'guesses_off';
 
 /** Whether signals besides the platform agree: an equal platform adds nothing to the address. */
-const saysMoreThanPlatform = ({likeness: {sum, points}}: Weighed): boolean => sum > points.platform;
+const saysMoreThanPlatform = ({likeness: {sum, points}}: WeighedClick): boolean => sum > points.platform;
 
 /** The method by which a click can win; null if it is too old for every method that its signals allow (contract/match 2). */
-const methodOf = (one: Weighed, contenders: Weighed[], now: Date, {windowSeconds}: MatchPolicy): GuessMethod | null => {
-	const isHere = ({candidate}: Weighed) => candidate.nearness !== 'network';
-	const isExact = (other: Weighed) => isHere(other) && other.likeness.isExact;
-	const isRecent = ({candidate}: Weighed) => isWithin(candidate, now, windowSeconds.IP_FUZZY);
+const methodOf = (
+	one: WeighedClick,
+	contenders: WeighedClick[],
+	now: Date,
+	{windowSeconds}: MatchPolicy,
+): GuessMethod | null => {
+	const isHere = ({candidate}: WeighedClick) => candidate.nearness !== 'network';
+	const isExact = (other: WeighedClick) => isHere(other) && other.likeness.isExact;
+	const isRecent = ({candidate}: WeighedClick) => isWithin(candidate, now, windowSeconds.IP_FUZZY);
 	/** None of the others is on another link. */
-	const isAlone = (among: Weighed[]) => among.every(({candidate}) => candidate.linkId === one.candidate.linkId);
+	const isAlone = (among: WeighedClick[]) => among.every(({candidate}) => candidate.linkId === one.candidate.linkId);
 	const allowed: Record<GuessMethod, boolean> = {
 		FINGERPRINT_EXACT: isExact(one) && isAlone(contenders.filter(isExact)),
 		FINGERPRINT_SCORED: saysMoreThanPlatform(one),
@@ -77,7 +82,7 @@ const methodOf = (one: Weighed, contenders: Weighed[], now: Date, {windowSeconds
 	return methods.find((method) => allowed[method] && isWithin(one.candidate, now, windowSeconds[method])) ?? null;
 };
 
-const missOf = ([best]: Weighed[], nobody: number): MissReason => {
+const missOf = ([best]: WeighedClick[], nobody: number): MissReason => {
 	switch (best?.ruledOut) {
 		case undefined:
 			return 'no_click';
@@ -126,7 +131,7 @@ export const guessClick = (
 		clicksLast24h,
 	});
 
-	const likelihood = ({candidate}: Weighed) => links.get(candidate.linkId) ?? 0;
+	const likelihood = ({candidate}: WeighedClick) => links.get(candidate.linkId) ?? 0;
 	const [likeliest] = contenders.toSorted((one, other) => likelihood(other) - likelihood(one));
 	if (likeliest === undefined || likelihood(likeliest) < (policy.confidence.at(-1)?.from ?? 1)) {
 		return missed(missOf(weighed, nobody));
@@ -135,7 +140,7 @@ export const guessClick = (
 	const isMixed = !isConfined && new Set(contenders.map(({candidate}) => candidate.organizationId)).size > 1;
 	const winners = contenders.filter(({candidate}) => candidate.linkId === likeliest.candidate.linkId);
 	const allowed = winners.filter(({ruledOut}) => ruledOut === null);
-	const methodFor = (one: Weighed) => {
+	const methodFor = (one: WeighedClick) => {
 		const method = methodOf(one, contenders, now, policy);
 		return isMixed && method === 'IP_FUZZY' ? null : method;
 	};

@@ -38,7 +38,10 @@ export type MatchClick = {
 };
 
 /** The columns of an open match that a `MatchClick` is made of. */
-type Stored = Omit<MatchClick, 'clickedAt' | 'signals' | 'rules' | 'isLive' | 'isBlocked' | 'answer' | 'query'> & {
+type StoredMatchClick = Omit<
+	MatchClick,
+	'clickedAt' | 'signals' | 'rules' | 'isLive' | 'isBlocked' | 'answer' | 'query'
+> & {
 	createdAt: Date;
 	platform: Platform | null;
 	osMajor: number | null;
@@ -53,12 +56,12 @@ type Stored = Omit<MatchClick, 'clickedAt' | 'signals' | 'rules' | 'isLive' | 'i
 	consumedScore: number | null;
 };
 
-export const matchClickColumns: Columns<Stored> = columnsOf(
+export const matchClickColumns: Columns<StoredMatchClick> = columnsOf(
 	'id, organization_id, link_id, created_at, expires_at, platform, os_major, os_minor, os_patch, os_precision, device_model, language, timezone, browser, consumed_at, consumed_by, consumed_method, consumed_confidence, consumed_score, visitor, ip_key, net_key',
 );
 
 /** A row of `matchClickColumns` with the rules of its organization and the state of its link. */
-export type MatchClickRow = Stored &
+export type MatchClickRow = StoredMatchClick &
 	MatchRules &
 	Pick<MatchClick, 'isLive' | 'isBlocked'> & {query?: MatchClick['query']};
 

@@ -11,7 +11,7 @@ export type NetworkKeys = {
 	netKey: Buffer;
 };
 
-/** The same in hexadecimal. */
+/** Network keys in hexadecimal. */
 export type NetworkKeyTexts = {ipKey: string; netKey: string};
 
 /** Hexadecimal digits of a key: 128 bits, enough to exclude collisions. */

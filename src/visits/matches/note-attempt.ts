@@ -3,7 +3,7 @@ import {isIPv6} from 'node:net';
 import {platformOfAgent} from '../../platform/app-requests/app-request.ts';
 import type {Services} from '../../services.ts';
 import {registerDevice} from '../devices/device-store.ts';
-import type {RuledOut, Weighed} from './candidate.ts';
+import type {RuledOut, WeighedClick} from './candidate.ts';
 import type {AttemptDevice, MatchNotes} from './claim-click.ts';
 import type {AddressClicks} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest} from './first-open.ts';
@@ -60,7 +60,7 @@ const placePoints: Record<Nearness, {ip: number; network: number}> = {
 	elsewhere: {ip: 0, network: 0},
 };
 
-const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: Weighed): CandidateTrace => ({
+const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: WeighedClick): CandidateTrace => ({
 	linkId: candidate.linkId,
 	clickedAt: candidate.clickedAt.toISOString(),
 	score: scoreOf(probability),
@@ -90,11 +90,11 @@ const traceOfToken = (
 };
 
 /** The click of a token, and why it did not match; null if it did. */
-type Refused = {click: MatchClick; ruledOut: RuledOut | null};
+type RefusedToken = {click: MatchClick; ruledOut: RuledOut | null};
 
 /** The trace, without data of organizations other than its reader. */
 export const tracesOf = (
-	first: Refused | null,
+	first: RefusedToken | null,
 	weighing: ScoredCandidates,
 	firstOpen: FirstOpen,
 	reader: string | null,
@@ -139,7 +139,7 @@ const deviceOf = ({now}: FirstOpen, {fields}: MatchRequest): AttemptDevice | nul
 const attemptOf = (
 	firstOpen: FirstOpen,
 	request: MatchRequest,
-	{sightings, weighing, first, organizationId}: Evidence & {first: Refused | null; organizationId: string | null},
+	{sightings, weighing, first, organizationId}: Evidence & {first: RefusedToken | null; organizationId: string | null},
 ): RecordedAttempt => ({
 	id: request.attemptId ?? randomUUID(),
 	at: firstOpen.now,

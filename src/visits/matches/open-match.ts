@@ -32,21 +32,21 @@ const PREFIX = 'opl_';
 const VARIANT = '89ab';
 
 /** The latest time as its digits and as those of an id: the tokens and cookies of a millisecond share them. */
-const written = {at: Number.NaN, digits: '', hex: ''};
+const latest = {at: Number.NaN, digits: '', hex: ''};
 
 const hexOf = (at: number): string => at.toString(16).padStart(12, '0');
 
 const timeDigits = (at: number): string => {
-	if (written.at !== at) {
+	if (latest.at !== at) {
 		let digits = '';
 		for (let rest = at; digits.length < TIME_DIGITS; rest = Math.floor(rest / ALPHANUMERIC.length)) {
 			digits = ALPHANUMERIC.charAt(rest % ALPHANUMERIC.length) + digits;
 		}
 
-		Object.assign(written, {at, digits, hex: hexOf(at)});
+		Object.assign(latest, {at, digits, hex: hexOf(at)});
 	}
 
-	return written.digits;
+	return latest.digits;
 };
 
 /** A text of base 62 that begins with its time; the rest is random. */
@@ -56,8 +56,8 @@ export const mintTimedText = (at: Date, length: number): string =>
 /** The time that a text begins with, as the 12 hexadecimal digits that ids of clicks begin with. */
 export const timeOfText = (text: string): string => {
 	const digits = text.slice(0, TIME_DIGITS);
-	if (digits === written.digits) {
-		return written.hex;
+	if (digits === latest.digits) {
+		return latest.hex;
 	}
 
 	let at = 0;

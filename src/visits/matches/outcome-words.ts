@@ -32,14 +32,14 @@ export const missWord = (reason: string | null): string =>
 /** `word` names the outcome everywhere. */
 type Explanation = {word: string; meaning: string; next: string};
 
-const PROVE = 'the clipboard token on iOS, the install referrer on Android';
+const TOKEN_SOURCES = 'the clipboard token on iOS, the install referrer on Android';
 
 /** The meaning and next step for each reason of a miss. */
 export const missReasons: Record<MissReason, Explanation> = {
 	no_click: {
 		word: 'no click',
 		meaning: 'No open click was found near the address of the app.',
-		next: `Have the app send ${PROVE}: they need no address. Without them click and open on the same network.`,
+		next: `Have the app send ${TOKEN_SOURCES}: they need no address. Without them click and open on the same network.`,
 	},
 	outside_window: {
 		word: 'too late',
@@ -55,7 +55,7 @@ export const missReasons: Record<MissReason, Explanation> = {
 	ambiguous: {
 		word: 'ambiguous',
 		meaning: 'Several clicks near the address, on different links, are about equally likely, so none was chosen.',
-		next: `Have the app send ${PROVE}, and the CLIENT key, which leaves out other organizations' clicks.`,
+		next: `Have the app send ${TOKEN_SOURCES}, and the CLIENT key, which leaves out other organizations' clicks.`,
 	},
 	below_threshold: {
 		word: 'improbable',
@@ -75,11 +75,11 @@ export const missReasons: Record<MissReason, Explanation> = {
 	guesses_off: {
 		word: 'guesses off',
 		meaning: 'No token arrived, and the organization allows no guesses (probabilisticMatching is false).',
-		next: `Have the app send ${PROVE}, or allow guesses with oplink app-config set.`,
+		next: `Have the app send ${TOKEN_SOURCES}, or allow guesses with oplink app-config set.`,
 	},
 	below_minimum: {
 		word: 'too unsure',
 		meaning: 'A click was found, but the guess is less sure than the organization asks for (minimumConfidence).',
-		next: `Have the app send ${PROVE}, or lower minimumConfidence with oplink app-config set.`,
+		next: `Have the app send ${TOKEN_SOURCES}, or lower minimumConfidence with oplink app-config set.`,
 	},
 };

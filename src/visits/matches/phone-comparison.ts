@@ -80,7 +80,7 @@ const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean
 	platform !== null && other.platform !== null && platform !== other.platform;
 
 /** A click's phone beside the app's, and how common such phones are. */
-export type Compared = Omit<ClickChance, 'probability'> & {
+export type ComparedClick = Omit<ClickChance, 'probability'> & {
 	tailShare: number;
 	share: number;
 	isAlike: (phone: {signals: MatchSignals}) => boolean;
@@ -123,8 +123,8 @@ export const comparison = (
 		.filter((phone) => !isOfZone(phone))
 		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
 	const beside = Math.max(0, lastClicks.length - 1);
-	const known = new Map<string, Compared>();
-	return (signals: MatchSignals): Compared => {
+	const known = new Map<string, ComparedClick>();
+	return (signals: MatchSignals): ComparedClick => {
 		const key = JSON.stringify(signals);
 		const before = known.get(key);
 		if (before !== undefined) {
@@ -165,7 +165,7 @@ export const comparison = (
  */
 export const neighboursOf = (
 	likeliest: PossibleClick,
-	{share, isAlike}: Compared,
+	{share, isAlike}: ComparedClick,
 	lastClicks: PossibleClick[],
 ): Neighbours => {
 	const {browser, visitor} = likeliest;

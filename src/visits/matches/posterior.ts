@@ -2,7 +2,7 @@ import {HOUR_MS} from '../../platform/clock.ts';
 import {type Likeness, likenessOf} from './likeness.ts';
 import {type Beliefs, matchPolicy} from './match-policy.ts';
 import type {ClickChance, Neighbours, OpenAt, PossibleClick} from './phone-comparison.ts';
-import {type Compared, comparison, equalShare, lastClicksOf, neighboursOf, offsetsAt} from './phone-comparison.ts';
+import {type ComparedClick, comparison, equalShare, lastClicksOf, neighboursOf, offsetsAt} from './phone-comparison.ts';
 
 type Posterior = {
 	/** The probability that no click led to the open. */
@@ -48,19 +48,24 @@ const ageOf = (clickedAt: Date, now: Date, {leastMinutes}: Beliefs): number =>
 	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
 
 /** The weight of a click alone, before newer clicks of the same person take a share. A click elsewhere has none. */
-const weightOf = (click: PossibleClick, {likeness: {points}, tailShare}: Compared, now: Date, believed: Beliefs) => {
+const weightOf = (
+	click: PossibleClick,
+	{likeness: {points}, tailShare}: ComparedClick,
+	now: Date,
+	beliefs: Beliefs,
+) => {
 	const {nearness} = click;
 	if (nearness === 'elsewhere') {
 		return 0;
 	}
 
-	const hours = ageOf(click.clickedAt, now, believed);
-	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
-	const hereShare = nearness === 'ip' ? stays : believed.movesWithin * (1 - stays);
-	const {unlike} = believed;
+	const hours = ageOf(click.clickedAt, now, beliefs);
+	const stays = beliefs.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
+	const hereShare = nearness === 'ip' ? stays : beliefs.movesWithin * (1 - stays);
+	const {unlike} = beliefs;
 	const changed = points.timezone < 0 || points.osVersion < 0 ? (unlike.perDay * Math.max(1, hours)) / HOURS_OF_DAY : 1;
-	const signalShare = believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * Math.min(1, changed);
-	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / tailShare;
+	const signalShare = beliefs.signalAccuracy * (points.language < 0 ? unlike.language : 1) * Math.min(1, changed);
+	return (beliefs.installs * density(hours, beliefs.delay) * hereShare * signalShare) / tailShare;
 };
 
 /** Whether two clicks are of one browser but show different languages: one phone's browser shows one. */
@@ -107,20 +112,21 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  * latest click: a newer click that may be the same person's takes weight from an older one, all of it if a cookie shows
  * one visitor. Installations without a click happen near other clicks: at any hour, or within hours of being told.
  */
-export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
+export const posterior = (open: OpenAt, beliefs: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, clicksLast24h} = open;
-	const lastClicks = lastClicksOf(open, believed);
-	const equal = equalShare(open, believed);
-	const compareTo = comparison(open, believed, lastClicks, equal);
+	const lastClicks = lastClicksOf(open, beliefs);
+	const equal = equalShare(open, beliefs);
+	const compareTo = comparison(open, beliefs, lastClicks, equal);
 	const offsetOf = offsetsAt(now);
-	const tokenless = tokenlessShare(open, believed);
+	const tokenless = tokenlessShare(open, beliefs);
 	const clicks = open.clicks.toSorted(byAge).map((click) => {
 		const compared = compareTo(click.signals);
-		return {click, compared, weight: tokenless * weightOf(click, compared, now, believed)};
+		return {click, compared, weight: tokenless * weightOf(click, compared, now, beliefs)};
 	});
-	type One = (typeof clicks)[number];
-	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
-	const mayBeTheSame = (one: One, other: One) =>
+	type WeightedClick = (typeof clicks)[number];
+	const isOfVisitor = (one: WeightedClick, other: WeightedClick) =>
+		one.click.visitor !== null && one.click.visitor === other.click.visitor;
+	const mayBeTheSame = (one: WeightedClick, other: WeightedClick) =>
 		other.click.nearness === 'ip' &&
 		!differsInLanguage(one.click, other.click) &&
 		isUnopposed(other.compared.likeness) &&
@@ -138,14 +144,14 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 		older.weight *= 1 - taken;
 	}
 
-	const {delay, organic} = believed;
+	const {delay, organic} = beliefs;
 	const heardAfter = (clickedAt: Date): number =>
-		organic.heard.share * logNormal(ageOf(clickedAt, now, believed), organic.heard.medianMinutes, delay.sigma);
+		organic.heard.share * logNormal(ageOf(clickedAt, now, beliefs), organic.heard.medianMinutes, delay.sigma);
 	const heard = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
 		.map(({click, compared: {tailShare}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / tailShare - 1)))
 		.reduce((sum, one) => sum + one, 0);
-	const nobody = organicRate(open, believed) + heard;
+	const nobody = organicRate(open, beliefs) + heard;
 	const [first, ...rest] = clicks;
 	const likeliest = first && rest.reduce((best, one) => (one.weight > best.weight ? one : best), first);
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);

@@ -1,7 +1,7 @@
 import type {Services} from '../../services.ts';
 import {clicksAtAddress} from './find-clicks.ts';
 import type {FirstOpen, MatchRequest, SentToken} from './first-open.ts';
-import type {Graded} from './guess-grades.ts';
+import type {GradedGuess} from './guess-grades.ts';
 import {nobodyOf, sentTokenStates, signalsOf, tracesOf} from './note-attempt.ts';
 import {scoreCandidates} from './score-candidates.ts';
 
@@ -17,7 +17,7 @@ export const gradeGuess = async (
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{tokens, clickId, attemptId}: TokenMatch,
-): Promise<Graded | null> => {
+): Promise<GradedGuess | null> => {
 	const around = await clicksAtAddress(services.db, firstOpen, tokens);
 	const click = around.tokens.find(({id}) => id === clickId);
 	if (click === undefined) {

@@ -43,11 +43,11 @@ export type Kind = {
 export const showsHost = ({label, weight}: Action): boolean => label === 'website' && weight !== 'quiet';
 
 /** An action of an offer, with the place of its `href`; the next one is its host's. */
-type Placed = Action & {at: number};
-const placed = ({actions}: Offer, first: number): Placed[] =>
+type PlacedAction = Action & {at: number};
+const placed = ({actions}: Offer, first: number): PlacedAction[] =>
 	actions.map((action, index) => ({...action, at: first + 2 * index}));
 
-const actionLink = (action: Placed, words: Words): Html => {
+const actionLink = (action: PlacedAction, words: Words): Html => {
 	const {label, weight, copies, at} = action;
 	const names = {...words, appStore: 'App Store', googlePlay: 'Google Play'};
 	return html`<a class="${weight === 'quiet' ? weight : `button ${weight}`}" href="${slot(at)}"${copies !== null && html` data-copies="${copies}"`}>${withSlot(
@@ -62,7 +62,7 @@ const shortUrl = html`<p class="url"><bdi dir="ltr">${slot(place.breakableUrl)}<
 const copyButton = (at: number, words: Words): Html =>
 	html`<button type="button" hidden data-copy-link="${slot(at)}">${words.copyLink}</button>`;
 
-const sharePanel = (text: string, words: Words, wayOut?: Placed): Html =>
+const sharePanel = (text: string, words: Words, wayOut?: PlacedAction): Html =>
 	html`<div class="panel"><p>${text}</p>${shortUrl}${wayOut && actionLink(wayOut, words)}${copyButton(place.sharedUrl, words)}</div>\n`;
 
 const scanPanel = (words: Words): Html => html`<div class="panel scan">

@@ -37,9 +37,9 @@ const MAX_FILLED = 10_000;
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 
 /** A page without a query. A visit adds its token, which some of the texts contain, and its query. */
-type Filled = {parts: PageParts; withToken: Array<{place: number; around: string[]}>};
+type FilledPage = {parts: PageParts; withToken: Array<{place: number; around: string[]}>};
 
-const filledOf = (parts: PageParts): Filled => ({
+const filledOf = (parts: PageParts): FilledPage => ({
 	parts,
 	withToken: [...parts.texts.entries()]
 		.filter(([, text]) => text?.includes(TOKEN))
@@ -47,7 +47,7 @@ const filledOf = (parts: PageParts): Filled => ({
 });
 
 /** The parts with the token of a visit. In a copy: texts of a visit in an array that is kept would outlive many scavenges. */
-const withTokenOf = ({parts, withToken}: Filled, token: string | null): PageParts => {
+const withTokenOf = ({parts, withToken}: FilledPage, token: string | null): PageParts => {
 	if (token === null) {
 		return parts;
 	}
@@ -68,7 +68,7 @@ export const createPages = (services: ViewDeps) => {
 	/** Drawing one takes longer than all else of a page. */
 	const codes = new LRUCache<string, string>({maxSize: MAX_QR_CHARACTERS, sizeCalculation: (svg) => svg.length});
 	/** Making the URLs of a page takes as long as the rest of a visit; with a query some are made for each. */
-	const filled = new LRUCache<string, Filled>({max: MAX_FILLED});
+	const filled = new LRUCache<string, FilledPage>({max: MAX_FILLED});
 
 	const linkOf = (row: ResolvedRow) => {
 		let known = links.get(row);
@@ -95,7 +95,7 @@ export const createPages = (services: ViewDeps) => {
 	};
 
 	/** The page without a query for all visits that differ by their tokens alone. */
-	const filledFor = (row: ResolvedRow, visit: PageVisit): Filled => {
+	const filledFor = (row: ResolvedRow, visit: PageVisit): FilledPage => {
 		const {id, view, texts} = linkOf(row);
 		const {token, visitor, language, globalPrivacyControl, hasQrCode} = visit;
 		const {class: name, isIpad, isAndroidFirefox, wayOut} = visitor;

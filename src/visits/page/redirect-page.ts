@@ -29,12 +29,12 @@ const fillOffer = (texts: string[], {actions}: Offer, targets: Targets, first: n
 /** A page as its parts: its plan, the template of its kind, and the texts of its slots. */
 export type PageParts = {plan: PagePlan; template: Template; texts: string[]};
 
-type Given = {link: LinkView; visit: PageVisit};
+type PageInput = {link: LinkView; visit: PageVisit};
 
 /** Whether the page posts the visitor's signals. */
-const hasSignals = ({link, visit}: Given): boolean => link.token !== null && !visit.globalPrivacyControl;
+const hasSignals = ({link, visit}: PageInput): boolean => link.token !== null && !visit.globalPrivacyControl;
 
-const configOf = ({link, visit}: Given, {redirects, ipadOffer}: PagePlan, {website}: Targets): PageConfig => {
+const configOf = ({link, visit}: PageInput, {redirects, ipadOffer}: PagePlan, {website}: Targets): PageConfig => {
 	const {token, orgKey, shortCode} = link;
 	const {codeCopied, linkCopied} = translations[visit.language];
 	return {
@@ -49,7 +49,7 @@ const configOf = ({link, visit}: Given, {redirects, ipadOffer}: PagePlan, {websi
 };
 
 /** Writes the URLs of a page for one visit, with its query. */
-const fillUrls = (texts: string[], plan: PagePlan, given: Given): void => {
+const fillUrls = (texts: string[], plan: PagePlan, given: PageInput): void => {
 	const {link, visit} = given;
 	const {offer, ipadOffer, redirects} = plan;
 	const targets = new Targets(link, visit.visitor);

@@ -4,11 +4,11 @@ import type {Sql} from '../../platform/db/sql.ts';
 import type {Semaphore} from '../../platform/semaphore.ts';
 import type {DimensionName} from '../clicks/dimensions.ts';
 import type {Range, Scope} from './stats/stats-bounds.ts';
-import type {Recent} from './stream/click-stream-recent.ts';
+import type {RecentFigures} from './stream/click-stream-recent.ts';
 import type {EventType, StreamEvent} from './stream/click-stream-store.ts';
 
 /** The rows of a report: those of `range` that the rollups of `cover` lack, which have the transactions of `rolled`. */
-export type Counted = {scope: Scope; range: Range; cover: Range; rolled: Snapshot};
+export type CountedRows = {scope: Scope; range: Range; cover: Range; rolled: Snapshot};
 
 /** Clicks as reports count them. */
 export type ClickReader = {
@@ -17,9 +17,9 @@ export type ClickReader = {
 	/** A CTE that both SELECTs below read; null: neither needs one. */
 	shared(scope: Scope, range: Range, by: readonly DimensionName[]): Sql | null;
 	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
-	counts(db: Db, counted: Counted): Promise<Sql>;
+	counts(db: Db, counted: CountedRows): Promise<Sql>;
 	/** A SELECT of `dimension`, `key` and `count` of people's clicks, by those of the dimensions that a click has. */
-	dimensions(db: Db, counted: Counted & {by: readonly DimensionName[]}): Promise<Sql>;
+	dimensions(db: Db, counted: CountedRows & {by: readonly DimensionName[]}): Promise<Sql>;
 };
 
 /** How many days a cursor of an export is valid if clicks are outside PostgreSQL. */
@@ -41,7 +41,7 @@ export type ClickStore = {
 	/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
 	stream: {
 		/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
-		recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;
+		recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: RecentFigures; snapshot: Snapshot}>;
 		/** The events of a range. @param types (default: all) */
 		between(db: Db, range: SnapshotRange, types?: readonly EventType[]): AsyncIterable<StreamEvent[]>;
 	};

@@ -34,7 +34,7 @@ type HostRequest = {
 };
 
 /** The part of a request that the limit of visits needs. */
-type Counted = Pick<HostRequest, 'ip' | 'wait'>;
+type VisitCount = Pick<HostRequest, 'ip' | 'wait'>;
 
 const NONE: readonly string[] = [];
 const ANY_ORIGIN = Object.entries(anyOrigin).flat();
@@ -74,7 +74,7 @@ export class Door {
 	};
 
 	/** Counts the request as a visit of its caller's address, once. */
-	async #count(asked: Counted): Promise<number> {
+	async #count(asked: VisitCount): Promise<number> {
 		asked.wait ??= await this.#services.limiter.take(limits.resolution, limitSubjectOf(asked.ip));
 		return asked.wait;
 	}
@@ -83,7 +83,7 @@ export class Door {
 	 * An uncached host name costs a query before any limit of a route, so it counts as a visit. Beyond the limit it is
 	 * unknown, because a path without a limit has no 429. @throws 404.
 	 */
-	async #admitUnknown(asked: Counted): Promise<void> {
+	async #admitUnknown(asked: VisitCount): Promise<void> {
 		if ((await this.#count(asked)) > 0) {
 			this.#services.metrics.rateLimited(limits.resolution.name);
 			throw unknownPath();
@@ -91,7 +91,7 @@ export class Door {
 	}
 
 	/** The custom domain of the host. Null beyond the limit, too: the path decides the answer. */
-	#domainOf(hostname: string | null, counted: Counted): Promise<VerifiedDomain | null> {
+	#domainOf(hostname: string | null, counted: VisitCount): Promise<VerifiedDomain | null> {
 		return findOwnDomain(this.#services, hostname, () => this.#admitUnknown(counted)).catch((error: unknown) => {
 			if (error instanceof HttpError) {
 				return null;

@@ -12,7 +12,7 @@ import {noticePage} from '../page/notice-page.ts';
 import type {LinkAnswer} from '../visit/visit.ts';
 
 /** A refused request. `before` runs before a query, and may refuse. */
-type Refused = {
+type RefusedRequest = {
 	request: IncomingMessage;
 	path: string;
 	role: HostRole;
@@ -21,7 +21,7 @@ type Refused = {
 };
 
 /** The orgKey of the organization whose path or domain was requested; null if there is none. */
-const orgKeyOf = ({path, role, domain}: Refused): string | null => {
+const orgKeyOf = ({path, role, domain}: RefusedRequest): string | null => {
 	if (role !== 'link' && role !== 'both') {
 		return domain?.orgKey ?? null;
 	}
@@ -36,7 +36,7 @@ const orgKeyOf = ({path, role, domain}: Refused): string | null => {
  */
 export const errorPageOf = async (
 	{errorPages, linkPolicy}: {errorPages: ReturnType<typeof createErrorPages>; linkPolicy: Pick<LinkPolicy, 'of'>},
-	refused: Refused,
+	refused: RefusedRequest,
 	{status, code}: HttpError,
 ): Promise<LinkAnswer | null> => {
 	const {method = '', headers} = refused.request;

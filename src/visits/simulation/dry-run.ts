@@ -61,9 +61,9 @@ export type DryServices = VisitDeps & MatchDeps & Pick<Services, 'clicks' | 'key
 /** The members of the running server's `Services` from which `dryServices` builds them. */
 export type RunDeps = Pick<Services, 'clickPartitions'> & DryServices;
 
-type Own = Pick<Services, 'clock' | 'background'> & {db: Db};
+type TransactionServices = Pick<Services, 'clock' | 'background'> & {db: Db};
 
-const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServices => ({
+const dryServices = (services: RunDeps, {db, clock, background}: TransactionServices): DryServices => ({
 	// Over the transaction, or only for this run.
 	db,
 	clock,

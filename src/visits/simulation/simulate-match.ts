@@ -115,10 +115,10 @@ const linkIdOf = async (
 	return named.id;
 };
 
-type Played = {organization: Organization; input: SimulationInput};
+type SimulationRun = {organization: Organization; input: SimulationInput};
 
 /** Tap, beacon and first open by the code that serves them, over services of one transaction. */
-const play = async (services: DryServices, {organization, input}: Played): Promise<Simulation> => {
+const play = async (services: DryServices, {organization, input}: SimulationRun): Promise<Simulation> => {
 	const {platform, osVersion, deviceModel, language, timezone, query, delaySeconds} = input;
 	const linkId = await linkIdOf(services, organization.id, input);
 	const {id, url: shortUrl, shortCode, deferredDeepLinking} = await getLink(services, {organization, id: linkId});
@@ -181,7 +181,7 @@ const play = async (services: DryServices, {organization, input}: Played): Promi
  * no real click is near.
  * @throws 404 for a link that the organization does not have, 410 for one that does not resolve.
  */
-export const simulateMatch = async (services: RunDeps, played: Played): Promise<Simulation> => {
+export const simulateMatch = async (services: RunDeps, played: SimulationRun): Promise<Simulation> => {
 	// A month's partition is kept: the next real click would make it, too.
 	await services.clickPartitions.ensure(services.clock.now());
 	return dryRun(services, (dry) => play(dry, played));

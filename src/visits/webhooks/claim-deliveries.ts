@@ -3,7 +3,7 @@ import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
 /** A delivery that this process sends now, with the data of its endpoint. */
-export type Claimed = {
+export type ClaimedDelivery = {
 	id: string;
 	endpointId: string;
 	organizationId: string;
@@ -28,8 +28,8 @@ export const readTarget = async (
 	db: Db,
 	{id, organizationId}: {id: string; organizationId: string},
 	at: Date,
-): Promise<Pick<Claimed, 'url' | 'secret' | 'previousSecret'> | undefined> => {
-	const [target] = await run<Pick<Claimed, 'url' | 'secret' | 'previousSecret'>>(
+): Promise<Pick<ClaimedDelivery, 'url' | 'secret' | 'previousSecret'> | undefined> => {
+	const [target] = await run<Pick<ClaimedDelivery, 'url' | 'secret' | 'previousSecret'>>(
 		db,
 		sql`SELECT url, secret, ${previousSecret(at)} FROM webhook_endpoints
 		WHERE id = ${id} AND organization_id = ${organizationId}`,
@@ -57,7 +57,7 @@ export const claimDeliveries = (
 	db: Db,
 	now: Date,
 	{inFlight, free}: {inFlight: InFlight[]; free: number},
-): Promise<Claimed[]> => {
+): Promise<ClaimedDelivery[]> => {
 	const {organization, endpoint, troubled} = webhookPolicy().slots;
 	const leasedUntil = new Date(now.getTime() + LEASE_SECONDS * 1000);
 	const statement = sql`WITH busy AS MATERIALIZED (
@@ -95,11 +95,11 @@ export const claimDeliveries = (
 			claimed.organization_id AS "organizationId", type, body, tries, url, secret, failing_since AS "failingSince",
 			${previousSecret(now)}
 		FROM claimed JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id`;
-	return run<Claimed>(db, prepared('claim deliveries', statement));
+	return run<ClaimedDelivery>(db, prepared('claim deliveries', statement));
 };
 
 /** A delivery that this process sends. */
-type Slot = Pick<Claimed, 'id' | 'endpointId' | 'organizationId' | 'leasedUntil'>;
+type Slot = Pick<ClaimedDelivery, 'id' | 'endpointId' | 'organizationId' | 'leasedUntil'>;
 
 /**
  * The deliveries that this process sends. One whose attempt outlives its lease gives its slot back: any process may send

@@ -38,7 +38,7 @@ export type Endpoint = {
 export type EndpointInput = Pick<Endpoint, 'url' | 'events'> &
 	Partial<Pick<Endpoint, 'description' | 'enabled'> & {filter: Endpoint['filter'] | null}>;
 
-const named = sizeFirst.array().items(sizeFirst.string().min(1).max(100)).min(1).max(50).unique();
+const labels = sizeFirst.array().items(sizeFirst.string().min(1).max(100)).min(1).max(50).unique();
 
 const fields = {
 	url: sizeFirst
@@ -52,7 +52,7 @@ const fields = {
 		.min(1)
 		.max(eventTypes.length + 1)
 		.unique(),
-	filter: Joi.object({tags: named, channels: named}).allow(null),
+	filter: Joi.object({tags: labels, channels: labels}).allow(null),
 	enabled: Joi.boolean(),
 };
 

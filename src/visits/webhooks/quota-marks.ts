@@ -12,7 +12,7 @@ import {writeOutbox} from './outbox.ts';
 const MARKS = [80, 100];
 
 type Deps = Pick<Services, 'clock' | 'config' | 'db' | 'log'>;
-type Used = {quota: string; used: number; limit: number | null; month: string};
+type QuotaUse = {quota: string; used: number; limit: number | null; month: string};
 
 /** The month of quotas that are not by the month. */
 const NO_MONTH = '2000-01-01';
@@ -20,7 +20,7 @@ const NO_MONTH = '2000-01-01';
 const readUsed = async (
 	services: Deps,
 	organization: Pick<Organization, 'id' | 'plan' | 'entitledUntil'>,
-): Promise<Used[]> => {
+): Promise<QuotaUse[]> => {
 	const {db, clock} = services;
 	const plan = planOf(services, organization);
 	if (plan === null) {

@@ -7,7 +7,7 @@ import {signWebhook} from '../../platform/sign-webhook.ts';
 import {type AddressRules, requireWebhookUrl, resolveSafely} from './safe-address.ts';
 
 /** A request: `id` is the same for every attempt. */
-type Outgoing = {
+type OutgoingRequest = {
 	id: string;
 	type: string;
 	body: string;
@@ -50,7 +50,7 @@ const printable = (bytes: Buffer): string =>
 	new TextDecoder().decode(bytes.subarray(0, ANSWER_BYTES), {stream: true}).replaceAll('\0', '');
 
 /** The headers of Standard Webhooks 1.0. */
-const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string, string> => {
+const signedHeaders = ({id, body, secrets}: OutgoingRequest, now: Date): Record<string, string> => {
 	if (secrets.length === 0) {
 		throw new Error('the secret was encrypted with a different OPLINK_KEY_SECRET; nothing is sent unsigned');
 	}
@@ -62,7 +62,12 @@ const signedHeaders = ({id, body, secrets}: Outgoing, now: Date): Record<string,
 	};
 };
 
-const ask = (url: URL, headers: Record<string, string>, {body}: Outgoing, given: Given): Promise<IncomingMessage> =>
+const ask = (
+	url: URL,
+	headers: Record<string, string>,
+	{body}: OutgoingRequest,
+	given: SendOptions,
+): Promise<IncomingMessage> =>
 	new Promise((resolve, reject) => {
 		const {rules, senders, signal} = given;
 		const isSecure = url.protocol === 'https:';
@@ -103,7 +108,7 @@ const ask = (url: URL, headers: Record<string, string>, {body}: Outgoing, given:
 		request.end(body);
 	});
 
-type Given = {rules: AddressRules; senders: Senders; signal: AbortSignal};
+type SendOptions = {rules: AddressRules; senders: Senders; signal: AbortSignal};
 
 /** The received part of an answer, and up to 64 KB of its body. */
 type Answer = {response: IncomingMessage | null; chunks: Buffer[]};
@@ -130,8 +135,8 @@ const messageOf = (error: unknown): string => {
  * attempt.
  */
 export const sendDelivery = async (
-	outgoing: Outgoing,
-	{now, timeoutSeconds, ...given}: Omit<Given, 'signal'> & {now: Date; timeoutSeconds: number},
+	outgoing: OutgoingRequest,
+	{now, timeoutSeconds, ...given}: Omit<SendOptions, 'signal'> & {now: Date; timeoutSeconds: number},
 ): Promise<Attempt> => {
 	const began = performance.now();
 	const tried = (outcome: Pick<Attempt, 'status' | 'error' | 'answer' | 'retryAfter'>): Attempt => ({

@@ -5,7 +5,7 @@ import {DAY_MS} from '../../platform/clock.ts';
 import {createBatches} from '../../platform/db/batches.ts';
 import {inTransaction} from '../../platform/db/db.ts';
 import type {Services} from '../../services.ts';
-import {type Claimed, claimDeliveries, Slots} from './claim-deliveries.ts';
+import {type ClaimedDelivery, claimDeliveries, Slots} from './claim-deliveries.ts';
 import {type Outcome, recordAttempts} from './delivery-store.ts';
 import {writeOutbox} from './outbox.ts';
 import type {AddressRules} from './safe-address.ts';
@@ -39,7 +39,7 @@ const nextTryAt = ({at, status, retryAfter}: Attempt, tries: number): Date | nul
 	return new Date(at.getTime() + seconds * 1000);
 };
 
-const outcomeOf = ({id, endpointId, tries, leasedUntil}: Claimed, tried: Attempt): Outcome => {
+const outcomeOf = ({id, endpointId, tries, leasedUntil}: ClaimedDelivery, tried: Attempt): Outcome => {
 	const next = hasSucceeded(tried) ? null : nextTryAt(tried, tries);
 	return {
 		id,
@@ -65,18 +65,18 @@ export const createSenders = () => {
 /** The secrets that sign now: the endpoint's, and the previous one while it still signs. */
 export const signingSecrets = (
 	keyCipher: Services['keyCipher'],
-	{secret, previousSecret}: Pick<Claimed, 'secret' | 'previousSecret'>,
+	{secret, previousSecret}: Pick<ClaimedDelivery, 'secret' | 'previousSecret'>,
 ): string[] => [secret, previousSecret].flatMap((sealed) => keyCipher.open(sealed) ?? []);
 
 /** Usually a failure needs no check of the endpoint, which has not failed for long. */
-const mayBeDead = ({failingSince}: Claimed, {status, at}: Attempt): boolean =>
+const mayBeDead = ({failingSince}: ClaimedDelivery, {status, at}: Attempt): boolean =>
 	status === GONE ||
 	(failingSince !== null && at.getTime() - failingSince.getTime() >= webhookPolicy().disableAfterDays * DAY_MS);
 
 /** Disables an endpoint that is gone, or whose deliveries have failed for days. */
 const disableIfDead = async (
 	{db, log, metrics}: Deps,
-	{endpointId, organizationId}: Claimed,
+	{endpointId, organizationId}: ClaimedDelivery,
 	{status, at}: Attempt,
 ): Promise<void> => {
 	const {disableAfterDays} = webhookPolicy();
@@ -166,7 +166,7 @@ export class Sender {
 		this.#connections.https.destroy();
 	}
 
-	async #send(claimed: Claimed): Promise<void> {
+	async #send(claimed: ClaimedDelivery): Promise<void> {
 		this.#slots.take(claimed);
 		try {
 			await this.#attempt(claimed);
@@ -177,7 +177,7 @@ export class Sender {
 		}
 	}
 
-	async #attempt(claimed: Claimed): Promise<void> {
+	async #attempt(claimed: ClaimedDelivery): Promise<void> {
 		const {clock, keyCipher, metrics} = this.#services;
 		const {timeoutSeconds} = webhookPolicy();
 		const attempt = await sendDelivery(

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {closeDb, createDb} from '../../../src/platform/db/db.ts';
-import {type Graded, gradeAttempts} from '../../../src/visits/matches/guess-grades.ts';
+import {type GradedGuess, gradeAttempts} from '../../../src/visits/matches/guess-grades.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';
@@ -235,7 +235,7 @@ test('a deletion waits for no count that waits for it', async (t) => {
 			const graded = {deviceId: null, at: attempt.at, signals: {}, candidates: [], nobody: null, isCorrect: true};
 			const silentGuess = {confidence: 'high'};
 			return () =>
-				gradeAttempts(db, [{...graded, id: attempt.id, organizationId: id, silentGuess} as unknown as Graded]);
+				gradeAttempts(db, [{...graded, id: attempt.id, organizationId: id, silentGuess} as unknown as GradedGuess]);
 		},
 	];
 	for (const prepare of writes) {

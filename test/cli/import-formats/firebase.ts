@@ -1,6 +1,6 @@
 import test from 'ava';
 import {firebase} from '../../../src/cli/import/formats/firebase.ts';
-import {createSeenCodes, type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
+import {createSeenCodes, type FitContext, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
 import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import/formats/import-row.ts';
 import {foreignLink} from '../../../src/cli/import/formats/mapping.ts';
 import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
@@ -168,7 +168,7 @@ test('a short link without a short code that a link can have is refused', (t) =>
 	}
 });
 
-const fitting: Fitting = {
+const fitting: FitContext = {
 	apps: {
 		ios: {bundleId: 'com.acme.shop.ios', appStoreId: '123456789', scheme: 'acmeshop'},
 		android: [{packageName: 'com.acme.shop', scheme: null}],
@@ -232,7 +232,7 @@ test('a channel gets the organization’s spelling, an unknown one is refused, a
 		['facebook', {channelNames: new Map([['facebook', 'email']])}, 'email'],
 		['facebook', {channelNames: new Map([['facebook', '']])}, undefined],
 		['facebook', {channels: null}, 'facebook'],
-	] satisfies Array<[string, Partial<Fitting>, string | undefined]>) {
+	] satisfies Array<[string, Partial<FitContext>, string | undefined]>) {
 		const fitted = fitRow(row({channel}), {...fitting, ...more});
 		t.is(fitted.error ?? fitted.row?.['channel'], expected);
 	}

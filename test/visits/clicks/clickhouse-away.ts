@@ -3,7 +3,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {exitCodes} from '../../../src/cli/cli-errors.ts';
-import {notePlace} from '../../../src/visits/click-stores/clickhouse/storage-location.ts';
+import {recordStore} from '../../../src/visits/click-stores/clickhouse/storage-location.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
@@ -185,7 +185,7 @@ test('a backup fails where ClickHouse ends its rows with an error', async (t) =>
 	t.teardown(() => database.drop());
 	const own = await startService({}, undefined, database);
 	t.teardown(() => own.stop());
-	await notePlace(own.services.db, 'clickhouse');
+	await recordStore(own.services.db, 'clickhouse');
 	const folder = await dataDirectory(t);
 	const env = {DATABASE_URL: database.url, CLICKS_URL: `clickhouse://127.0.0.1:${port}`, DATA_DIR: folder};
 	const {exitCode, stderr} = await runCli(['backup', path.join(folder, 'one.backup')], {env});

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {type Claimed, claimDeliveries, Slots} from '../../../src/visits/webhooks/claim-deliveries.ts';
+import {type ClaimedDelivery, claimDeliveries, Slots} from '../../../src/visits/webhooks/claim-deliveries.ts';
 import {insertDeliveries, recordAttempts} from '../../../src/visits/webhooks/delivery-store.ts';
 
 import {webhookPolicy} from '../../../src/visits/webhooks/webhook-policy.ts';
@@ -26,8 +26,8 @@ const backlog = async (acme: TestOrganization, count: number, at: Date): Promise
 const sender = (at: Date) => {
 	const slots = new Slots();
 	const {all} = webhookPolicy().slots;
-	return async (): Promise<Claimed[]> => {
-		const claimed: Claimed[] = [];
+	return async (): Promise<ClaimedDelivery[]> => {
+		const claimed: ClaimedDelivery[] = [];
 		for (;;) {
 			const free = all - slots.taken;
 			const more = free === 0 ? [] : await claimDeliveries(service.services.db, at, {inFlight: slots.inFlight(), free});
@@ -43,7 +43,7 @@ const sender = (at: Date) => {
 	};
 };
 
-const countBy = (claimed: Claimed[], key: 'endpointId' | 'organizationId'): Map<string, number> =>
+const countBy = (claimed: ClaimedDelivery[], key: 'endpointId' | 'organizationId'): Map<string, number> =>
 	claimed.reduce((counts, one) => counts.set(one[key], (counts.get(one[key]) ?? 0) + 1), new Map<string, number>());
 
 test.serial('an organization has 64 slots and an endpoint 32, and each endpoint of three has some', async (t) => {
@@ -83,7 +83,7 @@ test.serial(
 		const id = await backlog(await organization(service), 200, at);
 		await db('webhook_endpoints').where({id}).update({quick: false});
 		const tried = {at, status: 200, error: null, answer: '', retryAfter: null};
-		const record = (claimed: Claimed[], durationMs: number) =>
+		const record = (claimed: ClaimedDelivery[], durationMs: number) =>
 			recordAttempts(
 				db,
 				claimed.map((one) => ({...one, status: 'DELIVERED', nextTryAt: at, tried: {...tried, durationMs}})),

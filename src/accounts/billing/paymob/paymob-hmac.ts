@@ -46,7 +46,7 @@ const valueAt = (value: unknown, path: string): unknown =>
 		);
 
 /** A value as it is signed: numbers in decimal, `true`, `false`, text; nothing for null or a missing value. */
-const written = (value: unknown): string => {
+const signedForm = (value: unknown): string => {
 	// Paymob signs no objects, and a forged one may have a `toString` that is not a function.
 	if (typeof value === 'object' && value !== null) {
 		return '[object]';
@@ -57,11 +57,11 @@ const written = (value: unknown): string => {
 
 /** The signed text: the values of `fields`, joined without a separator. */
 export const signedText = (obj: unknown, fields: readonly string[]): string =>
-	fields.map((field) => written(valueAt(obj, field))).join('');
+	fields.map((field) => signedForm(valueAt(obj, field))).join('');
 
 /** The signed text of Paymob's subscription module: two values only (contract/billing 26). */
 export const signedSubscriptionText = (body: unknown): string =>
-	`${written(valueAt(body, 'trigger_type'))}for${written(valueAt(body, 'subscription_data.id'))}`;
+	`${signedForm(valueAt(body, 'trigger_type'))}for${signedForm(valueAt(body, 'subscription_data.id'))}`;
 
 /** HMAC-SHA512 in lower-case hex. */
 export const hmacOf = (secret: string, text: string): string => createHmac('sha512', secret).update(text).digest('hex');

@@ -8,11 +8,11 @@ import {priceOf} from './open-checkout.ts';
 import {planOfPrice} from './read-subscription.ts';
 import {ask, askFor, askOrRefusal, idOf} from './stripe-client.ts';
 
-type Named = Pick<Subscription, 'gatewaySubscriptionId'>;
-type Running = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
+type StripeRow = Pick<Subscription, 'gatewaySubscriptionId'>;
+type RemoteItem = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
 
 /** The subscription at Stripe, with its one item. @throws 409 if it has ended there; 502. */
-const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Promise<Running> => {
+const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: StripeRow): Promise<RemoteItem> => {
 	if (id === null) {
 		throw gatewayFailed(new Error('a Stripe subscription has no id there'));
 	}
@@ -99,7 +99,7 @@ export const upgradeNow = async (
 };
 
 /** Schedules a lower price for the next period, in place of any other schedule. */
-export const schedulePrice = async (stripe: Stripe, subscription: Named, price: string): Promise<void> => {
+export const schedulePrice = async (stripe: Stripe, subscription: StripeRow, price: string): Promise<void> => {
 	const {remote, item} = await running(stripe, subscription);
 	await release(stripe, remote);
 	const schedule = await ask(stripe.subscriptionSchedules.create({from_subscription: remote.id}));
@@ -125,11 +125,11 @@ export const schedulePrice = async (stripe: Stripe, subscription: Named, price: 
 };
 
 /** Cancels a scheduled price. */
-export const keepPrice = async (stripe: Stripe, subscription: Named): Promise<void> =>
+export const keepPrice = async (stripe: Stripe, subscription: StripeRow): Promise<void> =>
 	release(stripe, (await running(stripe, subscription)).remote);
 
 /** Ends the subscription with its period, or takes that back. */
-export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: Named, cancel: boolean): Promise<void> => {
+export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: StripeRow, cancel: boolean): Promise<void> => {
 	const {remote} = await running(stripe, subscription);
 	await release(stripe, remote);
 	const {cancel_at: at, cancel_at_period_end: atPeriodEnd} = remote;
@@ -143,7 +143,7 @@ export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: Named, 
 };
 
 /** Ends the subscription now, without an invoice. One that has ended is left alone. @throws 502. */
-export const cancelNow = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Promise<void> => {
+export const cancelNow = async (stripe: Stripe, {gatewaySubscriptionId: id}: StripeRow): Promise<void> => {
 	if (id === null) {
 		return;
 	}

@@ -8,7 +8,7 @@ import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {type CsvRecord, csvRecords} from './csv-records.ts';
 import {truthOf} from './foreign-fields.ts';
-import {type ImportRow, isObject, lengthFault, putField, type Wrapping} from './import-row.ts';
+import {type ImportRow, isObject, lengthFault, putField, type RowFraming} from './import-row.ts';
 
 /** How the records of a CSV file become rows; `isHeading` says whether the first record is one. */
 export type Table = {
@@ -101,7 +101,7 @@ export async function* tableRows(
 	begin: (first: string[]) => Table,
 ): AsyncGenerator<ImportRow> {
 	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
-	const wrapping: Wrapping = {open: head.startsWith('\uFEFF') ? '\uFEFF' : '', between: end, close: end};
+	const wrapping: RowFraming = {open: head.startsWith('\uFEFF') ? '\uFEFF' : '', between: end, close: end};
 	let table: Table | null = null;
 	for await (const record of csvRecords(source, head)) {
 		const {cells, raw, line} = record;

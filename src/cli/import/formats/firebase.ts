@@ -2,7 +2,7 @@ import {usageError} from '../../cli-errors.ts';
 import type {Source} from '../../lines.ts';
 import {tableRows} from './csv.ts';
 import {destinationOf, type ForeignRow, textIn, truthOf, utmNames, webUrl} from './foreign-fields.ts';
-import {type Mapping, mapped} from './mapping.ts';
+import {type Mapping, rowOfService} from './mapping.ts';
 
 /** The 29 columns of the export in their documented order: our name and the heading. */
 const columns = [
@@ -113,6 +113,6 @@ export const firebaseRows = (source: Source, head = '') =>
 		return {
 			isHeading,
 			width: names.length,
-			rowOf: (cells) => mapped(firebase, Object.fromEntries(names.map((name, index) => [name, cells[index]]))),
+			rowOf: (cells) => rowOfService(firebase, Object.fromEntries(names.map((name, index) => [name, cells[index]]))),
 		};
 	});

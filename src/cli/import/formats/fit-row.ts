@@ -58,7 +58,7 @@ export const createSeenCodes = () => {
 };
 
 /** The data that foreign rows are checked against. */
-export type Fitting = {
+export type FitContext = {
 	/** The organization's apps; null disables the check. */
 	apps: OwnApps | null;
 	/** Ids of its verified domains by hostname. */
@@ -81,7 +81,7 @@ type Link = Record<string, unknown>;
 
 const refused = ({row: _, ...given}: ImportRow & {row: Link}, refusal: Refusal): ImportRow => ({...given, ...refusal});
 
-const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
+const renamedChannel = (link: Link, names: FitContext['channelNames']): Link => {
 	const name = typeof link['channel'] === 'string' ? names.get(link['channel']) : undefined;
 	if (name === undefined) {
 		return link;
@@ -122,7 +122,7 @@ const withLeft = (facts: ForeignFacts, more: string[]): ForeignFacts =>
  * Adapts a row to the organization or rejects it with a reason. Checks the channel, and for foreign rows the apps, the
  * domain and repeated codes.
  */
-export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
+export const fitRow = (given: ImportRow, fitting: FitContext): ImportRow => {
 	if (given.row === undefined) {
 		return given;
 	}
@@ -167,7 +167,7 @@ export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 };
 
 /** Adapts rows as they arrive. */
-export async function* fittedRows(rows: AsyncIterable<ImportRow>, fitting: Fitting): AsyncGenerator<ImportRow> {
+export async function* fittedRows(rows: AsyncIterable<ImportRow>, fitting: FitContext): AsyncGenerator<ImportRow> {
 	for await (const row of rows) {
 		yield fitRow(row, fitting);
 	}

@@ -142,7 +142,7 @@ export const destinationOf = ({pathname, searchParams, search, hash}: URL): Reco
 /** The link fields of a destination, and the custom schemes that it names. */
 export type DeepLink = {fields: Record<string, unknown>; schemes?: string[]};
 
-/** The same for a service's deep link: a path, a custom-scheme URL or a web address. */
+/** The link fields of a service's deep link: a path, a custom-scheme URL or a web address. */
 export const deepLinkOf = (text: string): DeepLink => {
 	const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text) ?? [];
 	if (scheme !== undefined && !/^https?$/i.test(scheme)) {

@@ -2,10 +2,10 @@ import {hasInfinity, isTooDeep} from '../../../platform/http/storable.ts';
 import {jsonFault} from '../../json-fault.ts';
 
 /** How to join failed rows into a file that can be imported again. */
-export type Wrapping = {open: string; between: string; close: string};
+export type RowFraming = {open: string; between: string; close: string};
 
 /** Rows on separate lines, without framing. */
-export const plainLines: Wrapping = {open: '', between: '\n', close: '\n'};
+export const plainLines: RowFraming = {open: '', between: '\n', close: '\n'};
 
 /** The place of a row: its first line, from 1, and in a JSON array the element's number, from 1. */
 export type Place = {line: number; item?: number};
@@ -28,7 +28,7 @@ export type ForeignFacts = {
  * A row of an import file. `raw` is its source text, for the file of failed rows. A row that cannot be imported has an
  * `error` instead of a `row`; `hint` is the next step for all such rows.
  */
-export type ImportRow = Place & {raw: string; wrapping: Wrapping; foreign?: ForeignFacts} & (
+export type ImportRow = Place & {raw: string; wrapping: RowFraming; foreign?: ForeignFacts} & (
 		| {row: Record<string, unknown>; error?: never}
 		| {row?: never; error: string; hint?: string}
 	);
@@ -53,7 +53,7 @@ export const putField = (body: Record<string, unknown>, field: string, value: un
 };
 
 /** The row in a piece of JSON. */
-export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRow => {
+export const jsonRow = (place: Place, raw: string, wrapping: RowFraming): ImportRow => {
 	const tooLong = lengthFault(raw);
 	if (tooLong !== null) {
 		return {...place, raw, wrapping, error: tooLong};

@@ -9,13 +9,13 @@ import {
 	MAX_READ_BYTES,
 	type Place,
 	plainLines,
-	type Wrapping,
+	type RowFraming,
 } from './import-row.ts';
 
-type JsonElement = {place: Place; text: string; wrapping: Wrapping};
+type JsonElement = {place: Place; text: string; wrapping: RowFraming};
 
 /** The framing of rows: an array, the array under a key of an object, or none. `rows`: bracket depth of a row. */
-type Container = {rows: number; wrapping: Wrapping};
+type Container = {rows: number; wrapping: RowFraming};
 
 const inArray: Container = {rows: 1, wrapping: {open: '[\n', between: ',\n', close: '\n]\n'}};
 const loose: Container = {rows: 0, wrapping: plainLines};

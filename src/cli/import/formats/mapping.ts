@@ -89,7 +89,7 @@ export const foreignLink = (mapping: Mapping, given: ForeignRow): ForeignLink =>
 };
 
 /** The link of a service's row, or the reason why the row cannot become one. `left`: further names without a counterpart. */
-export const mapped = (
+export const rowOfService = (
 	mapping: Mapping,
 	given: ForeignRow,
 	left: string[] = [],
@@ -149,7 +149,7 @@ export const dashboardRows = (source: Source, head: string, columns: DashboardCo
 				}
 			}
 
-			return mapped(mapping, row, left);
+			return rowOfService(mapping, row, left);
 		},
 	}));
 
@@ -157,6 +157,6 @@ export const dashboardRows = (source: Source, head: string, columns: DashboardCo
 export async function* objectRows(source: Source, head: string, mapping: Mapping): AsyncGenerator<ImportRow> {
 	for await (const given of isLineJson(head) ? ndjsonRows(source) : jsonRows(source)) {
 		const {row, ...place} = given;
-		yield row === undefined ? given : ({...place, ...mapped(mapping, row)} as ImportRow);
+		yield row === undefined ? given : ({...place, ...rowOfService(mapping, row)} as ImportRow);
 	}
 }

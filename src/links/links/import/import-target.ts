@@ -22,7 +22,7 @@ export type ImportTarget = {
 	/** The organization. Except in a dry run, its links' count and all names are locked until the transaction ends. */
 	creator(): Promise<Creator>;
 	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<ImportedLink[]>;
-	/** The same links, locked until the transaction ends. */
+	/** Locks links until the transaction ends, and returns them. */
 	lock(links: ImportedLink[]): Promise<ImportedLink[]>;
 	/** A short code for a link without its own. */
 	newShortCode(): string;

@@ -11,7 +11,7 @@ const createSplitter = (maxLineBytes: number) => {
 	let number = 1;
 	let parts: Buffer[] = [];
 	let length = 0;
-	let held = 0;
+	let bufferedBytes = 0;
 
 	const add = (part: Buffer) => {
 		length += part.length;
@@ -25,7 +25,7 @@ const createSplitter = (maxLineBytes: number) => {
 	const endLine = () => {
 		const bytes = length > maxLineBytes ? null : Buffer.concat(parts);
 		lines.push({line: number, bytes});
-		held += bytes?.length ?? 0;
+		bufferedBytes += bytes?.length ?? 0;
 		number += 1;
 		parts = [];
 		length = 0;
@@ -48,12 +48,12 @@ const createSplitter = (maxLineBytes: number) => {
 				endLine();
 			}
 		},
-		isFull: (max: {lines: number; bytes: number}) => lines.length >= max.lines || held >= max.bytes,
+		isFull: (max: {lines: number; bytes: number}) => lines.length >= max.lines || bufferedBytes >= max.bytes,
 		isEmpty: () => lines.length === 0,
 		take: (count: number): Line[] => {
 			const taken = lines.slice(0, count);
 			lines = lines.slice(count);
-			held = lines.reduce((sum, {bytes}) => sum + (bytes?.length ?? 0), 0);
+			bufferedBytes = lines.reduce((sum, {bytes}) => sum + (bytes?.length ?? 0), 0);
 			return taken;
 		},
 	};

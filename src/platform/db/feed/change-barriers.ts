@@ -11,7 +11,7 @@ export type Barrier = {
 	passed(): Promise<void>;
 };
 
-type Waiting = {answeredBy: Set<string>; left: Set<string> | null; check: () => void};
+type PendingBarrier = {answeredBy: Set<string>; left: Set<string> | null; check: () => void};
 
 type Options = {
 	self: string;
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 30_000;
 
 export class Barriers {
 	readonly #options: Options;
-	readonly #waiting = new Map<number, Waiting>();
+	readonly #waiting = new Map<number, PendingBarrier>();
 	#count = 0;
 
 	constructor(options: Options) {
@@ -40,7 +40,7 @@ export class Barriers {
 	open(): Barrier {
 		this.#count += 1;
 		const number = this.#count;
-		const barrier: Waiting = {answeredBy: new Set(), left: null, check: () => {}};
+		const barrier: PendingBarrier = {answeredBy: new Set(), left: null, check: () => {}};
 		this.#waiting.set(number, barrier);
 		return {
 			message: `q:${this.#options.self}:${number}`,
@@ -76,7 +76,7 @@ export class Barriers {
 		}
 	}
 
-	#settle(barrier: Waiting, id: string): void {
+	#settle(barrier: PendingBarrier, id: string): void {
 		barrier.left?.delete(id);
 		if (barrier.left?.size === 0) {
 			barrier.check();
@@ -84,7 +84,7 @@ export class Barriers {
 	}
 
 	/** Waits until all have acknowledged, or no other process may trust a cache. */
-	#wait(barrier: Waiting, left: Set<string>): Promise<void> {
+	#wait(barrier: PendingBarrier, left: Set<string>): Promise<void> {
 		const {trustMs, promisedTo} = this.#options;
 		return new Promise((resolve, reject) => {
 			const began = performance.now();

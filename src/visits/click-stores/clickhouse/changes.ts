@@ -35,7 +35,7 @@ const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<voi
 };
 
 /** `counted`: the values of `countedColumns` but for the referrer. */
-type Changed = {id: string; isForgotten: boolean; contextId: string; counted: Array<string | null>};
+type ChangedClick = {id: string; isForgotten: boolean; contextId: string; counted: Array<string | null>};
 
 /** The properties of an erased person's clicks that are not cleared. */
 const ANONYMOUS = new Set(['platform', 'country']);
@@ -51,7 +51,7 @@ const changedValues = joined([
 ]);
 
 /** The stored clicks after the changes, with their new contexts and the values that reports count. */
-const readChanged = (trx: Db, changes: string[], clicks: StoredClick[]): Promise<Changed[]> => {
+const readChanged = (trx: Db, changes: string[], clicks: StoredClick[]): Promise<ChangedClick[]> => {
 	const stored = JSON.stringify(clicks.map(({id, context_id, campaign_id}) => ({id, context_id, campaign_id})));
 	return run(
 		trx,
@@ -76,7 +76,7 @@ const readChanged = (trx: Db, changes: string[], clicks: StoredClick[]): Promise
 };
 
 /** The changed click, which hides the rows of lower versions. */
-const changedRow = (click: StoredClick, {contextId, counted}: Changed): string =>
+const changedRow = (click: StoredClick, {contextId, counted}: ChangedClick): string =>
 	`${[
 		click.organization_id,
 		dayOf(click.occurred_at),

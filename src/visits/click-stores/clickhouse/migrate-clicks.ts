@@ -14,7 +14,7 @@ import {applyChanges} from './changes.ts';
 import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {listMonths} from './drop-old-months.ts';
-import {areClicksInClickHouse, notePlace} from './storage-location.ts';
+import {areClicksInClickHouse, recordStore} from './storage-location.ts';
 
 export type Place = 'clickhouse' | 'postgres';
 
@@ -81,7 +81,7 @@ const toClickHouse = async (db: Db, clickHouse: ClickHouse): Promise<number> => 
 			await execute(trx, sql`DROP TABLE ${identifier(partition)}`);
 		}
 
-		await notePlace(trx, 'clickhouse');
+		await recordStore(trx, 'clickhouse');
 		return moved;
 	});
 };
@@ -120,7 +120,7 @@ const toPostgres = async (db: Db, clickHouse: ClickHouse): Promise<number> => {
 		}
 
 		requireCount(await countStored(trx), expected);
-		await notePlace(trx, 'postgres');
+		await recordStore(trx, 'postgres');
 		return expected;
 	});
 	await clickHouse.run('TRUNCATE TABLE clicks');

@@ -7,18 +7,18 @@ const NAME = 'clicks';
 /** Tables used only if clicks are stored in ClickHouse; without it their rows are meaningless. */
 export const clickHouseTables = ['click_tallies', 'click_batches', 'click_changes'] as const;
 
-/** Whether the rows of clicks are in ClickHouse, as this installation has noted. */
+/** Whether the rows of clicks are in ClickHouse, as recorded by this installation. */
 export const areClicksInClickHouse = async (db: Db): Promise<boolean> =>
 	(await db('settings').where({name: NAME}).first()) !== undefined;
 
-/** Notes that the rows of clicks are in ClickHouse from now on, or in PostgreSQL again. */
-export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Promise<void> => {
+/** Records that the rows of clicks are in ClickHouse from now on, or in PostgreSQL again. */
+export const recordStore = async (trx: Db, place: 'clickhouse' | 'postgres'): Promise<void> => {
 	if (place === 'clickhouse') {
 		await trx('settings')
 			.insert({name: NAME, value: JSON.stringify({place})})
 			.onConflict('name')
 			.ignore();
-		// Matches of a deleted link are found by its clicks otherwise.
+		// In PostgreSQL, matches of a deleted link are found by its clicks.
 		await createLinkIndex(trx);
 	} else {
 		await trx('settings').where({name: NAME}).delete();
@@ -38,20 +38,20 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
  * @throws ConfigError.
  */
 export const requireSameStore = async (db: Db, clicksUrl: string | null): Promise<void> => {
-	const isElsewhere = await areClicksInClickHouse(db);
-	if (clicksUrl === null && isElsewhere) {
+	const isInClickHouse = await areClicksInClickHouse(db);
+	if (clicksUrl === null && isInClickHouse) {
 		throw new ConfigError([
 			'CLICKS_URL must be set: the clicks are in ClickHouse. oplink clicks migrate postgres brings them back',
 		]);
 	}
 
-	if (clicksUrl !== null && !isElsewhere) {
+	if (clicksUrl !== null && !isInClickHouse) {
 		if ((await db('clicks').first('id')) !== undefined) {
 			throw new ConfigError([
 				'CLICKS_URL is set, but the clicks are in PostgreSQL: stop every server and run oplink clicks migrate clickhouse',
 			]);
 		}
 
-		await notePlace(db, 'clickhouse');
+		await recordStore(db, 'clickhouse');
 	}
 };

@@ -4,7 +4,7 @@ import {createDirectWriter, JournalCursors} from './cursors.ts';
 import {Drain} from './drain.ts';
 import {type Click, type Entry, encodeEntry} from './entry.ts';
 import {createDamageKeeper} from './files.ts';
-import {type Current, JournalLife} from './life.ts';
+import {type CurrentJournal, JournalLife} from './life.ts';
 import type {Sink, Stores} from './store.ts';
 
 /**
@@ -165,7 +165,7 @@ export class FileJournal implements ClickJournal {
 		}
 	}
 
-	#waitingBytesOf({writer, cursors}: Current): number {
+	#waitingBytesOf({writer, cursors}: CurrentJournal): number {
 		return writer.bytesAfter(cursors.position);
 	}
 

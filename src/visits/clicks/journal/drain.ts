@@ -4,7 +4,7 @@ import {Loop} from '../../../platform/loop.ts';
 import {Outage} from '../../../platform/outage.ts';
 import {within} from '../../../platform/within.ts';
 import {isBefore, mentionsOf, type Position} from './files.ts';
-import type {Current, JournalLife} from './life.ts';
+import type {CurrentJournal, JournalLife} from './life.ts';
 
 /** A drain of at most this number of clicks means little traffic. */
 const LITTLE_TRAFFIC = 2;
@@ -93,7 +93,7 @@ export class Drain {
 	}
 
 	/** Drains the rest, for at most the time a stop may take, then closes. */
-	async finish(journal: Current): Promise<void> {
+	async finish(journal: CurrentJournal): Promise<void> {
 		const rest = async (): Promise<void> => {
 			while (!this.#isThrough(journal) && !this.#isClosed && this.#life.current === journal) {
 				await this.#run();
@@ -108,11 +108,11 @@ export class Drain {
 		await within(WAIT_MS, this.#loop.stop());
 	}
 
-	#positionIn({cursors}: Current): Position {
+	#positionIn({cursors}: CurrentJournal): Position {
 		return (cursors[this.#to] ?? cursors).position;
 	}
 
-	#isThrough(journal: Current): boolean {
+	#isThrough(journal: CurrentJournal): boolean {
 		return !isBefore(this.#positionIn(journal), journal.writer.end);
 	}
 
@@ -143,7 +143,7 @@ export class Drain {
 		return this.#isThrough(journal) ? null : destinations[this.#to].waitMs;
 	}
 
-	async #move(journal: Current): Promise<void> {
+	async #move(journal: CurrentJournal): Promise<void> {
 		const {writer, cursors} = journal;
 		const {end} = writer;
 		const cursor = cursors[this.#to];

@@ -7,9 +7,9 @@ export type Click = {
 	organizationId: string;
 	linkId: string;
 	referrerHost: string | null;
-	/** Shared by the clicks of visitors with equal headers; derived values are cached by it. */
+	/** One object for all clicks of visitors with equal headers; derived values are cached by it. */
 	context: ClickContext;
-	/** Shared by the clicks of a link that have the same. */
+	/** One object for all clicks of a link with equal values. */
 	campaign: ClickCampaign;
 	/** The data that an app's first open is matched by; null if the link is not deferred. */
 	match: OpenMatch | null;
@@ -24,10 +24,10 @@ export type Entry = {
 	month: string;
 	/** A row of COPY for `clicks`, with its line end. */
 	click: string;
-	/** The context by the id that its row has: a row of COPY for `click_contexts` without its id. */
+	/** The id of the context, and its row of COPY for `click_contexts` without that id. */
 	contextId: string;
 	context: string;
-	/** The same of the campaign, for `click_campaigns`; '\\N' and '' if it has none. */
+	/** The id and the row of the campaign, for `click_campaigns`; '\\N' and '' if the click has none. */
 	campaignId: string;
 	campaign: string;
 	/** A row of COPY for the open match, with its line end; '' if an app's first open cannot claim the click. */

@@ -16,7 +16,7 @@ const RETRY_MS = 10_000;
 const WAIT_MS = 5000;
 
 /** A journal that is being written. */
-export type Current = JournalFolder & {id: string; writer: JournalWriter; cursors: JournalCursors};
+export type CurrentJournal = JournalFolder & {id: string; writer: JournalWriter; cursors: JournalCursors};
 
 /** A journal that a dead process left behind. */
 type AbandonedJournal = {folder: string; cursors: JournalCursors};
@@ -40,7 +40,7 @@ export class JournalLife {
 		return SYNC_MS;
 	});
 	#root: string | null = null;
-	#current: Current | null = null;
+	#current: CurrentJournal | null = null;
 	#abandoned: AbandonedJournal[] = [];
 	#isClosed = false;
 
@@ -49,7 +49,7 @@ export class JournalLife {
 	}
 
 	/** Null if there is no journal to write to. */
-	get current(): Current | null {
+	get current(): CurrentJournal | null {
 		return this.#current;
 	}
 
@@ -60,7 +60,7 @@ export class JournalLife {
 	}
 
 	/** Switches to a new journal, because the files of this one have been removed. */
-	replace(journal: Current): void {
+	replace(journal: CurrentJournal): void {
 		if (this.#current === journal && this.#root !== null) {
 			this.#current = null;
 			this.#options.log.error({journal: journal.id}, 'click journal files disappeared; starting a new click journal');
@@ -79,7 +79,7 @@ export class JournalLife {
 	}
 
 	/** Removes a journal whose writer is closed, or leaves undrained clicks to the next start. */
-	async leave(journal: Current): Promise<void> {
+	async leave(journal: CurrentJournal): Promise<void> {
 		if (isBefore(journal.cursors.position, journal.writer.end)) {
 			this.#options.log.warn({journal: journal.id}, 'clicks remain in the journal until the next start');
 		} else {

@@ -7,7 +7,7 @@ import {cutRows, type Entry} from './entry.ts';
 type Summary = {
 	/** The contexts by the ids in the rows: rows of COPY for `click_contexts` without their ids. */
 	contexts: Record<string, string>;
-	/** The same of campaigns, for `click_campaigns`. */
+	/** The campaigns by the ids in the rows: rows of COPY for `click_campaigns` without their ids. */
 	campaigns: Record<string, string>;
 	/** Clicks per organization and month (such as 2026-03), and how many of them are people's. */
 	counts: Array<{organizationId: string; month: string; clicks: number; people: number}>;

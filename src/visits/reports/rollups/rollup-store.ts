@@ -62,12 +62,12 @@ const tables = [
 	{name: sql`events`, time: sql`occurred_at`},
 ];
 
-type Rolled = {since: Snapshot; rolled: Snapshot};
+type SnapshotPair = {since: Snapshot; rolled: Snapshot};
 
-const isBetween = ({since, rolled}: Rolled): Sql => writtenBetween({from: since, upTo: rolled});
+const isBetween = ({since, rolled}: SnapshotPair): Sql => writtenBetween({from: since, upTo: rolled});
 
 /** The first of the transactions that ended between two snapshots and wrote rows to count. */
-export const findFirstWriter = async (trx: Db, range: Rolled): Promise<string | null> => {
+export const findFirstWriter = async (trx: Db, range: SnapshotPair): Promise<string | null> => {
 	const firsts = tables.map(
 		({name}) => sql`(SELECT writer FROM ${name} WHERE ${isBetween(range)} ORDER BY writer LIMIT 1)`,
 	);
@@ -79,7 +79,10 @@ export const findFirstWriter = async (trx: Db, range: Rolled): Promise<string | 
 };
 
 /** The first of those transactions that wrote a click of a time or later. */
-export const findFirstChanging = async (trx: Db, {from, ...range}: Rolled & {from: Date}): Promise<string | null> => {
+export const findFirstChanging = async (
+	trx: Db,
+	{from, ...range}: SnapshotPair & {from: Date},
+): Promise<string | null> => {
 	const [row] = await run<{writer: string}>(
 		trx,
 		sql`SELECT CAST(writer AS text) AS writer FROM clicks WHERE occurred_at >= ${from} AND ${isBetween(range)}

@@ -2,7 +2,7 @@ import type {Snapshot} from '../../../platform/db/new-rows.ts';
 import {identifier, joined, type Sql, sql} from '../../../platform/db/sql.ts';
 import {clicksInFull, occurredWithin} from '../../clicks/click-sql.ts';
 import {clickDimensions, columnOf, type DimensionName} from '../../clicks/dimensions.ts';
-import type {ClickReader, Counted} from '../click-store.ts';
+import type {ClickReader, CountedRows} from '../click-store.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
@@ -28,7 +28,7 @@ const ofLinks = (organizationId: string, linkIds: readonly string[]): Sql =>
  * Rows of the range that the rollups lack: those outside their cover, and those younger than they. Of some links there are
  * no rollups; their clicks are those of the shared CTE.
  */
-export const rowsBesideRollups = (rows: Rows, {scope, range, cover, rolled}: Counted): Sql => {
+export const rowsBesideRollups = (rows: Rows, {scope, range, cover, rolled}: CountedRows): Sql => {
 	const {table, columns, condition = sql`true`} = rows;
 	const {organizationId, linkIds} = scope;
 	const {from, to} = range;
@@ -60,7 +60,7 @@ export const rowsBesideRollups = (rows: Rows, {scope, range, cover, rolled}: Cou
 const columnsOf = (by: readonly DimensionName[]): Sql[] =>
 	clickDimensions.filter((name) => by.includes(name)).map((name) => identifier(columnOf(name)));
 
-const clicksBeside = (columns: Sql, counted: Counted, condition = sql`true`): Sql =>
+const clicksBeside = (columns: Sql, counted: CountedRows, condition = sql`true`): Sql =>
 	rowsBesideRollups({table: 'clicks', time: 'occurred_at', columns, condition}, counted);
 
 /** Counts the rows of the table `clicks`. */

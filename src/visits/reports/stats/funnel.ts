@@ -30,7 +30,7 @@ const matchesOf = (scope: Scope, {from, to}: Range): Sql =>
 	WHERE organization_id = ${scope.organizationId} AND matched AND at >= ${from} AND at < ${to}
 		${ofLinks(scope, sql`link_id`)}`;
 
-/** The same of events that come from a link. */
+/** Events that come from a link, with the values that they can be counted by. */
 const eventsOf = (scope: Scope, {from, to}: Range, {event, property}: FunnelQuery): Sql => {
 	const own = sql`properties -> ${property}`;
 	const value = sql`CASE WHEN jsonb_typeof(${own}) = 'number' THEN CAST(${own} AS numeric) END`;
@@ -58,7 +58,7 @@ const keyOf = (by: DimensionName): Sql => {
 };
 
 /** `sum` is a text: adding PostgreSQL's `numeric` as doubles fails beyond the largest one. */
-type Counted = {key: string | null; rows: number; devices: number; sum: string | null};
+type StepCount = {key: string | null; rows: number; devices: number; sum: string | null};
 
 /** JSON has no Infinity: a sum beyond the numbers of JSON is the nearest one. */
 const sumOf = (text: string | null | undefined): number =>
@@ -72,7 +72,7 @@ const countRows = async (
 	db: Db,
 	rows: Sql,
 	{organizationId, by, names}: {organizationId: string; by: DimensionName; names: string[] | null},
-): Promise<{total: Counted | undefined; counts: Counted[]}> => {
+): Promise<{total: StepCount | undefined; counts: StepCount[]}> => {
 	const value = keyOf(by);
 	const key =
 		names === null ? value : sql`CASE WHEN NOT ${value} = ANY(${names}) THEN ${literal(OTHER)} ELSE ${value} END`;
@@ -81,7 +81,7 @@ const countRows = async (
 			? sql`LEFT JOIN ${labelledLinks(organizationId)} AS links ON links.id = counted.link_id
 				LEFT JOIN LATERAL unnest(links.tags) WITH ORDINALITY AS tags (tag, place) ON true`
 			: sql``;
-	const counts = await run<Counted & {isTotal: boolean}>(
+	const counts = await run<StepCount & {isTotal: boolean}>(
 		db,
 		sql`SELECT key, grouping(key) = 1 AS "isTotal", CAST(count(DISTINCT row) AS float8) AS rows,
 			CAST(count(DISTINCT device_id) AS float8) AS devices,

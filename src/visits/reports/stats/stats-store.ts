@@ -2,7 +2,7 @@ import {HOUR_MS} from '../../../platform/clock.ts';
 import {type Db, onlyRow} from '../../../platform/db/db.ts';
 import {identifier, joined, literal, run, type Sql, sql} from '../../../platform/db/sql.ts';
 import {type DimensionName, storedDimensions} from '../../clicks/dimensions.ts';
-import type {ClickReader, Counted} from '../click-store.ts';
+import type {ClickReader, CountedRows} from '../click-store.ts';
 import {OTHER} from '../rollups/count-dimensions.ts';
 import {keptLinkCounts} from '../rollups/keep-counts.ts';
 import {NOTHING_ROLLED, postgresReader, rowsBesideRollups} from '../rollups/rows-beside-rollups.ts';
@@ -19,7 +19,7 @@ export type ListLimits = {top: number; folded: readonly DimensionName[]};
 /** Counts per hour, day or month of the timezone; an empty one is omitted. `start`: milliseconds. */
 const seriesOf = (
 	clicked: Sql,
-	counted: Counted,
+	counted: CountedRows,
 	{interval, timezone}: {interval: Interval; timezone: string},
 ): Sql => {
 	const {scope, range, cover} = counted;
@@ -94,7 +94,7 @@ const storedOf = (by: readonly DimensionName[]): DimensionName[] =>
  */
 const breakdownsOf = (
 	clicked: Sql,
-	counted: Counted & {cover: Cover},
+	counted: CountedRows & {cover: Cover},
 	{by, top, folded}: ListLimits & {by: readonly DimensionName[]},
 ): Sql => {
 	const {organizationId} = counted.scope;

@@ -7,7 +7,7 @@ import type {StreamEvent} from './click-stream-store.ts';
 type Count = {key: string | null; count: number};
 
 /** The first event of a stream: figures of the last hour, for people's clicks unless noted. */
-export type Recent = {
+export type RecentFigures = {
 	/** The time of the reading, by the service's clock. */
 	at: Date;
 	/** Clicks per second of the last 60 seconds, and per minute of the last 60 minutes; the last bucket contains `at`. */
@@ -44,7 +44,7 @@ const BUCKETS = 60;
 const TOP = 20;
 
 type Bucket = {ago: number; count: number};
-type Row = Omit<Recent, 'at' | 'perSecond' | 'perMinute' | 'latest'> & {seconds: Bucket[]; minutes: Bucket[]};
+type Row = Omit<RecentFigures, 'at' | 'perSecond' | 'perMinute' | 'latest'> & {seconds: Bucket[]; minutes: Bucket[]};
 
 /** Full buckets of `size` seconds between a click and now, by the calendar. A time in the future counts as now. */
 const ago = (size: Sql, now: Date): Sql => {
@@ -102,7 +102,7 @@ export const readRecent = (
 	organizationId: string | null,
 	now: Date,
 	clicks: RecentClicks,
-): Promise<{recent: Recent; snapshot: Snapshot}> =>
+): Promise<{recent: RecentFigures; snapshot: Snapshot}> =>
 	db.transaction(
 		async (trx) => {
 			// JIT compilation takes longer than the statement runs.

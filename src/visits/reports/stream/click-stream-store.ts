@@ -92,7 +92,7 @@ const columnsOf = ({at, columns}: (typeof sources)[EventType]): Sql =>
 	sql`id, ${at} AS at, organization_id AS "organizationId", link_id AS "linkId", ${columns}`;
 
 /** Rows of a type with the names of their organization and link. */
-const named = (found: Sql): Sql =>
+const withNames = (found: Sql): Sql =>
 	sql`SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
 		FROM (${found}) AS found
 		LEFT JOIN organizations ON organizations.id = found."organizationId"
@@ -100,7 +100,7 @@ const named = (found: Sql): Sql =>
 
 /** Clicks that are stored elsewhere as events; those of a deleted organization are omitted. */
 export const clickEventsOf = async (db: Db, clicks: Sql): Promise<StreamEvent[]> => {
-	const rows = await run<Row>(db, named(sql`SELECT ${columnsOf(sources.click)} FROM ${clicks} AS clicks`));
+	const rows = await run<Row>(db, withNames(sql`SELECT ${columnsOf(sources.click)} FROM ${clicks} AS clicks`));
 	return rows.filter(({orgKey}) => orgKey !== null).map((row) => toEvent('click', row));
 };
 
@@ -112,7 +112,11 @@ export async function* readBetween(
 ): AsyncGenerator<StreamEvent[]> {
 	for (const type of types) {
 		const {table, name} = sources[type];
-		for await (const rows of newRows<Row>(db, {table, name, columns: columnsOf(sources[type]), around: named}, range)) {
+		for await (const rows of newRows<Row>(
+			db,
+			{table, name, columns: columnsOf(sources[type]), around: withNames},
+			range,
+		)) {
 			yield rows.map((row) => toEvent(type, row)).sort((a, b) => a.data.at.getTime() - b.data.at.getTime());
 		}
 	}
@@ -137,7 +141,9 @@ export const readLatest = async (
 				: [sql`organization_id = ${organizationId}`, newest];
 		const rows = await run<Row>(
 			db,
-			named(sql`SELECT ${columnsOf(sources[type])} FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`),
+			withNames(
+				sql`SELECT ${columnsOf(sources[type])} FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`,
+			),
 		);
 		found.push(...rows.map((row) => toEvent(type, row)));
 	}
