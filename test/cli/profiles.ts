@@ -281,7 +281,9 @@ test('confirmations and status name the server', async (t) => {
 		ends(t, await runCli(line, {env, io: terminal.io}), 1);
 		t.regex(
 			terminal.text(),
-			new RegExp(`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and all tokens created with it\\? \\[y/N\\] `),
+			new RegExp(
+				`^On ${name.replace(/[()]/g, '\\$&')}:\nRevoke the token ci, and all tokens created with it\\? \\[y/N\\] `,
+			),
 		);
 	}
 
