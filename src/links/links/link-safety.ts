@@ -1,8 +1,8 @@
-import type {Db} from '../../platform/db/db.ts';
-import {prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
+import {joined, literal, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 import {effectiveColumns} from './link-columns.ts';
-import type {AppName, LinkColumns} from './link-fields.ts';
+import {type AppName, type LinkColumns, linkFields} from './link-fields.ts';
 
 /** An operator's decision on a link, which outlives every list. `allow`: no list acts on it. */
 export type Decision = {state: 'block' | 'allow'; reason: string | null; since: string};
@@ -67,18 +67,42 @@ const addressColumns = effectiveColumns(({name}) => ['fallbackUrl', 'destination
  * The effective addresses of links that meet a condition and have no operator's decision: each link's own, else its
  * template's, else its organization's.
  */
+const effectiveOf = (condition: Sql): Sql =>
+	sql`SELECT links.id, ${addressColumns}, app_configs.logo_url
+		FROM links LEFT JOIN templates ON templates.id = links.template_id
+		LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
+		WHERE links.decision IS NULL AND ${condition}`;
+
+/** The addresses of a link, a line each: in normal form they have no line breaks. */
+const addressLines = sql`concat_ws(E'\n', fallback_url, ${joined(
+	Object.keys(linkFields.destinations.parts).map((platform) => sql`destinations ->> ${literal(platform)}`),
+)}, og_image_url, logo_url)`;
+
+/** The effective addresses, a line each, of links that meet a condition and have no operator's decision. */
 export const readEffectiveAddresses = (
 	db: Db,
 	name: string,
 	condition: Sql,
-): Promise<Array<Addresses & {id: string}>> =>
-	run(
-		db,
-		prepared(
-			name,
-			sql`SELECT links.id, ${addressColumns}, app_configs.logo_url
-				FROM links LEFT JOIN templates ON templates.id = links.template_id
-				LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
-				WHERE links.decision IS NULL AND ${condition}`,
+): Promise<Array<{id: string; addresses: string}>> =>
+	run(db, prepared(name, sql`SELECT id, ${addressLines} AS addresses FROM (${effectiveOf(condition)}) AS links`));
+
+/**
+ * The next links by id without an operator's decision: their effective addresses, a line each and a blank line between two
+ * links, in one text, which costs a third of their rows. `last` is null if there are none.
+ */
+export const readNextAddresses = async (
+	db: Db,
+	{after, limit}: {after: string; limit: number},
+): Promise<{last: string | null; count: number; addresses: string | null}> => {
+	const next = effectiveOf(sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${limit}`);
+	return onlyRow(
+		await run(
+			db,
+			prepared(
+				'addresses of the next links',
+				sql`SELECT (array_agg(id))[count(*)] AS last, count(*)::integer AS count,
+						string_agg(${addressLines}, E'\n\n') AS addresses FROM (${next}) AS links`,
+			),
 		),
 	);
+};

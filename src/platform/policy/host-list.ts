@@ -25,17 +25,28 @@ const digestOf = (text: string): Digest => {
 
 /**
  * The digests of an address that lists are searched for: of its host, of the domains above that, and of the whole
- * address, which few lists need.
+ * address. Few lists need the last two.
  */
-type AddressDigests = {host: Digest; above: Digest[]; address(): Digest};
+type AddressDigests = {host: Digest; above(): Digest[]; address(): Digest};
 
-export const digestsOf = (url: URL): AddressDigests => {
-	const host = normalHost(url.hostname);
-	const labels = isAddress(host) ? [] : host.split('.');
+/** An address that needs no URL parser for its host: most are stored like that, and a check of all links reads them. */
+const PLAIN_ADDRESS = /^https?:\/\/(?![^/]*xn--)((?:[a-z0-9_-]+\.)+[a-z_-][a-z0-9_-]*)(?=[/?#]|$)/;
+
+/** Null for a text that is no URL. */
+export const digestsOf = (address: string): AddressDigests | null => {
+	const plain = PLAIN_ADDRESS.exec(address)?.[1];
+	if (plain === undefined && !URL.canParse(address)) {
+		return null;
+	}
+
+	const host = plain ?? normalHost(new URL(address).hostname);
 	return {
 		host: digestOf(host),
-		above: labels.slice(1, -1).map((_, index) => digestOf(labels.slice(index + 1).join('.'))),
-		address: () => digestOf(addressOf(url)),
+		above: () => {
+			const labels = isAddress(host) ? [] : host.split('.');
+			return labels.slice(1, -1).map((_, index) => digestOf(labels.slice(index + 1).join('.')));
+		},
+		address: () => digestOf(addressOf(new URL(address))),
 	};
 };
 
@@ -65,7 +76,9 @@ export class HostList {
 
 	includes({host, above, address}: AddressDigests): boolean {
 		const has = (digest: Digest): boolean => this.#slots[this.#slotOf(digest)] !== 0;
-		return has(host) || (this.#format === 'domains' && above.some(has)) || (this.#format === 'urls' && has(address()));
+		return (
+			has(host) || (this.#format === 'domains' && above().some(has)) || (this.#format === 'urls' && has(address()))
+		);
 	}
 
 	/** The slot of a digest; the one to put it into if it is not there. */

@@ -125,12 +125,8 @@ export class LinkPolicy {
 	}
 
 	#judge(address: string): Verdict | null {
-		if (!URL.canParse(address)) {
-			return null;
-		}
-
-		const asked = digestsOf(new URL(address));
-		const found = this.#lists.filter(({contents}) => contents.includes(asked));
+		const digests = digestsOf(address);
+		const found = digests === null ? [] : this.#lists.filter(({contents}) => contents.includes(digests));
 		const first = found.find(({definition}) => definition.action === 'block') ?? found[0];
 		return first === undefined
 			? null

@@ -1,6 +1,6 @@
-import {setTimeout as delay, setImmediate as turn} from 'node:timers/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {addressesOf, readEffectiveAddresses} from '../../links/links/link-safety.ts';
+import {readNextAddresses} from '../../links/links/link-safety.ts';
 import type {Clock} from '../../platform/clock.ts';
 import type {Config} from '../../platform/config/config.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
@@ -9,9 +9,8 @@ import {run, sql} from '../../platform/db/sql.ts';
 import type {LinkPolicy} from '../../platform/policy/link-policy.ts';
 import {countOpenReports} from './abuse-report-store.ts';
 
-/** Links that are read together, and those that are judged before visits have their turn: half a millisecond. */
+/** Links that are read and judged before visits have their turn: a millisecond. */
 const BATCH = 200;
-const LINKS_PER_TURN = 20;
 /** Links a second at most: 1,000,000 take 50 s, and the pages have the rest of the processor. */
 const PACE = 20_000;
 
@@ -31,23 +30,18 @@ const checkLinks = async (db: Db, policy: LinkPolicy, isStopping: () => boolean)
 	const counts = {block: 0, warn: 0};
 	const began = performance.now();
 	let [checked, looked] = [0, began];
-	let after = policy.isEmpty ? undefined : FIRST;
-	while (after !== undefined) {
-		const next = sql`links.id > ${after}::uuid ORDER BY links.id LIMIT ${BATCH}`;
-		const links = await readEffectiveAddresses(db, 'addresses of links', next);
-		for (const [index, link] of links.entries()) {
-			if (index % LINKS_PER_TURN === 0) {
-				await turn();
-			}
-
-			const verdict = policy.ofAll(addressesOf(link), false);
+	let after = policy.isEmpty ? null : FIRST;
+	while (after !== null) {
+		const {addresses, count, last} = await readNextAddresses(db, {after, limit: BATCH});
+		for (const link of addresses?.split('\n\n') ?? []) {
+			const verdict = policy.ofAll(link.split('\n'), false);
 			if (verdict !== null) {
 				counts[verdict.state] += 1;
 			}
 		}
 
-		after = links.at(-1)?.id;
-		checked += links.length;
+		after = last;
+		checked += count;
 		await delay(Math.max(0, began + (checked / PACE) * 1000 - performance.now()));
 		if (performance.now() - looked > LOOK_MS) {
 			looked = performance.now();

@@ -1,5 +1,5 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
-import {addressesOf, readEffectiveAddresses} from '../../links/links/link-safety.ts';
+import {readEffectiveAddresses} from '../../links/links/link-safety.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
@@ -93,7 +93,7 @@ export const isListed = async ({db, linkPolicy}: Deps, clickId: string): Promise
 		'addresses of the link of a click',
 		sql`links.id = ${linkOfClick(sql`${clickId}::uuid`)}`,
 	);
-	return links.some((link) => linkPolicy.ofAll(addressesOf(link))?.state === 'block');
+	return links.some(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block');
 };
 
 /** The clicks; those of links that a list blocks are marked. Without lists it costs no statement. */
@@ -109,7 +109,7 @@ export const withListed = async ({db, linkPolicy}: Deps, clicks: readonly MatchC
 					sql`links.id = ANY((SELECT ${ids}::uuid[])::uuid[])`,
 				);
 	const blocked = new Set(
-		links.filter((link) => linkPolicy.ofAll(addressesOf(link))?.state === 'block').map(({id}) => id),
+		links.filter(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block').map(({id}) => id),
 	);
 	return clicks.map((click) => (blocked.has(click.linkId) ? {...click, isLive: false, isBlocked: true} : click));
 };

@@ -30,9 +30,9 @@ export const policyOf = async (t: Pick<ExecutionContext, 'teardown'>) => {
 export const policedService = async (t: ExecutionContext, env: Record<string, string> = {}) => {
 	const {file, write} = await policyOf(t);
 	const service = await ownService(t, {LINK_DOMAIN: 'localhost', LINK_POLICY_FILE: file, ...env});
-	const change = async (name: string, text: string): Promise<void> => {
+	const change = async (name: string, text: string, isStopping?: () => boolean): Promise<void> => {
 		await write(name, text);
-		await service.services.abuseFigures.refresh();
+		await service.services.abuseFigures.refresh(isStopping);
 	};
 	return {service, change};
 };

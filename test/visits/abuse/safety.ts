@@ -115,6 +115,26 @@ test('a change of a list blocks and frees stored links, through template and org
 	t.deepEqual(service.services.abuseFigures.blocked, {list: 0, operator: 0});
 });
 
+test('a check of stored links counts each by any address that it leads to, and ends on a stop', async (t) => {
+	const {service, change} = await policedService(t);
+	const acme = await organization(service);
+	const later = 'https://later.example/x';
+	for (const addresses of [
+		...['ios', 'android', 'desktop'].map((platform) => ({destinations: {[platform]: later}})),
+		{og: {imageUrl: later}},
+		{fallbackUrl: 'https://LATER.example:8443/x'},
+		{fallbackUrl: 'https://later.example.fine.example/?u=https://later.example/'},
+	]) {
+		await link(acme, {fallbackUrl: 'https://fine.example/', ...addresses});
+	}
+
+	await change('bad.txt', 'later.example\n');
+	t.is(service.services.abuseFigures.blocked.list, 5);
+
+	await change('bad.txt', 'later.example\n', () => true);
+	t.is(service.services.abuseFigures.blocked.list, 0);
+});
+
 test("an operator's decision outlives every list, is audited, and says so on the page", async (t) => {
 	const {service, change} = await policedService(t);
 	const acme = await organization(service);
