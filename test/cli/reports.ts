@@ -63,4 +63,7 @@ test('domains aliases lists each alias with its visits', async (t) => {
 	ends(t, await cli(['domains', 'aliases']), 0, {
 		stdout: /^HOSTNAME +VISITS 30D +LAST VISIT\nold\.links\.test +0 +never\n$/,
 	});
+	ends(t, await cli(['domains', 'aliases', '--json']), 0, {
+		json: {data: [{hostname: 'old.links.test', visits: 0, lastVisitAt: null}]},
+	});
 });

@@ -11,10 +11,11 @@ import type {Json} from '../server/admin-client.ts';
 import {type OrganizationApi, organizationApi} from '../server/link-surface.ts';
 import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedRow} from '../server/named-link.ts';
+import type {Column} from '../terminal/output.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
 
-type Alias = {id?: undefined; hostname: string; visits: number; lastVisitAt: string | null};
+type Alias = {hostname: string; visits: number; lastVisitAt: string | null};
 
 type UnknownCode = {id?: undefined; hostname: string; code: string | null; count: number; lastAt: string};
 
@@ -175,16 +176,16 @@ export const domainCommands: CommandGroup = {
 			about: 'Visits are those of the last 30 days.',
 			examples: ['aliases', 'aliases --json'],
 			run: async ({connection, show}) => {
-				const {data} = await connection.admin().get<{data: Alias[]}>('/admin/domains/aliases');
-				await show.page(
-					{data, total: data.length, page: 1, limit: data.length},
-					[
-						{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
-						{title: 'VISITS 30D', value: ({visits}) => visits, align: 'right'},
-						{title: 'LAST VISIT', value: ({lastVisitAt}) => lastVisitAt ?? 'never'},
-					],
-					'LINK_DOMAIN_ALIASES names hosts that serve what LINK_DOMAIN serves',
-				);
+				const aliases = await connection.admin().get<{data: Alias[]}>('/admin/domains/aliases');
+				const columns: Array<Column<Alias>> = [
+					{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
+					{title: 'VISITS 30D', value: ({visits}) => visits, align: 'right'},
+					{title: 'LAST VISIT', value: ({lastVisitAt}) => lastVisitAt ?? 'never'},
+				];
+				await show.answer(aliases, ({data}) => show.table(columns, data));
+				if (aliases.data.length === 0 && !show.json) {
+					await show.note('None yet. Next: LINK_DOMAIN_ALIASES names hosts that serve what LINK_DOMAIN serves');
+				}
 			},
 		}),
 

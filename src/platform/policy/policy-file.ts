@@ -22,8 +22,7 @@ const listDefinition = Joi.object<ListDefinition>({
 	action: Joi.valid('block', 'warn').required(),
 });
 
-/** The lists that a LINK_POLICY_FILE names, in its order. @throws with a sentence for each fault. */
-export const readPolicyFile = async (file: string): Promise<ListDefinition[]> => {
+const definitionsIn = async (file: string): Promise<ListDefinition[]> => {
 	const content: unknown = JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, ''));
 	if (!Array.isArray(content) || content.length > MAX_LISTS) {
 		throw new Error(`must be a JSON list of at most ${MAX_LISTS} entries`);
@@ -42,4 +41,13 @@ export const readPolicyFile = async (file: string): Promise<ListDefinition[]> =>
 	}
 
 	return checked.map(({value}) => ({...value, file: path.resolve(path.dirname(file), value.file)}));
+};
+
+/** The lists that a LINK_POLICY_FILE names, in its order. @throws with the file and a sentence for each fault. */
+export const readPolicyFile = async (file: string): Promise<ListDefinition[]> => {
+	try {
+		return await definitionsIn(file);
+	} catch (error) {
+		throw new Error(`${file}: ${(error as Error).message}`, {cause: error});
+	}
 };

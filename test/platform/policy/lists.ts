@@ -256,7 +256,10 @@ test('every fault of LINK_POLICY_FILE is a sentence', async (t) => {
 		await writeFile(file, content);
 		return readPolicyFile(file).then(
 			() => [],
-			(error: Error) => error.message.split('; '),
+			({message}: Error) => {
+				t.true(message.startsWith(`${file}: `), message);
+				return message.slice(file.length + 2).split('; ');
+			},
 		);
 	};
 	t.regex((await faultsOf('{')).join(), /JSON/);

@@ -57,4 +57,10 @@ test('doctor fails for a list whose file became unusable, and for hosts of ours 
 		all.hosts.map(({url}: {url: string}) => url),
 		['https://go.links.test', 'https://old.links.test', 'https://go.acme.test'],
 	);
+
+	await change('policy.json', '{"name"');
+	t.regex(
+		(await failures())[0] ?? '',
+		/^fail abuse\.lists: \/\S+\/policy\.json: .*JSON.*; its former contents are in use$/,
+	);
 });
