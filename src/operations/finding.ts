@@ -41,11 +41,23 @@ export type Finding = {
 };
 
 /** Findings of one area. */
-export const findingsOf = (area: string) => ({
-	ok: (check: string, message: string): Finding => ({area, check, status: 'ok', message, next: null}),
-	warn: (check: string, message: string, next: string): Finding => ({area, check, status: 'warn', message, next}),
-	fail: (check: string, message: string, next: string): Finding => ({area, check, status: 'fail', message, next}),
-});
+export const findingsOf = (area: string) => {
+	const ok = (check: string, message: string): Finding => ({area, check, status: 'ok', message, next: null});
+	const warn = (check: string, message: string, next: string): Finding => ({
+		area,
+		check,
+		status: 'warn',
+		message,
+		next,
+	});
+	return {
+		ok,
+		warn,
+		fail: (check: string, message: string, next: string): Finding => ({area, check, status: 'fail', message, next}),
+		warnIf: (isBad: boolean, check: string, message: string, next: string): Finding =>
+			isBad ? warn(check, message, next) : ok(check, message),
+	};
+};
 
 /** The findings of an area without those whose condition is false. */
 export const present = (findings: ReadonlyArray<Finding | false>): Finding[] =>

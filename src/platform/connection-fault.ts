@@ -34,3 +34,13 @@ export const isConnectionFault = (error: unknown): boolean => {
 
 	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';
 };
+
+/** The outcome of the work; `otherwise` if the database is unavailable. */
+export const unlessUnavailable = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
+	work.catch((error: unknown) => {
+		if (isConnectionFault(error)) {
+			return otherwise;
+		}
+
+		throw error;
+	});

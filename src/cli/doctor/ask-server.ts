@@ -1,8 +1,8 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
-import {reasonOf} from '../../operations/doctor/probe.ts';
 import {compareClocks, type Finding, findingsOf} from '../../operations/finding.ts';
 import type {Clock} from '../../platform/clock.ts';
+import {reasonOf} from '../../platform/http/fetch-bounded.ts';
 import {fieldsOf, parseJson} from '../../platform/http/untrusted-json.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import {OperatorError} from '../cli-errors.ts';

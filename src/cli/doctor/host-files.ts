@@ -1,9 +1,8 @@
 import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
 import {androidEntries, appleEntries} from '../../operations/doctor/association-entries.ts';
 import type {LinkHost} from '../../operations/doctor/hosts.ts';
-import {reasonOf} from '../../operations/doctor/probe.ts';
 import {type Finding, findingsOf} from '../../operations/finding.ts';
-import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
+import {fetchBounded, reasonOf} from '../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -3,7 +3,7 @@ import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {appConfigNotFound, organizationNotFound, required} from '../../platform/errors.ts';
 import {inputColumns, ogOf, platformFieldsOf} from '../links/link-columns.ts';
 import {type AppName, type LinkColumns, linkColumns} from '../links/link-fields.ts';
-import {type AppConfig, androidOf, iosOf} from './app-config.ts';
+import {type AppConfig, appConfigOf} from './app-config.ts';
 
 /** The fields that links lack, with the stored values of absent ones. */
 const unset = {browserPaths: null, errorPages: false, clipboardFormat: null, logoUrl: null};
@@ -20,29 +20,12 @@ const listed = [
 	...linkColumns.filter(({field}) => field.levels.includes('app_configs')).map(({column}) => column),
 ];
 
-const toAppConfig = (row: Row): AppConfig => ({
-	ios: row.ios === null ? null : iosOf(row.ios),
-	android: row.android.map(androidOf),
-	fallbackUrl: row.fallback_url,
-	...platformFieldsOf(row),
-	...(row.browserPaths === null ? {} : {browserPaths: row.browserPaths}),
-	...(row.errorPages ? {errorPages: true} : {}),
-	...(row.clipboardFormat === null ? {} : {clipboardFormat: row.clipboardFormat}),
-	...(row.logoUrl === null ? {} : {logoUrl: row.logoUrl}),
-	og: ogOf(row),
-	probabilisticMatching: row.probabilisticMatching,
-	minimumConfidence: row.minimumConfidence,
-});
-
-/** The organization's app configuration, or null until one is set. */
-const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig | null> => {
-	const row: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
-	return row === undefined ? null : toAppConfig(row);
+/** The organization's app configuration. @throws 404 until one is set. */
+export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> => {
+	const found: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
+	const {fallback_url: fallbackUrl, ...row} = required(found, appConfigNotFound);
+	return appConfigOf({...row, fallbackUrl, ...platformFieldsOf(row), og: ogOf(row)});
 };
-
-/** As `findAppConfig`. @throws 404 until one is set. */
-export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> =>
-	required(await findAppConfig(db, organizationId), appConfigNotFound);
 
 /** Sets or replaces the organization's configuration. @throws 404 without the organization. */
 export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {

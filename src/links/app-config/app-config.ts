@@ -190,7 +190,7 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 });
 
 /** An iOS app in the order of answers, which jsonb does not keep. */
-export const iosOf = ({appClipBundleId, ...ios}: IosInput): IosConfig => ({
+const iosOf = ({appClipBundleId, ...ios}: IosInput): IosConfig => ({
 	bundleId: ios.bundleId ?? null,
 	teamId: ios.teamId ?? null,
 	appStoreId: ios.appStoreId ?? null,
@@ -199,14 +199,14 @@ export const iosOf = ({appClipBundleId, ...ios}: IosInput): IosConfig => ({
 });
 
 /** An Android app in the order of answers. */
-export const androidOf = ({packageName, sha256Fingerprints, scheme, dynamicAppLinks}: AndroidInput): AndroidConfig => ({
+const androidOf = ({packageName, sha256Fingerprints, scheme, dynamicAppLinks}: AndroidInput): AndroidConfig => ({
 	packageName,
 	sha256Fingerprints,
 	scheme: scheme ?? null,
 	...(dynamicAppLinks ? {dynamicAppLinks} : {}),
 });
 
-/** The complete configuration of a body: missing fields are unset or get their defaults. */
+/** The complete configuration of a body or a row: missing fields are unset or get their defaults. */
 export const appConfigOf = ({ios, og, browserPaths, ...input}: AppConfigInput): AppConfig => ({
 	ios: ios == null ? null : iosOf(ios),
 	android: (input.android ?? []).map(androidOf),

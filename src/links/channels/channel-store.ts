@@ -24,56 +24,47 @@ export const channelExists = async (db: Db, organizationId: string, name: string
 	return found.length > 0;
 };
 
-/** The statements on channels, over a pool or a transaction. */
-export const createChannelStore = (db: Db) => ({
-	list: (organizationId: string, page: PageQuery): Promise<Page<Channel>> =>
-		readPage(db('channels').where({organization_id: organizationId}).select(columns.list), page, [
-			...descending('created_at'),
-			'name',
-		]),
+/** The statements on one organization's channels, over a pool or a transaction. */
+export const createChannelStore = (db: Db, organizationId: string) => {
+	const own = {organization_id: organizationId};
+	const one = (id: string) => db('channels').where({...own, id});
 
-	find: async (organizationId: string, id: string): Promise<Channel | null> =>
-		(await db('channels').where({organization_id: organizationId, id}).first(columns.list)) ?? null,
+	return {
+		list: (page: PageQuery): Promise<Page<Channel>> =>
+			readPage(db('channels').where(own).select(columns.list), page, [...descending('created_at'), 'name']),
 
-	/** As `find`, and locks it until the transaction ends. */
-	lock: async (organizationId: string, id: string): Promise<Channel | null> =>
-		(await db('channels').where({organization_id: organizationId, id}).forUpdate().first(columns.list)) ?? null,
+		find: async (id: string): Promise<Channel | null> => (await one(id).first(columns.list)) ?? null,
 
-	/** @throws 409 if the organization has a channel of that name. */
-	insert: async (organizationId: string, name: string, now: Date): Promise<Channel> => {
-		const rows: Channel[] = await db('channels')
-			.insert({id: randomUUID(), organization_id: organizationId, name, created_at: now})
-			.returning(columns.list)
-			.catch(nameTaken(name));
-		return onlyRow(rows);
-	},
+		/** As `find`, and locks it until the transaction ends. */
+		lock: async (id: string): Promise<Channel | null> => (await one(id).forUpdate().first(columns.list)) ?? null,
 
-	/** Renames a channel of that id, and its label on links and templates. @throws 409 if the name is in use. */
-	rename: async (organizationId: string, {id, from, to}: {id: string; from: string; to: string}, now: Date) => {
-		const own = {organization_id: organizationId};
-		const rows: Channel[] = await db('channels')
-			.where({...own, id})
-			.update({name: to})
-			.returning(columns.list)
-			.catch(nameTaken(to));
-		// In the order of `lockAll` of links, to avoid deadlocks with imports.
-		await execute(
-			db,
-			sql`UPDATE links SET channel = ${to}, updated_at = ${now} WHERE id IN (
-				SELECT id FROM links WHERE organization_id = ${organizationId} AND channel = ${from} ORDER BY id FOR UPDATE)`,
-		);
-		await db('templates')
-			.where({...own, channel: from})
-			.update({channel: to, updated_at: now});
-		return onlyRow(rows);
-	},
+		/** @throws 409 if the organization has a channel of that name. */
+		insert: async (name: string, now: Date): Promise<Channel> => {
+			const rows: Channel[] = await db('channels')
+				.insert({...own, id: randomUUID(), name, created_at: now})
+				.returning(columns.list)
+				.catch(nameTaken(name));
+			return onlyRow(rows);
+		},
 
-	/** @returns the removed channel; null if there was none. */
-	remove: async (organizationId: string, id: string): Promise<Channel | null> => {
-		const [removed]: Channel[] = await db('channels')
-			.where({organization_id: organizationId, id})
-			.delete()
-			.returning(columns.list);
-		return removed ?? null;
-	},
-});
+		/** Renames a channel, and its label on links and templates. @throws 409 if the name is in use. */
+		rename: async ({id, name: from}: Channel, to: string, now: Date): Promise<Channel> => {
+			const rows: Channel[] = await one(id).update({name: to}).returning(columns.list).catch(nameTaken(to));
+			// In the order of `lockAll` of links, to avoid deadlocks with imports.
+			await execute(
+				db,
+				sql`UPDATE links SET channel = ${to}, updated_at = ${now} WHERE id IN (
+					SELECT id FROM links WHERE organization_id = ${organizationId} AND channel = ${from} ORDER BY id FOR UPDATE)`,
+			);
+			const labelled = db('templates').where({...own, channel: from});
+			await labelled.update({channel: to, updated_at: now});
+			return onlyRow(rows);
+		},
+
+		/** @returns the removed channel; null if there was none. */
+		remove: async (id: string): Promise<Channel | null> => {
+			const [removed]: Channel[] = await one(id).delete().returning(columns.list);
+			return removed ?? null;
+		},
+	};
+};

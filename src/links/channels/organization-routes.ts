@@ -12,46 +12,42 @@ type Deps = Pick<Services, 'clock' | 'db'>;
 
 type Write = {organization: {id: string}; by: Caller};
 
-const record = (action: string, organizationId: string, entityId: string, details: Record<string, unknown>) => ({
-	action,
-	entityType: 'Channel',
-	entityId,
-	organizationId,
-	details,
+const record = (action: string, {organization}: Write, entityId: string, details: Record<string, unknown>) => ({
+	...{action, entityType: 'Channel', entityId, organizationId: organization.id, details},
 });
 
 /** @throws 409 if the organization has a channel of that name. */
-export const createChannel = (services: Deps, {organization, by, name}: Write & {name: string}): Promise<Channel> =>
+export const createChannel = (services: Deps, {name, ...target}: Write & {name: string}): Promise<Channel> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
-		const channel = await createChannelStore(trx).insert(organization.id, name, now);
-		await recordAudit(trx, now, by, record('CREATE', organization.id, channel.id, {name}));
+		const channel = await createChannelStore(trx, target.organization.id).insert(name, now);
+		await recordAudit(trx, now, target.by, record('CREATE', target, channel.id, {name}));
 		return channel;
 	});
 
 /** Renames a channel, also on its links and templates. @throws 404, 409 if the name is in use. */
 export const renameChannel = (
 	services: Deps,
-	{organization, by, id, name}: Write & {id: string; name?: string},
+	{id, name, ...target}: Write & {id: string; name?: string},
 ): Promise<Channel> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
-		const store = createChannelStore(trx);
-		const channel = required(await store.lock(organization.id, id), channelNotFound);
+		const store = createChannelStore(trx, target.organization.id);
+		const channel = required(await store.lock(id), channelNotFound);
 		if (name === undefined || name === channel.name) {
 			return channel;
 		}
 
-		const renamed = await store.rename(organization.id, {id, from: channel.name, to: name}, now);
-		await recordAudit(trx, now, by, record('UPDATE', organization.id, id, {from: channel.name, to: name}));
+		const renamed = await store.rename(channel, name, now);
+		await recordAudit(trx, now, target.by, record('UPDATE', target, id, {from: channel.name, to: name}));
 		return renamed;
 	});
 
 /** Removes a channel from the set; links and templates keep their label. @throws 404. */
-export const deleteChannel = (services: Deps, {organization, by, id}: Write & {id: string}) =>
+export const deleteChannel = (services: Deps, {id, ...target}: Write & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
-		const removed = required(await createChannelStore(trx).remove(organization.id, id), channelNotFound);
-		await recordAudit(trx, services.clock.now(), by, record('DELETE', organization.id, id, {name: removed.name}));
+		const removed = required(await createChannelStore(trx, target.organization.id).remove(id), channelNotFound);
+		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, id, {name: removed.name}));
 		return {id, deleted: true};
 	});
 
@@ -61,7 +57,7 @@ export const channelRoutes = [
 		answer: pageOf(channelAnswer),
 		role: 'viewer',
 		query: pageQuerySchema,
-		handler: ({services, organization, query}) => createChannelStore(services.db).list(organization.id, query),
+		handler: ({services, organization, query}) => createChannelStore(services.db, organization.id).list(query),
 	}),
 
 	organizationRoute('POST', '/channels', {
@@ -80,7 +76,7 @@ export const channelRoutes = [
 		role: 'viewer',
 		params: idParams,
 		handler: async ({services, organization, params: {id}}) =>
-			required(await createChannelStore(services.db).find(organization.id, id), channelNotFound),
+			required(await createChannelStore(services.db, organization.id).find(id), channelNotFound),
 	}),
 
 	organizationRoute('PATCH', '/channels/:id', {

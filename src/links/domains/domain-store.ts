@@ -131,38 +131,32 @@ const insertDomain = async (
 /** The statements on one organization's domains, over a pool or a transaction. */
 export const createDomainStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
+	const all = () => db('domains').where(own);
+	const one = (id: string) => all().where({id});
 
 	return {
 		/** The organization's own domains, newest first, and the shared one after them. */
 		list: (page: PageQuery): Promise<Page<ConfiguredDomain>> => {
-			const all = db('domains')
+			const shown = db('domains')
 				.where((owner) => owner.where(own).orWhereNull('organization_id'))
 				.select(columns.list);
-			return readPage(all, page, ['organization_id', ...descending('created_at', 'id')]);
+			return readPage(shown, page, ['organization_id', ...descending('created_at', 'id')]);
 		},
 
-		count: (): Promise<number> => countRows(db('domains').where(own)),
+		count: (): Promise<number> => countRows(all()),
 
 		/** Whether the organization has a VERIFIED domain of its own. */
-		hasVerified: async (): Promise<boolean> =>
-			(await db('domains')
-				.where({...own, status: 'VERIFIED'})
-				.first('id')) !== undefined,
+		hasVerified: async (): Promise<boolean> => (await all().where({status: 'VERIFIED'}).first('id')) !== undefined,
 
 		/** A domain of the organization, by its id. */
-		find: async (id: string): Promise<ConfiguredDomain | null> =>
-			(await db('domains')
-				.where({...own, id})
-				.first(columns.list)) ?? null,
+		find: async (id: string): Promise<ConfiguredDomain | null> => (await one(id).first(columns.list)) ?? null,
 
 		/** As `find`, and locks it until the transaction ends. With `blocksNewLinks`, no link is created on it until then, either. */
 		lock: async (
 			id: string,
 			{blocksNewLinks = false}: {blocksNewLinks?: boolean} = {},
 		): Promise<ConfiguredDomain | null> => {
-			const query = db('domains')
-				.where({...own, id})
-				.first(columns.list);
+			const query = one(id).first(columns.list);
 			return (await (blocksNewLinks ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
 		},
 
@@ -170,8 +164,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 		/** @throws 409 if the name is already VERIFIED for another organization. */
 		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {
-			const rows: ConfiguredDomain[] = await db('domains')
-				.where({...own, id})
+			const rows: ConfiguredDomain[] = await one(id)
 				.update({status, verified_at: status === 'VERIFIED' ? now : null, updated_at: now})
 				.returning(columns.list)
 				.catch((error: unknown) => {
@@ -181,13 +174,10 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 		},
 
 		/** Sets exactly the given settings. */
-		configure: async (id: string, settings: Partial<DomainSettings>, now: Date): Promise<ConfiguredDomain> =>
-			onlyRow(
-				await db('domains')
-					.where({...own, id})
-					.update(toColumns({...settings, updatedAt: now}))
-					.returning(columns.list),
-			),
+		configure: async (id: string, settings: Partial<DomainSettings>, now: Date): Promise<ConfiguredDomain> => {
+			const changes = toColumns({...settings, updatedAt: now});
+			return onlyRow(await one(id).update(changes).returning(columns.list));
+		},
 
 		/** Moves the links of a domain to another one, locked in the order of `lockAll` of links. @returns their number. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
@@ -197,9 +187,6 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 					SELECT id FROM links WHERE organization_id = ${organizationId} AND domain_id = ${from} ORDER BY id FOR UPDATE)`,
 			),
 
-		remove: (id: string): Promise<number> =>
-			db('domains')
-				.where({...own, id})
-				.delete(),
+		remove: (id: string): Promise<number> => one(id).delete(),
 	};
 };

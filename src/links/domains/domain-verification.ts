@@ -46,11 +46,8 @@ const requireRecord = async (
 	}
 };
 
-const requirePending = (domain: ConfiguredDomain | null): ConfiguredDomain => {
-	if (domain === null) {
-		throw domainNotFound();
-	}
-
+const requirePending = (found: ConfiguredDomain | null): ConfiguredDomain => {
+	const domain = required(found, domainNotFound);
 	if (domain.status === 'REJECTED') {
 		throw domainRejected();
 	}

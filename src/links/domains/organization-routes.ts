@@ -6,6 +6,8 @@ import {domainAnswer, newDomain, unknownCodeAnswer} from './domain.ts';
 import {addDomain, deleteDomain, listDomains, readUnknownCodes, setDefaultDomain} from './domain-operations.ts';
 import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
 
+const change = {answer: domainAnswer, role: 'admin', params: idParams} as const;
+
 export const domainRoutes = [
 	organizationRoute('GET', '/domains', {
 		summary: 'List domains, newest first',
@@ -28,9 +30,7 @@ export const domainRoutes = [
 	organizationRoute('POST', '/domains/:id/verify', {
 		summary: 'Verify a domain by its TXT record',
 		refusals: [402, 403, 409, 502],
-		answer: domainAnswer,
-		role: 'admin',
-		params: idParams,
+		...change,
 		handler: ({services, organization, by, params: {id}}) => verifyDomain(services, {organization, by, id}),
 	}),
 
@@ -52,17 +52,13 @@ export const domainRoutes = [
 	organizationRoute('POST', '/domains/:id/default', {
 		summary: 'Make a domain the default for new links',
 		refusals: [402, 403, 409],
-		answer: domainAnswer,
-		role: 'admin',
-		params: idParams,
+		...change,
 		handler: ({services, organization, by, params: {id}}) => setDefaultDomain(services, {organization, by, id}),
 	}),
 
 	organizationRoute('PATCH', '/domains/:id', {
 		summary: 'Change the redirects of old addresses of a domain',
-		answer: domainAnswer,
-		role: 'admin',
-		params: idParams,
+		...change,
 		body: domainChanges,
 		handler: ({services, organization, by, params: {id}, body}) =>
 			configureDomain(services, {organization, by, id, changes: body}),

@@ -2,6 +2,8 @@ import {storageLimits} from '../../platform/config/policies.ts';
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, sql} from '../../platform/db/sql.ts';
+import type {ValueOf} from '../../platform/http/answer.ts';
+import type {unknownCodeAnswer} from './domain.ts';
 import {FURTHER_CODES, type UnknownCodeCount} from './unknown-code.ts';
 
 /** The number only has to differ from our other advisory locks. */
@@ -40,7 +42,7 @@ export const storeUnknownCodes = (db: Db, counts: readonly UnknownCodeCount[]): 
 	});
 
 /** A code with its visits; null stands for the codes beyond the limit of their days. */
-type UnknownCode = {code: string | null; count: number; lastAt: Date};
+type UnknownCode = ValueOf<typeof unknownCodeAnswer>;
 
 /** The unknown codes of an organization's domain, most visits first. */
 export const listUnknownCodes = (

@@ -17,6 +17,7 @@ import {type ReferenceDeps, readReferences} from './link-references.ts';
 import type {Decision} from './link-safety.ts';
 import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 import {lockOwner, requireClickQuota} from './link-terms.ts';
+import {linkEntry} from './link-writer.ts';
 import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 
 /**
@@ -52,13 +53,7 @@ export const updateLink = async (
 		await store.update([link]).catch((error: unknown) => {
 			throw translateViolation(error, linkViolations(changes));
 		});
-		await recordAudit(trx, now, by, {
-			action: 'UPDATE',
-			entityType: 'Link',
-			entityId: id,
-			organizationId: owner.id,
-			details: {shortCode: link.short_code, changes: changeDetails(before, link, columns)},
-		});
+		await recordAudit(trx, now, by, linkEntry('UPDATE', link, {changes: changeDetails(before, link, columns)}));
 		return linkJson(services.addresses, owner, references.view(link));
 	});
 };
@@ -85,13 +80,8 @@ export const deleteLink = (
 		}
 
 		await moveLinkCount(trx, organization.id, {links: -1, appLinks: removed.isByApp ? -1 : 0});
-		await recordAudit(trx, services.clock.now(), by, {
-			action: 'DELETE',
-			entityType: 'Link',
-			entityId: removed.id,
-			organizationId: organization.id,
-			details: {shortCode: removed.short_code, path: removed.path, title: removed.title},
-		});
+		const entry = linkEntry('DELETE', removed, {path: removed.path, title: removed.title});
+		await recordAudit(trx, services.clock.now(), by, entry);
 		return {id: removed.id, deleted: true};
 	});
 
@@ -120,13 +110,8 @@ export const decideOnLink = async (
 		await trx('links')
 			.where({organization_id: organization.id, id})
 			.update({decision: JSON.stringify(decision)});
-		await recordAudit(trx, now, by, {
-			action: state === 'block' ? 'BLOCK' : 'UNBLOCK',
-			entityType: 'Link',
-			entityId: id,
-			organizationId: organization.id,
-			details: {shortCode: link.short_code, ...(reason === null ? {} : {reason})},
-		});
+		const action = state === 'block' ? 'BLOCK' : 'UNBLOCK';
+		await recordAudit(trx, now, by, linkEntry(action, link, reason === null ? {} : {reason}));
 	});
 	return getLink(services, {organization, id});
 };

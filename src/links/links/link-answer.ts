@@ -6,6 +6,8 @@ import {
 	flag,
 	instant,
 	type MediaAnswer,
+	oneOf,
+	optional,
 	partOf,
 	text,
 	textOrNull,
@@ -14,7 +16,7 @@ import {
 import {domainSummaryAnswer} from '../domains/domain.ts';
 import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFields} from './link-fields.ts';
 
-export const paramsAnswer = Joi.object().pattern(/^/, text);
+export const paramsAnswer: Joi.AnySchema<Record<string, string>> = Joi.object().pattern(/^/, text);
 
 const valueAnswers: Record<LinkValue['is'], Joi.Schema> = {
 	code: text,
@@ -96,10 +98,10 @@ export const listedLinkAnswer = answerOf('ListedLink', {
 /** A line of an import's answer (contract/admin 4). */
 export const importLineAnswer = answerOf('ImportedLine', {
 	line: count,
-	status: Joi.valid('created', 'updated', 'skipped', 'failed'),
-	id: uuid.optional(),
-	url: text.optional(),
-	error: anyObject.optional(),
+	status: oneOf('created', 'updated', 'skipped', 'failed'),
+	id: optional(uuid),
+	url: optional(text),
+	error: optional(anyObject),
 });
 
 /** The header that a create reads. */

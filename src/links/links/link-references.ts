@@ -21,22 +21,6 @@ import {type Addresses, addressesOf, effectiveAddresses, safetyOf} from './link-
 /** 'share': the rows stay unchanged until the transaction ends, for writes that rely on them. */
 type Lock = 'none' | 'share';
 
-/** The rows that links refer to: the organization's domains, and the requested templates and channels. */
-export type LinkReferences = {
-	/** The domain of new links: the organization's default if it serves, otherwise the shared one. */
-	defaultDomain: Domain;
-	/** Whether links may be on the domain now. */
-	hasDomain(id: string): boolean;
-	/** The link with its domain, the host of its URL, and its template. */
-	view(link: LinkRow): JoinedLink;
-	/**
-	 * The row after applying `input` to `row`. A null domain is the default one.
-	 * @throws 404 for a foreign template and for a domain that is foreign or not VERIFIED, 403 FEATURE_NOT_AVAILABLE for a
-	 * custom domain without that feature, 400 for an unknown channel, a missing path, and a URL on the link's own domain.
-	 */
-	apply(row: LinkRow, input: LinkInput): LinkRow;
-};
-
 const domainColumns: Columns<Domain> = columnsOf(
 	'id, organization_id, hostname, status, verification_token, created_at',
 );
@@ -125,99 +109,115 @@ type ReferencedRows = {
 	linkPolicy: LinkPolicy;
 };
 
-/** The rules over rows that have been read. */
-const referencesOf = (
-	{defaultDomainId}: Pick<LinkOwner, 'defaultDomainId'>,
-	{domains, channels, templates, hasCustomDomains, app, linkPolicy}: ReferencedRows,
-): LinkReferences => {
-	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
-	const chosen = defaultDomainId === null ? undefined : domains.get(defaultDomainId);
-	const serves = (domain: Domain | undefined): domain is Domain =>
-		domain !== undefined && isServing(domain, hasCustomDomains);
-	const defaultDomain = serves(chosen) ? chosen : shared;
-	if (defaultDomain === undefined) {
-		throw new Error('the shared link domain is missing');
+/** The rows that links refer to: the organization's domains, and the requested templates and channels. */
+export class LinkReferences {
+	readonly #read: ReferencedRows;
+	/** The domain of new links: the organization's default if it serves, otherwise the shared one. */
+	readonly defaultDomain: Domain;
+
+	constructor(read: ReferencedRows, defaultDomainId: string | null) {
+		this.#read = read;
+		const shared = [...read.domains.values()].find((domain) => domain.organizationId === null);
+		const chosen = defaultDomainId === null ? undefined : read.domains.get(defaultDomainId);
+		const defaultDomain = this.#serves(chosen) ? chosen : shared;
+		if (defaultDomain === undefined) {
+			throw new Error('the shared link domain is missing');
+		}
+
+		this.defaultDomain = defaultDomain;
 	}
 
-	const requireDomain = (id: string): Domain => {
-		const domain = domains.get(id.toLowerCase());
+	/** Whether links may be on the domain now. */
+	hasDomain(id: string): boolean {
+		return this.#serves(this.#read.domains.get(id.toLowerCase()));
+	}
+
+	/** The link with its domain, the host of its URL, and its template. */
+	view(link: LinkRow): JoinedLink {
+		const {app, linkPolicy} = this.#read;
+		const domain = this.#domainOf(link);
+		const template = this.#templateOf(link);
+		const addresses = effectiveAddresses([link, template && templateAddresses(template), app]);
+		const safety = safetyOf(linkPolicy, {decision: link.decision, changedAt: link.updated_at}, addresses);
+		return {link, domain, hostname: this.#serves(domain) ? domain.hostname : null, template, safety};
+	}
+
+	/**
+	 * The row after applying `input` to `row`. A null domain is the default one.
+	 * @throws 404 for a foreign template and for a domain that is foreign or not VERIFIED, 403 FEATURE_NOT_AVAILABLE for a
+	 * custom domain without that feature, 400 for an unknown channel, a missing path, and a URL on the link's own domain.
+	 */
+	apply(row: LinkRow, input: LinkInput): LinkRow {
+		const after = withInput(row, {...input, ...this.#domainIdOf(input), ...this.#templateIdOf(input)});
+		const template = this.#templateOf(after);
+		const {hostname} = this.#domainOf(after);
+		const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
+		const urls = {
+			fallbackUrl: after.fallback_url,
+			...Object.fromEntries(own),
+			'og.imageUrl': after.og_image_url,
+		};
+		const others = [
+			...(after.path === null && (template?.path ?? null) === null ? [pathRequired] : []),
+			...this.#blockedTemplate(input.templateId == null ? null : template),
+			...(hostname === null ? [] : loopFaults(hostname, urls)),
+		];
+		const {channel = null} = input;
+		const isUnknown = channel !== null && !this.#read.channels.has(channel);
+		if (isUnknown && others.length === 0) {
+			throw unknownChannel(channel);
+		}
+
+		if (others.length > 0) {
+			throw validationFailed(isUnknown ? [...(unknownChannel(channel).details ?? []), ...others] : others);
+		}
+
+		return after;
+	}
+
+	#serves(domain: Domain | undefined): domain is Domain {
+		return domain !== undefined && isServing(domain, this.#read.hasCustomDomains);
+	}
+
+	#domainOf(link: LinkRow): Domain {
+		return this.#read.domains.get(link.domain_id) ?? this.defaultDomain;
+	}
+
+	#templateOf({template_id: id}: LinkRow): LinkTemplate | null {
+		return id === null ? null : (this.#read.templates.get(id) ?? null);
+	}
+
+	#domainIdOf({domainId}: LinkInput): {domainId?: string} {
+		if (domainId == null) {
+			return domainId === null ? {domainId: this.defaultDomain.id} : {};
+		}
+
+		const domain = this.#read.domains.get(domainId.toLowerCase());
 		if (domain?.status !== 'VERIFIED') {
 			throw domainNotFound();
 		}
 
-		if (!serves(domain)) {
+		if (!this.#serves(domain)) {
 			throw featureNotAvailable('custom_domains');
 		}
 
-		return domain;
-	};
-	const domainOf = (link: LinkRow): Domain => domains.get(link.domain_id) ?? defaultDomain;
-	const templateOf = (link: LinkRow): LinkTemplate | null =>
-		link.template_id === null ? null : (templates.get(link.template_id) ?? null);
+		return {domainId: domain.id};
+	}
 
-	const domainIdOf = ({domainId}: LinkInput): {domainId?: string} => {
-		if (domainId == null) {
-			return domainId === null ? {domainId: defaultDomain.id} : {};
-		}
-
-		return {domainId: requireDomain(domainId).id};
-	};
-
-	const templateIdOf = ({templateId}: LinkInput): {templateId?: string | null} => {
+	#templateIdOf({templateId}: LinkInput): {templateId?: string | null} {
 		if (templateId == null) {
 			return templateId === null ? {templateId} : {};
 		}
 
-		const template = required(templates.get(templateId.toLowerCase()), templateNotFound);
-		return {templateId: template.id};
-	};
+		return {templateId: required(this.#read.templates.get(templateId.toLowerCase()), templateNotFound).id};
+	}
 
 	/** No link is made of a template that leads to a blocked address. */
-	const blockedTemplate = (template: LinkTemplate | null): FieldFault[] => {
-		const verdict = template === null ? null : linkPolicy.ofAll(addressesOf(templateAddresses(template)));
+	#blockedTemplate(template: LinkTemplate | null): FieldFault[] {
+		const verdict = template === null ? null : this.#read.linkPolicy.ofAll(addressesOf(templateAddresses(template)));
 		return verdict?.state === 'block' ? [{field: 'templateId', message: destinationListed(verdict.list)}] : [];
-	};
-
-	return {
-		defaultDomain,
-		hasDomain: (id) => serves(domains.get(id.toLowerCase())),
-		view: (link) => {
-			const domain = domainOf(link);
-			const template = templateOf(link);
-			const addresses = effectiveAddresses([link, template && templateAddresses(template), app]);
-			const safety = safetyOf(linkPolicy, {decision: link.decision, changedAt: link.updated_at}, addresses);
-			return {link, domain, hostname: serves(domain) ? domain.hostname : null, template, safety};
-		},
-		apply: (row, input) => {
-			const references = {...domainIdOf(input), ...templateIdOf(input)};
-			const {channel = null} = input;
-			const isUnknown = channel !== null && !channels.has(channel);
-			const after = withInput(row, {...input, ...references});
-			const lacksPath = after.path === null && (templateOf(after)?.path ?? null) === null;
-			const {hostname} = domainOf(after);
-			const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
-			const urls = {
-				fallbackUrl: after.fallback_url,
-				...Object.fromEntries(own),
-				'og.imageUrl': after.og_image_url,
-			};
-			const others = [
-				...(lacksPath ? [pathRequired] : []),
-				...blockedTemplate(input.templateId == null ? null : templateOf(after)),
-				...(hostname === null ? [] : loopFaults(hostname, urls)),
-			];
-			if (isUnknown && others.length === 0) {
-				throw unknownChannel(channel);
-			}
-
-			if (others.length > 0) {
-				throw validationFailed(isUnknown ? [...(unknownChannel(channel).details ?? []), ...others] : others);
-			}
-
-			return after;
-		},
-	};
-};
+	}
+}
 
 /**
  * Reads the rows that `links` and `inputs` refer to. Every transaction locks these before links.
@@ -252,12 +252,6 @@ export const readReferences = async (
 	);
 	const {linkPolicy} = services;
 	const app = (apps ?? (await readAppAddresses(services, db, [owner.id]))).get(owner.id) ?? null;
-	return referencesOf(owner, {
-		domains,
-		channels,
-		templates,
-		hasCustomDomains: hasFeature(services, owner, 'custom_domains'),
-		app,
-		linkPolicy,
-	});
+	const hasCustomDomains = hasFeature(services, owner, 'custom_domains');
+	return new LinkReferences({domains, channels, templates, hasCustomDomains, app, linkPolicy}, owner.defaultDomainId);
 };

@@ -12,6 +12,8 @@ const own = (organizationId: string) => ({organization_id: organizationId});
 /** As the trigger `links_blocked_code` has it. */
 const KEPT_CODE_MS = 90 * DAY_MS;
 
+const linkOf = (db: Db, organizationId: string, id: string) => db('links').where({...own(organizationId), id});
+
 const changeable = [...linkColumns.map(({column}) => column), 'updated_at'];
 
 /** `after`: the last link that has been read; null: from the beginning. */
@@ -19,17 +21,11 @@ type Position = Pick<LinkRow, 'created_at' | 'id'> | null;
 
 /** The statements on links, over a pool or a transaction. Each one names the organization. */
 export const createLinkStore = (db: Db, organizationId: string) => ({
-	find: async (id: string): Promise<LinkRow | null> =>
-		(await db('links')
-			.where({...own(organizationId), id})
-			.first()) ?? null,
+	find: async (id: string): Promise<LinkRow | null> => (await linkOf(db, organizationId, id).first()) ?? null,
 
 	/** As `find`, and locks the link until the transaction ends. */
 	lock: async (id: string): Promise<LinkRow | null> =>
-		(await db('links')
-			.where({...own(organizationId), id})
-			.forUpdate()
-			.first()) ?? null,
+		(await linkOf(db, organizationId, id).forUpdate().first()) ?? null,
 
 	/** As `lock`, of several. */
 	lockAll: (ids: string[]): Promise<LinkRow[]> =>

@@ -25,14 +25,12 @@ export const emptyLink = (organizationId: string, domainId: string, now: Date): 
 	updated_at: now,
 });
 
-/** The audit record of a new link. */
-export const creationOf = (link: Pick<LinkRow, 'id' | 'organization_id' | 'short_code' | 'path'>): AuditEntry => ({
-	action: 'CREATE',
-	entityType: 'Link',
-	entityId: link.id,
-	organizationId: link.organization_id,
-	details: {shortCode: link.short_code, path: link.path},
-});
+/** The audit record of a link. */
+export const linkEntry = (
+	action: string,
+	{id, organization_id: organizationId, short_code: shortCode}: Pick<LinkRow, 'id' | 'organization_id' | 'short_code'>,
+	details: Record<string, unknown>,
+): AuditEntry => ({action, entityType: 'Link', entityId: id, organizationId, details: {shortCode, ...details}});
 
 /**
  * A link to insert. `hasOwnCode`: its short code was asked for; a generated one that is taken is replaced.
@@ -74,7 +72,7 @@ export const insertLinks = async (
 	let rest = rows;
 	while (rest.length > 0) {
 		const links = rest.map(({link}) => link);
-		const records = rest.map(({link, path, by}) => auditRow(now, by, creationOf({...link, path})));
+		const records = rest.map(({link, path, by}) => auditRow(now, by, linkEntry('CREATE', link, {path})));
 		const inserted = await run<{id: string}>(trx, insertion(links, records, isByApp));
 		const ids = new Set(inserted.map(({id}) => id));
 		rest = rest.filter(({link}) => !ids.has(link.id));

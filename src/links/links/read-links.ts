@@ -1,11 +1,12 @@
 import {Readable} from 'node:stream';
 import {ORG_KEY} from '../../accounts/organizations/org-key.ts';
 import {requireOrganization} from '../../accounts/organizations/require-organization.ts';
+import {pagesByKey} from '../../platform/db/batches.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {joined, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, required} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
-import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {type Address, findServedDomain, type HostDeps, locate, pathBehindPrefix} from '../domains/locate.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
@@ -20,26 +21,12 @@ type Deps = ReferenceDeps & Pick<Services, 'addresses' | 'db'>;
 
 type Export = {organization: LinkOwner; query: ExportQuery; request: RequestFacts};
 
-async function* lines(services: Deps, {organization, query, request}: Export, first: LinkRow[]) {
-	const {db, addresses} = services;
-	const store = createLinkStore(db, organization.id);
-	let batch = first;
-	try {
-		for (;;) {
-			const references = await readReferences(services, db, organization, {links: batch});
-			yield batch
-				.map((link) => `${JSON.stringify(linkJsonWithDomain(addresses, organization, references.view(link)))}\n`)
-				.join('');
-			const last = batch.at(-1);
-			if (last === undefined || batch.length < BATCH) {
-				return;
-			}
-
-			batch = await store.after(last, BATCH, query);
-		}
-	} catch (error) {
-		request.log().error({err: error}, 'an export ended early');
-		throw error;
+async function* lines(services: Deps, organization: LinkOwner, batches: AsyncIterable<LinkRow[]>) {
+	for await (const batch of batches) {
+		const references = await readReferences(services, services.db, organization, {links: batch});
+		yield batch
+			.map((link) => `${JSON.stringify(linkJsonWithDomain(services.addresses, organization, references.view(link)))}\n`)
+			.join('');
 	}
 }
 
@@ -47,10 +34,13 @@ async function* lines(services: Deps, {organization, query, request}: Export, fi
  * All links of the organization as NDJSON, each with its domain, oldest first. They are read in batches as the caller
  * consumes them. A server fault breaks the connection instead of ending the answer.
  */
-export const exportLinks = async (services: Deps, target: Export): Promise<Reply> => {
+export const exportLinks = async (services: Deps, {organization, query, request}: Export): Promise<Reply> => {
+	const store = createLinkStore(services.db, organization.id);
 	// Read before the answer begins: an unreachable database is a 503.
-	const first = await createLinkStore(services.db, target.organization.id).after(null, BATCH, target.query);
-	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, target, first))});
+	const first = await store.after(null, BATCH, query);
+	const batches = pagesByKey<LinkRow>(BATCH, async (last) => (last === null ? first : store.after(last, BATCH, query)));
+	const body = Readable.from(logged(request, 'an export', lines(services, organization, batches)));
+	return reply({headers: ndjsonHeaders, body});
 };
 
 /** A link as list and get answer it. */

@@ -38,31 +38,22 @@ const nameTaken =
 /** The statements on one organization's templates, over a pool or a transaction. */
 export const createTemplateStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
+	const one = (id: string) => db('templates').where({...own, id});
 
 	return {
 		list: (page: PageQuery): Promise<Page<Template>> =>
 			readPage(db('templates').where(own), page, descending('created_at', 'id'), toTemplate),
 
-		find: async (id: string): Promise<Template | null> => firstTemplate(await db('templates').where({...own, id})),
+		find: async (id: string): Promise<Template | null> => firstTemplate(await one(id)),
 
 		/** As `find`; no link is given the template, and none takes a path from it, until the transaction ends. */
-		lock: async (id: string): Promise<Template | null> =>
-			firstTemplate(
-				await db('templates')
-					.where({...own, id})
-					.forUpdate(),
-			),
+		lock: async (id: string): Promise<Template | null> => firstTemplate(await one(id).forUpdate()),
 
 		/** @throws 409 if the organization has a template of that name. */
 		insert: async (template: TemplateInput, now: Date): Promise<Template> => {
+			const added = {...own, id: randomUUID(), created_at: now, updated_at: now};
 			const rows: Row[] = await db('templates')
-				.insert({
-					...inputColumns(template, null),
-					...own,
-					id: randomUUID(),
-					created_at: now,
-					updated_at: now,
-				})
+				.insert({...inputColumns(template, null), ...added})
 				.returning('*')
 				.catch(nameTaken(template.name));
 			return toTemplate(onlyRow(rows));
@@ -70,8 +61,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 
 		/** @throws 409 if the organization has a template of that name. */
 		update: async (before: Template, changes: Partial<TemplateInput>, now: Date): Promise<Template> => {
-			const rows: Row[] = await db('templates')
-				.where({...own, id: before.id})
+			const rows: Row[] = await one(before.id)
 				.update({...inputColumns(changes, platformColumns(before)), updated_at: now})
 				.returning('*')
 				.catch(nameTaken(changes.name));
@@ -80,24 +70,18 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 
 		/** Whether links have their path from the template alone. */
 		givesPath: async (id: string): Promise<boolean> => {
-			const links = await db('links')
-				.where({...own, template_id: id})
-				.whereNull('path')
-				.limit(1)
-				.select('id');
-			return links.length > 0;
+			const links = db('links').where({...own, template_id: id});
+			return (await links.whereNull('path').first('id')) !== undefined;
 		},
 
 		/** @returns the removed template; null if there was none. @throws 409 while links use it. */
-		remove: async (id: string): Promise<Template | null> =>
-			firstTemplate(
-				await db('templates')
-					.where({...own, id})
-					.delete()
-					.returning('*')
-					.catch((error: unknown) => {
-						throw translateViolation(error, {links_template_id_fkey: templateInUse});
-					}),
-			),
+		remove: async (id: string): Promise<Template | null> => {
+			const removed = one(id).delete().returning('*');
+			return firstTemplate(
+				await removed.catch((error: unknown) => {
+					throw translateViolation(error, {links_template_id_fkey: templateInUse});
+				}),
+			);
+		},
 	};
 };

@@ -1,4 +1,5 @@
 import {knownMigrations, tablesOf} from '../../platform/db/migrate.ts';
+import {required} from '../../platform/errors.ts';
 import {altered, type BackupHead, type BackupTotals, requireKnown} from './archive-format.ts';
 import {isData} from './backup-tables.ts';
 import {type ArchivePart, readArchive} from './read-archive.ts';
@@ -36,16 +37,12 @@ async function* withValidRows(lines: AsyncIterable<string>): AsyncGenerator<Arch
 
 /** Verifies a backup that was just written. @returns its trailer. @throws BackupError. */
 export const readBack = async (lines: AsyncIterable<string>): Promise<BackupTotals> => {
-	let totals: BackupTotals | null = null;
+	let totals: BackupTotals | undefined;
 	for await (const part of withValidRows(lines)) {
-		totals = part.kind === 'end' ? part.totals : null;
+		totals = part.kind === 'end' ? part.totals : undefined;
 	}
 
-	if (totals === null) {
-		throw altered('its end');
-	}
-
-	return totals;
+	return required(totals, () => altered('its end'));
 };
 
 export type CheckedBackup = BackupTotals & Pick<BackupHead, 'program' | 'madeAt'>;

@@ -1,4 +1,5 @@
 import type {Table} from '../../platform/db/migrate.ts';
+import {required} from '../../platform/errors.ts';
 import {altered, type BackupHead, type BackupTotals, MAX_MONTHS, otherTables} from './archive-format.ts';
 import type {ArchivePart} from './read-archive.ts';
 
@@ -22,11 +23,7 @@ export const createMonths = () => {
 		for (const row of rows) {
 			const {occurred_at: at} = JSON.parse(row) as {occurred_at?: unknown};
 			const [month] = (typeof at === 'string' && /^\d{4}-(?:0[1-9]|1[0-2])(?=-)/.exec(at)) || [];
-			if (month === undefined) {
-				throw altered('a row of the table clicks');
-			}
-
-			seen.add(`${month}-01`);
+			seen.add(`${required(month, () => altered('a row of the table clicks'))}-01`);
 		}
 
 		if (seen.size > MAX_MONTHS) {

@@ -1,15 +1,10 @@
 import type {Db} from '../../platform/db/db.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
-import {execute, literal, run, sql} from '../../platform/db/sql.ts';
+import {byCursor, run, sql} from '../../platform/db/sql.ts';
 import {createArchiveWriter, nothingToBackUp} from './archive-format.ts';
 import {listTables, rowsAsJson} from './backup-tables.ts';
 
 const BATCH = 1000;
-
-const readRows = async (trx: Db): Promise<string[]> => {
-	const rows = await run<{line: string}>(trx, sql`FETCH ${literal(BATCH)} FROM backup`);
-	return rows.map(({line}) => line);
-};
 
 type BackupSource = {
 	program: string;
@@ -40,21 +35,11 @@ export async function* backupText(db: Db, {program, now, clicksOutside}: BackupS
 		for (const table of await listTables(trx)) {
 			const {name, columns} = table;
 			yield archive.table(name, columns);
-			if (name === 'clicks' && clicks !== null) {
-				for await (const rows of clicks) {
-					yield archive.rows(rows);
-				}
-
-				yield archive.endOfTable();
-				continue;
-			}
-
-			await execute(trx, sql`DECLARE backup NO SCROLL CURSOR FOR ${rowsAsJson(table)}`);
-			for (let rows = await readRows(trx); rows.length > 0; rows = await readRows(trx)) {
+			const elsewhere = name === 'clicks' ? clicks : null;
+			for await (const rows of elsewhere ?? byCursor(trx, rowsAsJson(table), BATCH)) {
 				yield archive.rows(rows);
 			}
 
-			await execute(trx, sql`CLOSE backup`);
 			yield archive.endOfTable();
 		}
 

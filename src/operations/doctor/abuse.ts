@@ -23,29 +23,21 @@ export const checkReports = async ({clock, config, db}: Deps): Promise<Finding[]
 
 	const isOld = clock.now().getTime() - oldestAt.getTime() >= MAX_OPEN_DAYS * DAY_MS;
 	const message = `${open} open, the oldest since ${oldestAt.toISOString().slice(0, 10)}`;
-	return isOld
-		? [reports.warn('abuse.reports', message, 'Decide on them: oplink reports list')]
-		: [reports.ok('abuse.reports', message)];
+	return [reports.warnIf(isOld, 'abuse.reports', message, 'Decide on them: oplink reports list')];
 };
 
 /** The lists of LINK_POLICY_FILE: whether their files can be used, and how old they are. Nothing without them. */
 export const checkLists = ({linkPolicy, clock}: Pick<Deps, 'linkPolicy' | 'clock'>): Finding[] => {
 	const now = clock.now().getTime();
+	const remedy = 'Fetch the file again, and replace it with mv';
 	const faults = linkPolicy
 		.faults()
-		.map((fault) =>
-			policy.fail(
-				'abuse.lists',
-				`${fault}; its former contents are in use`,
-				'Fetch the file again, and replace it with mv',
-			),
-		);
+		.map((fault) => policy.fail('abuse.lists', `${fault}; its former contents are in use`, remedy));
 	const ages = linkPolicy.lists().map(({name, entries, since, fault}) => {
 		const message = `the list ${name} has ${entries.toLocaleString('en')} entries, of ${since.toISOString().slice(0, 10)}`;
 		const isOld = now - since.getTime() > MAX_LIST_DAYS * DAY_MS;
-		return isOld && fault === null
-			? policy.warn('abuse.list-age', message, 'Fetch the list again, for example daily by a timer')
-			: policy.ok('abuse.list-age', message);
+		const next = 'Fetch the list again, for example daily by a timer';
+		return policy.warnIf(isOld && fault === null, 'abuse.list-age', message, next);
 	});
 	return [...faults, ...ages];
 };

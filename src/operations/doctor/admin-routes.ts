@@ -2,8 +2,8 @@ import Joi from 'joi';
 import {route} from '../../accounts/auth/route.ts';
 import {requireOrganization} from '../../accounts/organizations/require-organization.ts';
 import type {Config} from '../../platform/config/config.ts';
-import {isConnectionFault} from '../../platform/connection-fault.ts';
-import {answerOf, flag, partOf, text, textOrNull} from '../../platform/http/answer.ts';
+import {unlessUnavailable} from '../../platform/connection-fault.ts';
+import {answerOf, listOf, oneOf, partOf, text, textOrNull} from '../../platform/http/answer.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {packageVersion} from '../../platform/package-root.ts';
 import type {Services} from '../../services.ts';
@@ -13,7 +13,7 @@ import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
-import {type LinkHosts, listLinkHosts} from './hosts.ts';
+import {type LinkHosts, linkHostAnswer, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
 import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
@@ -31,24 +31,12 @@ import {checkStripe} from './stripe.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
-/** The findings of `work`; `otherwise` if the database is unavailable, which `checkDatabase` reports. */
-const unlessUnavailable = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
-	try {
-		return await work;
-	} catch (error) {
-		if (isConnectionFault(error)) {
-			return otherwise;
-		}
-
-		throw error;
-	}
-};
-
 /** Checks the server and its dependencies; the caller checks from outside. */
 const examine = async (services: Services) => {
 	const {clicks, clickJournal, config, db, limiter, clock} = services;
 	// CLOCK_OFFSET shifts the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
+	// `checkDatabase` reports that it is unavailable.
 	const fromDatabase = (findings: Promise<Finding[]>) => unlessUnavailable(findings, []);
 	const areas = await Promise.all([
 		checkConfiguration(config),
@@ -77,23 +65,15 @@ const examine = async (services: Services) => {
 
 const query = Joi.object<{org?: string[]}>({org: sizeFirst.array().items(Joi.string().max(64)).single().max(100)});
 
-const verdict = Joi.valid('ok', 'warn', 'fail');
+const verdict = oneOf('ok', 'warn', 'fail');
 
 /** The server's own findings, for `oplink doctor`. */
 const doctorAnswer = answerOf('Diagnosis', {
 	status: verdict,
 	version: text,
 	publicUrl: text,
-	findings: Joi.array().items(partOf({area: text, check: text, status: verdict, message: text, next: textOrNull})),
-	hosts: Joi.array().items(
-		partOf({
-			url: text,
-			orgKey: textOrNull,
-			isPart: flag,
-			apple: Joi.array().items(text),
-			android: Joi.array().items(text),
-		}),
-	),
+	findings: listOf(partOf({area: text, check: text, status: verdict, message: text, next: textOrNull})),
+	hosts: listOf(linkHostAnswer),
 });
 
 export const doctorRoutes = [

@@ -2,7 +2,7 @@ import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
 import type {ClickStore} from '../../visits/reports/click-store.ts';
 import {type Finding, findingsOf} from '../finding.ts';
 
-const {ok, warn, fail} = findingsOf('Clicks');
+const {ok, warnIf, fail} = findingsOf('Clicks');
 
 const MEGABYTE = 1024 * 1024;
 
@@ -33,7 +33,5 @@ export const checkJournal = ({waitingBytes, maxBytes, lost}: ReturnType<ClickJou
 		return fail('clicks.journal', message, next);
 	}
 
-	return lost > 0 || waitingBytes > maxBytes / 2
-		? warn('clicks.journal', message, next)
-		: ok('clicks.journal', message);
+	return warnIf(lost > 0 || waitingBytes > maxBytes / 2, 'clicks.journal', message, next);
 };

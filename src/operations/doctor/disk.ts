@@ -2,7 +2,7 @@ import {access, statfs} from 'node:fs/promises';
 import path from 'node:path';
 import {type Finding, findingsOf} from '../finding.ts';
 
-const {ok, warn, fail} = findingsOf('Disk');
+const {warnIf, fail} = findingsOf('Disk');
 
 const MEBIBYTE = 1024 * 1024;
 /** With less, PostgreSQL may be unable to write soon. */
@@ -16,11 +16,9 @@ const sizeText = (bytes: number): string =>
 export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 	const message = `${sizeText(freeBytes)} free for DATA_DIR ${dataDir}`;
 	const next = 'Free disk space, or move DATA_DIR to a larger disk';
-	if (freeBytes < MIN_BYTES) {
-		return fail('disk.space', message, next);
-	}
-
-	return freeBytes < WARNING_BYTES ? warn('disk.space', message, next) : ok('disk.space', message);
+	return freeBytes < MIN_BYTES
+		? fail('disk.space', message, next)
+		: warnIf(freeBytes < WARNING_BYTES, 'disk.space', message, next);
 };
 
 /** The free space for this user in DATA_DIR, or where it will be created. */

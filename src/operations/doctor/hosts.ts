@@ -11,21 +11,23 @@ import {unknownCodesHost} from '../../links/domains/unknown-code.ts';
 import {linkBases} from '../../platform/config/config.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
+import {flag, listOf, partOf, text, textOrNull, type ValueOf} from '../../platform/http/answer.ts';
 import type {Services} from '../../services.ts';
 import {type Finding, findingsOf, present} from '../finding.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
 
 /** A link host with the expected contents of its association files. */
-export type LinkHost = {
+export const linkHostAnswer = partOf({
 	/** Scheme and host, with the port unless it is the default. */
-	url: string;
+	url: text,
 	/** Its organization; null for the shared link domain. */
-	orgKey: string | null;
+	orgKey: textOrNull,
 	/** Whether the files may contain more: those of the shared domain, if only some organizations are examined. */
-	isPart: boolean;
-	apple: string[];
-	android: string[];
-};
+	isPart: flag,
+	apple: listOf(text),
+	android: listOf(text),
+});
+export type LinkHost = ValueOf<typeof linkHostAnswer>;
 
 type Owner = {organizationId: string; orgKey: string};
 type Row = Owner & Entitled & {hostname: string; unknownCodesUrl: string | null};
@@ -89,17 +91,13 @@ const checkNumber = (rows: readonly Row[]): Finding[] =>
 	]);
 
 /** A cancelled plan is not the server's fault, so only a report on that organization warns of it. */
-const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
-	const {ok, warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
-	const message = 'it is verified but not served: the plan of its organization lacks custom_domains';
-	return isNamed
-		? warn(
-				'host.plan',
-				message,
-				`Set a plan that has custom_domains (oplink plan set --org ${orgKey} PLAN), or remove the domain`,
-			)
-		: ok('host.plan', message);
-};
+const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding =>
+	findingsOf(`Domain ${hostname} of ${orgKey}`).warnIf(
+		isNamed,
+		'host.plan',
+		'it is verified but not served: the plan of its organization lacks custom_domains',
+		`Set a plan that has custom_domains (oplink plan set --org ${orgKey} PLAN), or remove the domain`,
+	);
 
 /** Unknown codes must leave the service: a target that has become a link host here since is not used. */
 const checkUnknownCodes = async (

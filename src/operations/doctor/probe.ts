@@ -1,15 +1,10 @@
-import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
+import {fetchBounded, reasonOf} from '../../platform/http/fetch-bounded.ts';
 import {parseJson} from '../../platform/http/untrusted-json.ts';
+
 /** Result of a request: an answer with its parsed JSON (undefined if invalid), or the reason of its failure. */
 export type Probe = {status: number; body: unknown} | {failure: string};
 
 const TIMEOUT_MS = 5000;
-
-/** The reason of a failed request in a few words, such as `connect ECONNREFUSED 127.0.0.1:1`. */
-export const reasonOf = (error: unknown): string => {
-	const {name, message, cause} = error as Error & {cause?: {message?: string; code?: string}};
-	return name === 'TimeoutError' ? 'no answer in time' : cause?.message || cause?.code || message;
-};
 
 /** Sends one request, for at most 5 s. A redirect is a failure, because it would send a key elsewhere. Never throws. */
 export const probe = async (

@@ -185,9 +185,9 @@ export const checkAssociationRoom = async ({
 		];
 	}
 
-	return appleBytes >= APPLE_WARNING_BYTES
-		? [files.warn('association.room', `${used}: more organizations will be refused when it is full`, ROOM_NEXT)]
-		: [files.ok('association.room', used)];
+	const isNearlyFull = appleBytes >= APPLE_WARNING_BYTES;
+	const message = `${used}${isNearlyFull ? ': more organizations will be refused when it is full' : ''}`;
+	return [files.warnIf(isNearlyFull, 'association.room', message, ROOM_NEXT)];
 };
 
 /** Warns of files that this process read and that have become unusable since. */
@@ -198,16 +198,15 @@ export const checkRereadFiles = ({
 	[
 		{variable: 'GEOIP_FILE', fault: countries.fault()},
 		{variable: 'RELAY_RANGES_FILE', fault: relayRanges.fault()},
-	].flatMap(({variable, fault}) =>
-		present([
-			fault !== null &&
-				configuration.warn(
-					'configuration.file',
-					`${variable} cannot be used now (${fault}); its former contents are in use, and the next start ends with 78`,
-					'Replace the file by a whole one with mv; the server reads it within a minute',
-				),
-		]),
-	);
+	]
+		.filter(({fault}) => fault !== null)
+		.map(({variable, fault}) =>
+			configuration.warn(
+				'configuration.file',
+				`${variable} cannot be used now (${fault}); its former contents are in use, and the next start ends with 78`,
+				'Replace the file by a whole one with mv; the server reads it within a minute',
+			),
+		);
 
 /** Networks move from country to country; the files are published at least monthly. */
 const MAX_GEOIP_DAYS = 60;
@@ -220,7 +219,6 @@ export const checkCountries = (built: Date | null, now: Date): Finding[] => {
 
 	const message = `GEOIP_FILE is of ${built.toISOString().slice(0, 10)}`;
 	const isOld = now.getTime() - built.getTime() > MAX_GEOIP_DAYS * DAY_MS;
-	return isOld
-		? [geoip.warn('countries.age', message, 'Replace the file by a newer one; the server reads it within a minute')]
-		: [geoip.ok('countries.age', message)];
+	const next = 'Replace the file by a newer one; the server reads it within a minute';
+	return [geoip.warnIf(isOld, 'countries.age', message, next)];
 };

@@ -2,11 +2,11 @@ import Joi from 'joi';
 import {route} from '../../accounts/auth/route.ts';
 import {isReadOnly} from '../../platform/db/check-server.ts';
 import {migrationStatus} from '../../platform/db/migrate.ts';
-import {answerOf, count, instant, partOf, text} from '../../platform/http/answer.ts';
+import {answerOf, count, instant, oneOf, partOf, text, type ValueOf} from '../../platform/http/answer.ts';
 import {reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 
-const state = Joi.valid('ok', 'unavailable', 'pending', 'read-only');
+const state = oneOf('ok', 'unavailable', 'pending', 'read-only');
 const status = Joi.valid('ok', 'unavailable');
 const checks = partOf({database: state, migrations: state, redis: state.optional(), clicks: state.optional()});
 
@@ -29,7 +29,7 @@ export const statusAnswer = answerOf('Status', {
 });
 
 /** State of a dependency of the service. */
-type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
+type Check = ValueOf<typeof state>;
 
 type Deps = Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>;
 type Readiness = {ready: boolean; checks: Record<'database' | 'migrations', Check> & {redis?: Check; clicks?: Check}};

@@ -1,13 +1,15 @@
 import {APPLE_LIMIT_BYTES} from '../../links/app-config/association-files.ts';
 import {createSnapshot, type Figures, readPool, readProcess, type Snapshot} from '../../platform/metrics/snapshot.ts';
 import type {Services} from '../../services.ts';
-import type {AssociationCache} from '../../visits/association/association-cache.ts';
-import type {ClickJournal} from '../../visits/clicks/journal/click-journal.ts';
-import type {LinkCache} from '../../visits/visit/link-cache.ts';
+
+type Deps = Pick<
+	Services,
+	'abuseFigures' | 'linkPolicy' | 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'
+>;
 
 /** Sizes and hit rates of the caches. */
-export const readCache = ({gauge, counter}: Snapshot, cache: Pick<LinkCache<unknown>, 'figures'>): void => {
-	const {hits, misses, entries, bytes, isTrusted} = cache.figures();
+const readCache = ({gauge, counter}: Snapshot, {linkCache}: Deps): void => {
+	const {hits, misses, entries, bytes, isTrusted} = linkCache.figures();
 	counter('oplink_link_cache_lookups_total', 'Link lookups in the cache.', [
 		[{result: 'hit'}, hits],
 		[{result: 'miss'}, misses],
@@ -18,8 +20,8 @@ export const readCache = ({gauge, counter}: Snapshot, cache: Pick<LinkCache<unkn
 };
 
 /** Fill level of the shared link domain's association files. */
-export const readAssociation = ({gauge}: Snapshot, cache: Pick<AssociationCache, 'figures'>): void => {
-	const {appleBytes, androidBytes, waiting} = cache.figures();
+const readAssociation = ({gauge}: Snapshot, {associationCache}: Deps): void => {
+	const {appleBytes, androidBytes, waiting} = associationCache.figures();
 	gauge('max', 'oplink_association_file_bytes', 'Size of the association files of the shared link domain.', [
 		[{file: 'apple'}, appleBytes],
 		[{file: 'android'}, androidBytes],
@@ -34,10 +36,7 @@ export const readAssociation = ({gauge}: Snapshot, cache: Pick<AssociationCache,
 };
 
 /** Reports of links, lists, and the links that both block. */
-const readAbuse = (
-	{gauge}: Snapshot,
-	{abuseFigures, linkPolicy}: Pick<Services, 'abuseFigures' | 'linkPolicy'>,
-): void => {
+const readAbuse = ({gauge}: Snapshot, {abuseFigures, linkPolicy}: Deps): void => {
 	const {openReports, blocked} = abuseFigures;
 	gauge('max', 'oplink_abuse_reports_open', 'Open reports of links.', openReports);
 	gauge('max', 'oplink_links_blocked', 'Links that are blocked.', [
@@ -60,8 +59,8 @@ const readAbuse = (
 };
 
 /** The click journal: waiting clicks, their age, and losses. */
-export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJournal, 'figures'>): void => {
-	const {waitingBytes, maxBytes, oldestSeconds, drained, direct, refused, lost} = journal.figures();
+const readJournal = ({gauge, counter}: Snapshot, {clickJournal}: Deps): void => {
+	const {waitingBytes, maxBytes, oldestSeconds, drained, direct, refused, lost} = clickJournal.figures();
 	gauge('sum', 'oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', waitingBytes);
 	gauge('sum', 'oplink_click_journal_limit_bytes', 'Most that may wait (JOURNAL_MAX_MB).', maxBytes);
 	gauge('max', 'oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', oldestSeconds);
@@ -71,19 +70,14 @@ export const readJournal = ({gauge, counter}: Snapshot, journal: Pick<ClickJourn
 	counter('oplink_click_journal_lost_total', 'Clicks that neither the journal nor the database took.', lost);
 };
 
-type Deps = Pick<
-	Services,
-	'abuseFigures' | 'linkPolicy' | 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'
->;
-
 /** All figures of this process. */
 export const readFigures = async (services: Deps): Promise<Figures> => {
-	const {metrics, linkCache, associationCache, clickJournal, db, eventLoop} = services;
+	const {metrics, db, eventLoop} = services;
 	const snapshot = createSnapshot();
-	readCache(snapshot, linkCache);
-	readAssociation(snapshot, associationCache);
-	readJournal(snapshot, clickJournal);
-	readAbuse(snapshot, services);
+	for (const read of [readCache, readAssociation, readJournal, readAbuse]) {
+		read(snapshot, services);
+	}
+
 	readPool(snapshot, db);
 	readProcess(snapshot, eventLoop.delay);
 	const [counted, read] = await Promise.all([metrics.registry, snapshot.registry].map((one) => one.getMetricsAsJSON()));

@@ -1,14 +1,13 @@
 import {AggregatorRegistry} from 'prom-client';
 import {route} from '../../accounts/auth/route.ts';
 import {requireInternal} from '../../accounts/tokens/require-internal.ts';
-import {isConnectionFault} from '../../platform/connection-fault.ts';
+import {unlessUnavailable} from '../../platform/connection-fault.ts';
 import {reply} from '../../platform/http/route.ts';
 import {listRefused, type RefusalCount} from '../../platform/limits/refusals.ts';
 import {createSnapshot, type Figures} from '../../platform/metrics/snapshot.ts';
+import {within} from '../../platform/within.ts';
 import type {Services} from '../../services.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
-
-type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
 
 /** Bounds the series; the organizations with the most refusals are named. */
 const MAX_COUNT = 20;
@@ -16,26 +15,14 @@ const MAX_COUNT = 20;
 /** The other figures are answered even while the database is unavailable or hangs. */
 const PATIENCE_MS = 1000;
 
-const read = async ({db, clock, refusals}: Deps): Promise<RefusalCount[]> => {
-	try {
-		await refusals.settled();
-		return await listRefused(db, clock.now(), MAX_COUNT);
-	} catch (error) {
-		if (isConnectionFault(error)) {
-			return [];
-		}
-
-		throw error;
-	}
-};
-
 /** Requests of organizations that limits refused in the last day, on all machines; nothing if there were none. */
-export const refusalFigures = async (deps: Deps): Promise<Figures> => {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<RefusalCount[]>((resolve) => {
-		timer = setTimeout(() => resolve([]), PATIENCE_MS);
-	});
-	const refused = await Promise.race([read(deps), late]).finally(() => clearTimeout(timer));
+const refusalFigures = async ({db, clock, refusals}: Pick<Services, 'db' | 'clock' | 'refusals'>): Promise<Figures> => {
+	let refused: RefusalCount[] = [];
+	const read = async () => {
+		await refusals.settled();
+		refused = await listRefused(db, clock.now(), MAX_COUNT);
+	};
+	await within(PATIENCE_MS, unlessUnavailable(read(), undefined));
 	const {gauge, registry} = createSnapshot();
 	if (refused.length > 0) {
 		gauge(

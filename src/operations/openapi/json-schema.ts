@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import {required} from '../../platform/errors.ts';
 import {type JsonSchema, schemaRules} from './schema-rules.ts';
 
 export type {JsonSchema} from './schema-rules.ts';
@@ -68,12 +69,8 @@ const ruleKeywords = (description: Description): JsonSchema => {
 			continue;
 		}
 
-		const rule = schemaRules[type]?.[name];
-		if (rule === undefined) {
-			throw new Error(`No JSON Schema for the rule ${name} of ${JSON.stringify(description)}`);
-		}
-
-		addTo(keywords, rule(args));
+		const fault = () => new Error(`No JSON Schema for the rule ${name} of ${JSON.stringify(description)}`);
+		addTo(keywords, required(schemaRules[type]?.[name], fault)(args));
 	}
 
 	return {...keywords, ...words};

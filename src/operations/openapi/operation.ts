@@ -1,6 +1,7 @@
 import {STATUS_CODES} from 'node:http';
 import Joi from 'joi';
 import type {Limit} from '../../platform/config/limits.ts';
+import {required} from '../../platform/errors.ts';
 import type {Credential} from '../../platform/http/admission.ts';
 import type {Answer} from '../../platform/http/answer.ts';
 import type {DeclaredRoute} from '../../platform/http/route.ts';
@@ -60,11 +61,7 @@ const schemeOf = ({credential, declared, path}: DeclaredRoute): string | null =>
 		case 'admin':
 			return 'adminToken';
 		case 'signature':
-			if (declared.signature === undefined) {
-				throw new Error(`${path} does not name its signer`);
-			}
-
-			return declared.signature;
+			return required(declared.signature, () => new Error(`${path} does not name its signer`));
 		default:
 			return credential;
 	}

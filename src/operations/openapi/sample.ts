@@ -28,15 +28,11 @@ const names: Record<string, string> = {
 const stringSample = (schema: JsonSchema, name: string): string =>
 	formats[String(schema['format'])] ?? names[name] ?? `${name || 'text'}`;
 
-/** An example value of a schema; for requests only required fields and the path. */
-export const sampleOf = (
-	schema: JsonSchema,
-	schemas: Record<string, JsonSchema>,
-	{name = '', isWhole = false}: {name?: string; isWhole?: boolean} = {},
-): unknown => {
+/** An example value of a schema; of an object only required fields and the path. */
+export const sampleOf = (schema: JsonSchema, schemas: Record<string, JsonSchema>, name = ''): unknown => {
 	const {$ref, anyOf, enum: values, default: usual, type, properties, items} = schema;
 	if (typeof $ref === 'string') {
-		return sampleOf(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, schemas, {name, isWhole});
+		return sampleOf(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, schemas, name);
 	}
 
 	if (usual !== undefined) {
@@ -48,7 +44,7 @@ export const sampleOf = (
 	}
 
 	if (Array.isArray(anyOf)) {
-		return sampleOf(anyOf[0] as JsonSchema, schemas, {name, isWhole});
+		return sampleOf(anyOf[0] as JsonSchema, schemas, name);
 	}
 
 	switch (Array.isArray(type) ? type[0] : type) {
@@ -60,14 +56,14 @@ export const sampleOf = (
 		case 'boolean':
 			return true;
 		case 'array':
-			return items === undefined ? [] : [sampleOf(items as JsonSchema, schemas, {name, isWhole})];
+			return items === undefined ? [] : [sampleOf(items as JsonSchema, schemas, name)];
 		case 'object': {
 			const required = (schema['required'] ?? []) as string[];
 			const fields = Object.entries((properties ?? {}) as Record<string, JsonSchema>);
 			return Object.fromEntries(
 				fields
-					.filter(([key]) => isWhole || required.includes(key) || key === 'path')
-					.map(([key, field]) => [key, sampleOf(field, schemas, {name: key, isWhole})]),
+					.filter(([key]) => required.includes(key) || key === 'path')
+					.map(([key, field]) => [key, sampleOf(field, schemas, key)]),
 			);
 		}
 		default:

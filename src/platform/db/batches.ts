@@ -101,3 +101,20 @@ export const repeatBatches = async (write: (limit: number) => Promise<number>): 
 		}
 	}
 };
+
+/** The rows of a list, `size` at a time, in the order of a key. @param read the next rows after one; null: the first ones. */
+export async function* pagesByKey<Row>(
+	size: number,
+	read: (after: Row | null) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+	let after: Row | null = null;
+	for (;;) {
+		const page: Row[] = await read(after);
+		yield page;
+		if (page.length < size) {
+			return;
+		}
+
+		after = page.at(-1) ?? null;
+	}
+}

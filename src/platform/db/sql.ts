@@ -151,3 +151,14 @@ export const execute = async (db: Db, statement: Sql): Promise<number> => {
 	const {rowCount} = await send(db, statement);
 	return rowCount ?? 0;
 };
+
+/** The lines of a statement's rows, which have one column `line`, at most `most` in memory. In a transaction, one at a time. */
+export async function* byCursor(trx: Db, statement: Sql, most: number): AsyncGenerator<string[]> {
+	await execute(trx, sql`DECLARE lines NO SCROLL CURSOR FOR ${statement}`);
+	const next = () => run<{line: string}>(trx, sql`FETCH ${literal(most)} FROM lines`);
+	for (let rows = await next(); rows.length > 0; rows = await next()) {
+		yield rows.map(({line}) => line);
+	}
+
+	await execute(trx, sql`CLOSE lines`);
+}

@@ -33,8 +33,17 @@ export type RouteDescription = {
 	signature?: 'identityProviderSignature' | 'gatewayASignature' | 'gatewayBSignature';
 };
 
-/** An object whose fields are all required, unless one is `optional()`. */
-export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
+/** The value that a schema of an answer describes. A time is a `Date`, which JSON has as a text. */
+export type ValueOf<Schema> = Schema extends Joi.AnySchema<infer Value> ? Value : never;
+
+type Fields = Readonly<Record<string, Joi.AnySchema>>;
+type OptionalName<F extends Fields> = {[Name in keyof F]: undefined extends ValueOf<F[Name]> ? Name : never}[keyof F];
+type ObjectOf<F extends Fields> = {[Name in Exclude<keyof F, OptionalName<F>>]: ValueOf<F[Name]>} & {
+	[Name in OptionalName<F>]?: Exclude<ValueOf<F[Name]>, undefined>;
+};
+
+/** An object whose fields are all required, unless one is `optional`. */
+export const partOf = <F extends Fields>(fields: F): Joi.ObjectSchema<ObjectOf<F>> =>
 	// Not by an option of the object: joi validates options by a schema, which would double the time of these objects at a
 	// start.
 	Joi.object(
@@ -47,23 +56,32 @@ export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
 	);
 
 /** An object with required fields, and a name in the API document. */
-export const answerOf = (name: string, fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
+export const answerOf = <F extends Fields>(name: string, fields: F): Joi.ObjectSchema<ObjectOf<F>> =>
 	partOf(fields).meta({name});
 
-export const text = Joi.string().allow('');
-export const textOrNull = text.allow(null);
-export const uuid = Joi.string().guid();
-export const uuidOrNull = uuid.allow(null);
-export const instant = Joi.string().isoDate();
-export const instantOrNull = instant.allow(null);
-export const flag = Joi.boolean();
-export const count = Joi.number().integer().min(0);
+export const optional = <T>(schema: Joi.AnySchema<T>): Joi.AnySchema<T | undefined> => schema.optional();
+export const orNull = <T>(schema: Joi.AnySchema<T>): Joi.AnySchema<T | null> => schema.allow(null);
+export const listOf = <T>(item: Joi.AnySchema<T>): Joi.AnySchema<T[]> => Joi.array().items(item);
+export const oneOf = <const T extends string | boolean | null>(...values: readonly T[]): Joi.AnySchema<T> =>
+	Joi.valid(...values);
+
+export const text: Joi.AnySchema<string> = Joi.string().allow('');
+export const textOrNull = orNull(text);
+export const uuid: Joi.AnySchema<string> = Joi.string().guid();
+export const uuidOrNull = orNull(uuid);
+const isoDate: Joi.AnySchema = Joi.string().isoDate();
+export const instant: Joi.AnySchema<Date> = isoDate;
+export const instantOrNull = orNull(instant);
+/** A time that is a text already. */
+export const instantText: Joi.AnySchema<string> = isoDate;
+export const flag: Joi.AnySchema<boolean> = Joi.boolean();
+export const count: Joi.AnySchema<number> = Joi.number().integer().min(0);
 /** Any JSON object. */
-export const anyObject = Joi.object().unknown(true);
+export const anyObject: Joi.AnySchema<Record<string, unknown>> = Joi.object().unknown(true);
 
 /** A page of `item`, the shape of every list (contract/requests 10). */
-export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
-	partOf({data: Joi.array().items(item), total: count, page: count, limit: count});
+export const pageOf = <T>(item: Joi.AnySchema<T>) =>
+	partOf({data: listOf(item), total: count, page: count, limit: count});
 
 /** The answer to a removal. */
 export const deletedAnswer = answerOf('Deleted', {id: text, deleted: Joi.valid(true)});

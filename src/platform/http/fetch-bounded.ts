@@ -25,3 +25,10 @@ export const fetchBounded = async (
 	const {status, headers} = response;
 	return new Response(response.body?.pipeThrough(counted) ?? null, {status, headers});
 };
+
+/** The reason of a failed request in a few words, such as `connect ECONNREFUSED 127.0.0.1:1`: the fault of a network is the cause of what `fetch` throws. */
+export const reasonOf = (error: unknown): string => {
+	const {name, message, cause} = error as Error;
+	const {message: deeper, code} = (cause ?? {}) as NodeJS.ErrnoException;
+	return name === 'TimeoutError' ? 'no answer in time' : deeper || code || message;
+};

@@ -66,6 +66,16 @@ export class Reply {
 }
 export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
 
+/** The texts of a long answer. A fault is logged and breaks the connection: a partial answer must not look complete. */
+export async function* logged(request: RequestFacts, what: string, texts: AsyncIterable<string>) {
+	try {
+		yield* texts;
+	} catch (error) {
+		request.log().error({err: error}, `${what} ended early`);
+		throw error;
+	}
+}
+
 /** The callers that may use a route, and how often. */
 export type Access<C extends Credential> = {
 	/** Lowest role of a session; absent: any. */

@@ -66,5 +66,3 @@ export const createAssociationCache = ({changes, clock, config, db, log}: Deps) 
 		figures: () => figures,
 	};
 };
-
-export type AssociationCache = ReturnType<typeof createAssociationCache>;

@@ -2,9 +2,8 @@ import {route} from '../../accounts/auth/route.ts';
 import {findOwnDomain, type HostDeps} from '../../links/domains/locate.ts';
 import type {AppRequest} from '../../platform/app-requests/app-request.ts';
 import {limits} from '../../platform/config/limits.ts';
-import {associationFileNotFound, unknownLinkDomain} from '../../platform/errors.ts';
-import type {RequestFacts} from '../../platform/http/route.ts';
-import {reply} from '../../platform/http/route.ts';
+import {associationFileNotFound, required, unknownLinkDomain} from '../../platform/errors.ts';
+import {type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {androidFileAnswer, appleFileAnswer} from '../visit/visit-answers.ts';
 import type {AssociationFiles} from './association-cache.ts';
@@ -24,12 +23,8 @@ const filesOf = async (
 		return {files: await associationCache.shared(), organization: null};
 	}
 
-	const domain = await findOwnDomain(services, hostname);
-	if (domain === null) {
-		throw unknownLinkDomain();
-	}
-
-	return {files: await associationCache.of(domain.organizationId), organization: {id: domain.organizationId}};
+	const {organizationId: id} = required(await findOwnDomain(services, hostname), unknownLinkDomain);
+	return {files: await associationCache.of(id), organization: {id}};
 };
 
 const platforms = {apple: 'ios', android: 'android'} as const;
@@ -39,11 +34,7 @@ const isOwnCheck = (userAgent = ''): boolean => userAgent.startsWith('oplink');
 
 const answerWith = async (services: Deps, {hostname, headers: sent}: RequestFacts, system: keyof AssociationFiles) => {
 	const {files, organization} = await filesOf(services, hostname);
-	const body = files[system];
-	if (body === null) {
-		throw associationFileNotFound();
-	}
-
+	const body = required(files[system], associationFileNotFound);
 	if (!isOwnCheck(sent['user-agent'])) {
 		services.appRequests.note({organization, counts: [['fetched']], platform: platforms[system]});
 	}

@@ -4,18 +4,17 @@ import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {identifier, joined, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {deviceNotFound, organizationNotFound, required} from '../../platform/errors.ts';
+import type {ValueOf} from '../../platform/http/answer.ts';
 import type {Attribution} from './attribution.ts';
+import type {deviceAnswer} from './device-fields.ts';
 
 /** An app's facts about its device. A fact that is left out stays as it was. */
-export type DeviceFacts = {
-	platform?: string | null | undefined;
-	osVersion?: string | null | undefined;
-	deviceModel?: string | null | undefined;
-	appVersion?: string | null | undefined;
-	sdkVersion?: string | null | undefined;
-	language?: string | null | undefined;
-	timezone?: string | null | undefined;
-};
+export type DeviceFacts = Partial<
+	Record<
+		'platform' | 'osVersion' | 'deviceModel' | 'appVersion' | 'sdkVersion' | 'language' | 'timezone',
+		string | null | undefined
+	>
+>;
 
 export type DeviceRegistration = {
 	organizationId: string;
@@ -123,24 +122,7 @@ export const registerDevice = async (db: Db, registration: DeviceRegistration): 
 };
 
 /** A device as the API shows it. */
-export type DeviceJson = {
-	id: string;
-	deviceId: string;
-	platform: string | null;
-	osVersion: string | null;
-	deviceModel: string | null;
-	appVersion: string | null;
-	sdkVersion: string | null;
-	language: string | null;
-	timezone: string | null;
-	sessionId: string | null;
-	externalUserId: string | null;
-	traits: Record<string, unknown> | null;
-	matchedLinkId: string | null;
-	matchedAt: Date | null;
-	firstSeenAt: Date;
-	lastSeenAt: Date;
-};
+export type DeviceJson = ValueOf<typeof deviceAnswer>;
 
 export const deviceColumns: Columns<DeviceJson> = columnsOf(
 	'id, device_id, platform, os_version, device_model, app_version, sdk_version, language, timezone, session_id, external_user_id, traits, matched_link_id, matched_at, first_seen_at, last_seen_at',

@@ -3,9 +3,9 @@ import type {Knex} from 'knex';
 import {daysBefore} from '../../platform/config/policies.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {parseSnapshot, readSnapshot, type Snapshot, writtenBetween} from '../../platform/db/new-rows.ts';
-import {execute, literal, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {byCursor, execute, literal, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {validationFailed} from '../../platform/errors.ts';
-import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {EXPORT_CURSOR_DAYS} from '../reports/click-store.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
@@ -95,21 +95,13 @@ const readCluster = async (db: Db): Promise<string> => {
 	return onlyRow(rows).cluster;
 };
 
-const readPage = async (trx: Db): Promise<string[]> => {
-	const rows = await run<{line: string}>(trx, sql`FETCH ${literal(PAGE)} FROM export`);
-	return rows.map(({line}) => line);
-};
-
 /** Lines of the rows that the transaction sees and that were committed after `from`; null: all. */
 async function* pagesOf(trx: Db, {organization, kind, format, since}: Export, from: Snapshot | null, upTo: Snapshot) {
 	const {source, at} = kinds[kind];
-	await execute(
-		trx,
-		sql`DECLARE export NO SCROLL CURSOR FOR SELECT ${lineOf(kinds[kind], format)} AS line FROM ${source}
+	const rows = sql`SELECT ${lineOf(kinds[kind], format)} AS line FROM ${source}
 		WHERE organization_id = ${organization.id} ${from === null ? sql`` : sql`AND ${writtenBetween({from, upTo})}`}
-			${since === undefined ? sql`` : sql`AND ${at} >= ${since}`}`,
-	);
-	for (let lines = await readPage(trx); lines.length > 0; lines = await readPage(trx)) {
+			${since === undefined ? sql`` : sql`AND ${at} >= ${since}`}`;
+	for await (const lines of byCursor(trx, rows, PAGE)) {
 		yield `${lines.join('\n')}\n`;
 	}
 }
@@ -177,15 +169,10 @@ const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'>
 	}
 };
 
-async function* bodyOf({pages}: Run, first: string, last: string, request: RequestFacts) {
-	try {
-		yield first;
-		yield* pages;
-		yield last;
-	} catch (error) {
-		request.log().error({err: error}, 'an export ended early');
-		throw error;
-	}
+async function* bodyOf({pages}: Run, first: string, last: string) {
+	yield first;
+	yield* pages;
+	yield last;
 }
 
 /**
@@ -205,7 +192,7 @@ export const exportRows = async (services: Deps, given: Export): Promise<Reply> 
 		return reply({headers});
 	}
 
-	const body = Readable.from(bodyOf(taken, first, last, request), {objectMode: false});
+	const body = Readable.from(logged(request, 'an export', bodyOf(taken, first, last)), {objectMode: false});
 	// Also if no reader has begun, because the generator's `finally` would not run then.
 	body.once('close', () => {
 		taken.end().catch(() => {});

@@ -1,5 +1,6 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import type {Contradiction} from './likeness.ts';
+import type {CandidateTrace} from './match-attempt-store.ts';
 import type {MatchPolicy} from './match-policy.ts';
 import type {ClickChance, PossibleClick} from './phone-comparison.ts';
 
@@ -22,14 +23,7 @@ export type Candidate = PossibleClick & {
 };
 
 /** Why a candidate cannot win. */
-export type RuledOut =
-	| Contradiction
-	| 'blocked'
-	| 'consumed'
-	| 'link_not_live'
-	| 'outside_window'
-	| 'relay'
-	| 'guesses_off';
+export type RuledOut = NonNullable<CandidateTrace['ruledOut']>;
 
 /** A candidate, and the probability that the app's first open came from it; 0 if it is ruled out. */
 export type WeighedClick = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};

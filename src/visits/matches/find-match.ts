@@ -4,13 +4,13 @@ import {noteForeignKey} from '../../platform/app-requests/note-refusal.ts';
 import {isConnectionFault} from '../../platform/connection-fault.ts';
 import type {Services} from '../../services.ts';
 import {findLiveLink} from '../visit/link-rows.ts';
-import {type AppData, appDataOf} from '../visit/tap-query.ts';
+import {appDataOf} from '../visit/tap-query.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest, type SentToken, tokensOf} from './first-open.ts';
 import type {FollowUp} from './follow-ups.ts';
-import type {GivenAnswer, MatchClick} from './match-click-store.ts';
-import {isListed, withListed} from './match-click-store.ts';
+import type {MatchAnswer} from './match-answer.ts';
+import {type GivenAnswer, isListed, type MatchClick, withListed} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {noteAlone, noteMiss, notesOfMatch, refusedToken, sentTokenStates} from './note-attempt.ts';
 import type {FirstPhone} from './phone-book.ts';
@@ -34,20 +34,6 @@ export type MatchDeps = PlanDeps &
 
 /** The answer of a match, and the link of the matched click. */
 type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
-
-/**
- * The body of the answer (contract/match 1). `matchScore` is the probability in percent, for FINGERPRINT_SCORED only;
- * `path` and `params` are the link's, with the template's and the click's query merged in.
- */
-export type MatchAnswer =
-	| {matched: false; matchMethod: 'NONE'}
-	| ({
-			matched: true;
-			matchMethod: GivenAnswer['method'];
-			matchConfidence: GivenAnswer['confidence'];
-			matchScore?: number;
-			linkId: string;
-	  } & AppData);
 
 const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnswer => ({
 	matched: true,

@@ -1,6 +1,8 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
+import type {ValueOf} from '../../platform/http/answer.ts';
 import {byProbability, type Candidate, isWithin, ruledOutBy, type WeighedClick} from './candidate.ts';
 import {likenessOf} from './likeness.ts';
+import type {missReason} from './match-answer.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
 import type {Neighbours, OpenAt} from './phone-comparison.ts';
@@ -16,17 +18,7 @@ export type Guess = {
 	candidate: Candidate;
 };
 
-/** Why nothing matched (contract/match 11). */
-export type MissReason =
-	| 'no_click'
-	| 'blocked'
-	| 'outside_window'
-	| 'consumed'
-	| 'ambiguous'
-	| 'below_threshold'
-	| 'ruled_out'
-	| 'guesses_off'
-	| 'below_minimum';
+export type MissReason = ValueOf<typeof missReason>;
 
 export type Weighing = {
 	guess: Guess | null;

@@ -4,68 +4,14 @@ import type {Db} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, identifier, joined, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {matchAttemptNotFound, required} from '../../platform/errors.ts';
-import type {RuledOut} from './candidate.ts';
-import type {MissReason} from './guess.ts';
-import type {Points} from './likeness.ts';
+import type {ValueOf} from '../../platform/http/answer.ts';
+import type {candidateAnswer, matchAttemptAnswer, signalsAnswer} from './match-answer.ts';
 import {attributionOfClick, queryOfClick} from './match-clicks.ts';
 import type {MatchMethod} from './match-policy.ts';
 
-/** Whether a request carried a token, and whether a click has it. */
-export type TokenSighting = 'absent' | 'unknown' | 'known';
-
-/** The signals of a request, as it sent them, without its tokens; of the address only its family. */
-export type AttemptSignals = {
-	platform: string | null;
-	osVersion: string | null;
-	deviceModel: string | null;
-	language: string | null;
-	timezone: string | null;
-	network: 'IPv4' | 'IPv6';
-	clipboardToken: TokenSighting;
-	installReferrer: TokenSighting;
-	apiKey: boolean;
-};
-
-export type CandidateTrace = {
-	linkId: string;
-	/** As JSON has it. */
-	clickedAt: string;
-	/** The probability in percent. */
-	score: number;
-	/** The probability that the open came from this click; 0 if it is ruled out. */
-	probability: number;
-	/** The number of compared phones that resemble the click as much as the app's. */
-	alike: number;
-	compared: number;
-	points: Points & {ip: number; network: number};
-	ruledOut: RuledOut | null;
-	/** The click came through iCloud Private Relay. */
-	relay?: true;
-};
-
-/** A request for a match, its outcome and the reason (contract/match 11). */
-export type MatchAttempt = {
-	id: string;
-	at: Date;
-	organizationId: string | null;
-	deviceId: string | null;
-	matched: boolean;
-	method: MatchMethod | 'NONE';
-	confidence: Confidence | null;
-	score: number | null;
-	linkId: string | null;
-	reason: MissReason | null;
-	signals: AttemptSignals;
-	/** Best first. */
-	candidates: CandidateTrace[];
-	/**
-	 * The probability that no click led to the open; `tokenless`: the factor of every click because the open had no
-	 * token; `made`: clicks of the address in 24 h, if known.
-	 */
-	nobody: {probability: number; tokenless: number; made: number | null} | null;
-	/** The query of the matched click; omitted if it had none, or if it was cleared with the click's signals. */
-	query?: Record<string, string>;
-};
+export type AttemptSignals = ValueOf<typeof signalsAnswer>;
+export type CandidateTrace = ValueOf<typeof candidateAnswer>;
+export type MatchAttempt = ValueOf<typeof matchAttemptAnswer>;
 
 /** The answer that a guess would have given to a match by token. */
 export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};

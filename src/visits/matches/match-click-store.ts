@@ -1,7 +1,7 @@
 import type {Confidence} from '../../links/app-config/app-config.ts';
 import {readEffectiveAddresses} from '../../links/links/link-safety.ts';
 import {type Columns, columnsOf} from '../../platform/db/columns.ts';
-import {sql} from '../../platform/db/sql.ts';
+import {type Sql, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import type {MatchRules} from './candidate.ts';
 import {linkOfClick} from './match-clicks.ts';
@@ -82,34 +82,27 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => {
 
 type Deps = Pick<Services, 'db' | 'linkPolicy'>;
 
-/** Whether a list blocks the link of a click. Without lists it costs no statement. */
-export const isListed = async ({db, linkPolicy}: Deps, clickId: string): Promise<boolean> => {
-	if (linkPolicy.isEmpty) {
-		return false;
-	}
-
-	const links = await readEffectiveAddresses(
-		db,
-		'addresses of the link of a click',
-		sql`links.id = ${linkOfClick(sql`${clickId}::uuid`)}`,
-	);
-	return links.some(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block');
+/** The ids of the links of a condition that a list blocks. Without lists it costs no statement. */
+const readBlocked = async ({db, linkPolicy}: Deps, name: string, condition: Sql): Promise<Set<string>> => {
+	const links = linkPolicy.isEmpty ? [] : await readEffectiveAddresses(db, name, condition);
+	return new Set(links.filter(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block').map(({id}) => id));
 };
 
-/** The clicks; those of links that a list blocks are marked. Without lists it costs no statement. */
-export const withListed = async ({db, linkPolicy}: Deps, clicks: readonly MatchClick[]): Promise<MatchClick[]> => {
-	const ids = linkPolicy.isEmpty ? [] : [...new Set(clicks.map(({linkId}) => linkId))];
-	const links =
-		ids.length === 0
-			? []
-			: await readEffectiveAddresses(
-					db,
-					'addresses of links of clicks',
-					// A subquery hides the array from the planner, which would make a plan for each length.
-					sql`links.id = ANY((SELECT ${ids}::uuid[])::uuid[])`,
-				);
-	const blocked = new Set(
-		links.filter(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block').map(({id}) => id),
-	);
+/** Whether a list blocks the link of a click. */
+export const isListed = async (services: Deps, clickId: string): Promise<boolean> => {
+	const condition = sql`links.id = ${linkOfClick(sql`${clickId}::uuid`)}`;
+	return (await readBlocked(services, 'addresses of the link of a click', condition)).size > 0;
+};
+
+/** The clicks; those of links that a list blocks are marked. */
+export const withListed = async (services: Deps, clicks: MatchClick[]): Promise<MatchClick[]> => {
+	if (services.linkPolicy.isEmpty || clicks.length === 0) {
+		return clicks;
+	}
+
+	const ids = [...new Set(clicks.map(({linkId}) => linkId))];
+	// A subquery hides the array from the planner, which would make a plan for each length.
+	const condition = sql`links.id = ANY((SELECT ${ids}::uuid[])::uuid[])`;
+	const blocked = await readBlocked(services, 'addresses of links of clicks', condition);
 	return clicks.map((click) => (blocked.has(click.linkId) ? {...click, isLive: false, isBlocked: true} : click));
 };

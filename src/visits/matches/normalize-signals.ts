@@ -1,5 +1,5 @@
 import {memoize} from '../../platform/memoize.ts';
-import type {OsVersion} from '../visit/user-agent.ts';
+import {type OsVersion, versionFound} from '../visit/user-agent.ts';
 
 /** Placeholders that browsers and simulators send instead of a model. */
 const NO_MODEL = new Set([
@@ -94,20 +94,8 @@ export const languageOf = memoize((tag): Language | null => {
 });
 
 /** The version in a system name that an SDK reports (`17.5.1`, `14`, `iOS 17.5`); null if there is none. */
-export const osVersionOf = (text: string): OsVersion | null => {
-	const match = /(?<!\d)(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?(?!\d)/.exec(text);
-	if (match === null) {
-		return null;
-	}
-
-	const [major, minor, patch] = [1, 2, 3].map((part) => (match[part] === undefined ? null : Number(match[part])));
-	return {
-		major: major ?? 0,
-		minor: minor ?? null,
-		patch: patch ?? null,
-		precision: patch != null ? 'patch' : minor != null ? 'minor' : 'major',
-	};
-};
+export const osVersionOf = (text: string): OsVersion | null =>
+	versionFound(/(?<!\d)(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?(?!\d)/.exec(text));
 
 type OsComparison = 'samePatch' | 'sameMinor' | 'sameMajor' | 'newerMinor' | 'olderMinor' | 'newerMajor' | 'olderMajor';
 

@@ -1,5 +1,5 @@
 import {organizationRoute, route} from '../../accounts/auth/route.ts';
-import {matchAttemptNotFound} from '../../platform/errors.ts';
+import {matchAttemptNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {matchAttemptAnswer} from './match-answer.ts';
@@ -28,13 +28,6 @@ export const matchAttemptRoutes = [
 		answer: matchAttemptAnswer,
 		credential: 'admin',
 		params: idParams,
-		handler: async ({services, params: {id}}) => {
-			const attempt = await findAttempt(services.db, id);
-			if (attempt === null) {
-				throw matchAttemptNotFound();
-			}
-
-			return attempt;
-		},
+		handler: async ({services, params: {id}}) => required(await findAttempt(services.db, id), matchAttemptNotFound),
 	}),
 ].flat();

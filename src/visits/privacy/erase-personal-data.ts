@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {type Db, inTransaction} from '../../platform/db/db.ts';
-import {execute, run, type Sql, sql} from '../../platform/db/sql.ts';
+import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
+import {execute, run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
 import {clearOwnClicks, matchClicksOfSubject, type SubjectKeys} from '../matches/match-clicks.ts';
@@ -24,51 +24,51 @@ export type Erased = {
  * Counted rows stay, without personal data, because reports count rows beside the rollups: a click keeps the columns of
  * breakdowns, a match its method, link and time, an event its name, link and time.
  */
-const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<ClickStore, 'statements'>) => {
+const erase = async (trx: Db, keys: SubjectKeys, {forget}: ClickStore['statements']): Promise<Erased> => {
 	const {organizationId, deviceIds} = keys;
 	const own = sql`organization_id = ${organizationId} AND device_id = ANY(${deviceIds})`;
-	const count = (statement: Sql) => execute(trx, statement);
-
-	return {
-		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
-		devices: () => count(sql`WITH shown AS (DELETE FROM app_requests WHERE ${own}) DELETE FROM devices WHERE ${own}`),
-
-		/** Bodies of webhooks about the subject, and their responses. Call it first: the other rows find them. */
-		deliveries: () =>
-			count(sql`WITH own AS MATERIALIZED (${deliveriesOfSubject(keys)}), answers AS (
-					UPDATE delivery_tries SET answer = NULL FROM own WHERE delivery_id = own.id
-				)
-				UPDATE endpoint_deliveries SET body = NULL, status = CASE status WHEN 'PENDING' THEN 'FAILED' ELSE status END
-				FROM own WHERE endpoint_deliveries.id = own.id`),
-
-		/** Call it before `matchAttempts`: the attempts may be the only way to find the clicks. */
-		clicks: async (): Promise<number> => {
-			const rows = await run<{forgotten: string}>(
-				trx,
-				sql`WITH own AS MATERIALIZED (${matchClicksOfSubject(keys)}), plain AS (
-					${stored.statements.forget}
-				), forgotten AS (${clearOwnClicks}
-				)
-				SELECT count(*) AS forgotten FROM forgotten`,
-			);
-			return Number(rows[0]?.forgotten ?? 0);
-		},
-
-		events: () =>
-			count(sql`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
-				WHERE ${own}`),
-
-		/** Links that the device created: their texts are cleared, and they no longer resolve. */
-		links: () =>
-			count(sql`WITH own AS (
-					UPDATE app_links SET device_id = '', content = uuid_send(link_id)
-					WHERE ${own} RETURNING link_id
-				)
-				UPDATE links SET title = NULL, params = NULL, path = '/', is_active = false FROM own
-				WHERE links.id = own.link_id AND links.organization_id = ${organizationId}`),
-
-		matchAttempts: () => count(sql`UPDATE match_attempts SET ${clearedAttempt} WHERE ${isOfSubject(keys)}`),
-	};
+	// First: an event that arrives meanwhile waits for it, and then finds no device.
+	const devices = await execute(
+		trx,
+		sql`WITH shown AS (DELETE FROM app_requests WHERE ${own}) DELETE FROM devices WHERE ${own}`,
+	);
+	// Bodies of webhooks about the subject, and their responses. Then the other rows, which find them.
+	const deliveries = await execute(
+		trx,
+		sql`WITH own AS MATERIALIZED (${deliveriesOfSubject(keys)}), answers AS (
+				UPDATE delivery_tries SET answer = NULL FROM own WHERE delivery_id = own.id
+			)
+			UPDATE endpoint_deliveries SET body = NULL, status = CASE status WHEN 'PENDING' THEN 'FAILED' ELSE status END
+			FROM own WHERE endpoint_deliveries.id = own.id`,
+	);
+	// Before the attempts, which may be the only way to find the clicks.
+	const {clicks} = onlyRow(
+		await run<{clicks: number}>(
+			trx,
+			sql`WITH own AS MATERIALIZED (${matchClicksOfSubject(keys)}), plain AS (
+				${forget}
+			), forgotten AS (${clearOwnClicks}
+			)
+			SELECT CAST(count(*) AS integer) AS clicks FROM forgotten`,
+		),
+	);
+	const events = await execute(
+		trx,
+		sql`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}' WHERE ${own}`,
+	);
+	const matchAttempts = await execute(trx, sql`UPDATE match_attempts SET ${clearedAttempt} WHERE ${isOfSubject(keys)}`);
+	// Links that the device created: their texts are cleared, and they no longer resolve.
+	const links = await execute(
+		trx,
+		sql`WITH own AS (
+				UPDATE app_links SET device_id = '', content = uuid_send(link_id)
+				WHERE ${own} RETURNING link_id
+			)
+			UPDATE links SET title = NULL, params = NULL, path = '/', is_active = false FROM own
+			WHERE links.id = own.link_id AND links.organization_id = ${organizationId}`,
+	);
+	const rare = {...(links === 0 ? {} : {links}), ...(deliveries === 0 ? {} : {deliveries})};
+	return {devices, events, matchAttempts, clicks, ...rare};
 };
 
 /**
@@ -81,19 +81,8 @@ export const erasePersonalData = async (
 	{organization, subject, by}: {organization: Organization; subject: DataSubject; by: Caller},
 ) => {
 	const answer = await inTransaction(services.db, async (trx) => {
-		const store = createErasureStore(trx, await findSubject(services, trx, organization.id, subject), services.clicks);
-		const devices = await store.devices();
-		const deliveries = await store.deliveries();
-		const clicks = await store.clicks();
-		const [events, matchAttempts, links] = [await store.events(), await store.matchAttempts(), await store.links()];
-		const erased: Erased = {
-			devices,
-			events,
-			matchAttempts,
-			clicks,
-			...(links === 0 ? {} : {links}),
-			...(deliveries === 0 ? {} : {deliveries}),
-		};
+		const keys = await findSubject(services, trx, organization.id, subject);
+		const erased = await erase(trx, keys, services.clicks.statements);
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'ERASE',
 			entityType: subject.kind === 'device' ? 'Device' : 'AppUser',

@@ -1,6 +1,7 @@
 import {Readable} from 'node:stream';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {pagesByKey} from '../../platform/db/batches.ts';
+import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {createPersonalDataStore, type DataSubject, findSubject, type Read, subjectJson} from './personal-data-store.ts';
 
@@ -8,36 +9,22 @@ const BATCH = 500;
 
 /** The items of a JSON array, in batches. */
 async function* items(read: Read<{id: string}>): AsyncGenerator<string> {
-	let after: string | null = null;
-	for (;;) {
-		const batch: Array<{id: string}> = await read(after, BATCH);
-		if (batch.length > 0) {
-			yield `${after === null ? '' : ','}${batch.map((item) => JSON.stringify(item)).join(',')}`;
-		}
-
-		after = batch.at(-1)?.id ?? null;
-		if (batch.length < BATCH) {
-			return;
-		}
+	let separator = '';
+	for await (const batch of pagesByKey<{id: string}>(BATCH, (last) => read(last?.id ?? null, BATCH))) {
+		yield batch.length === 0 ? '' : `${separator}${batch.map((item) => JSON.stringify(item)).join(',')}`;
+		separator = ',';
 	}
 }
 
-type Head = Record<string, unknown>;
-
-async function* documentOf(head: Head, sections: Record<string, Read<{id: string}>>, request: RequestFacts) {
-	try {
-		yield JSON.stringify(head).slice(0, -1);
-		for (const [name, read] of Object.entries(sections)) {
-			yield `,${JSON.stringify(name)}:[`;
-			yield* items(read);
-			yield ']';
-		}
-
-		yield '}\n';
-	} catch (error) {
-		request.log().error({err: error}, 'an export of personal data ended early');
-		throw error;
+async function* documentOf(head: Record<string, unknown>, sections: Record<string, Read<{id: string}>>) {
+	yield JSON.stringify(head).slice(0, -1);
+	for (const [name, read] of Object.entries(sections)) {
+		yield `,${JSON.stringify(name)}:[`;
+		yield* items(read);
+		yield ']';
 	}
+
+	yield '}\n';
 }
 
 /**
@@ -63,6 +50,6 @@ export const exportPersonalData = async (
 	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
 	return reply({
 		headers: {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store'},
-		body: Readable.from(documentOf(head, sections, request)),
+		body: Readable.from(logged(request, 'an export of personal data', documentOf(head, sections))),
 	});
 };

@@ -53,14 +53,15 @@ const AHEAD_DAYS = 1;
 const happenedAt = (said: Date, now: Date): Date =>
 	said <= daysBefore(now, retention().eventDays) || said > daysBefore(now, -AHEAD_DAYS) ? now : said;
 
+const ofApp = {credential: 'clientKey', cors: true} as const;
+
 export const sdkRoutes = [
 	route('POST', '/sdk/session', {
 		summary: 'Register a device for a session',
 		answer: deviceSessionAnswer,
-		credential: 'clientKey',
+		...ofApp,
 		limit: limits.sdkDevices,
 		body: sessionBody,
-		cors: true,
 		handler: async ({services: {appRequests, db, clock}, organization, request, body: {deviceId, ...facts}}) => {
 			const sessionId = randomUUID();
 			const device = {organizationId: organization.id, deviceId, now: clock.now(), facts, sessionId};
@@ -84,10 +85,9 @@ export const sdkRoutes = [
 	route('POST', '/sdk/identity', {
 		summary: 'Set the user of a device',
 		answer: identityAnswer,
-		credential: 'clientKey',
+		...ofApp,
 		limit: limits.sdkDevices,
 		body: identityBody,
-		cors: true,
 		handler: async ({services: {db, clock}, organization, body: {deviceId, externalUserId, traits = null}}) => {
 			const device = {organizationId: organization.id, deviceId, now: clock.now()};
 			await setIdentity(db, device, {externalUserId, traits});
@@ -98,10 +98,9 @@ export const sdkRoutes = [
 	route('POST', '/sdk/identity/clear', {
 		summary: 'Remove the user of a device',
 		answer: clearedIdentityAnswer,
-		credential: 'clientKey',
+		...ofApp,
 		limit: limits.sdkDevices,
 		body: deviceBody,
-		cors: true,
 		handler: async ({services: {db, clock}, organization, body: {deviceId}}) => {
 			await setIdentity(db, {organizationId: organization.id, deviceId, now: clock.now()}, null);
 			return {deviceId, externalUserId: null};
@@ -114,10 +113,9 @@ export const sdkRoutes = [
 		refusals: [402, 404, 428],
 		answer: appLinkAnswer,
 		otherAnswers: {200: appLinkAnswer},
-		credential: 'clientKey',
+		...ofApp,
 		limit: limits.sdkLinks,
 		body: appLinkBody,
-		cors: true,
 		status: 201,
 		handler: async ({services, organization, by, body}) => {
 			const {isNew, link} = await createAppLink(services, {organization, by, body});
@@ -128,10 +126,9 @@ export const sdkRoutes = [
 	route('POST', '/sdk/events', {
 		summary: 'Track an event of a device',
 		answer: acceptedAnswer,
-		credential: 'clientKey',
+		...ofApp,
 		limit: limits.sdkEvents,
 		body: eventBody,
-		cors: true,
 		handler: async ({services, organization, request, body}) => {
 			const {appRequests, eventWriter, clock} = services;
 			const now = clock.now();

@@ -1,7 +1,17 @@
 import Joi from 'joi';
 import {linkFieldNames, linkFieldSchemas, newLink} from '../../links/links/link-schemas.ts';
 import type {ClientFields} from '../../links/templates/client-create.ts';
-import {answerOf, anyObject, flag, instant, text, textOrNull, uuid, uuidOrNull} from '../../platform/http/answer.ts';
+import {
+	answerOf,
+	anyObject,
+	flag,
+	instant,
+	oneOf,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../../platform/http/answer.ts';
 import {isoDateTime, uuidField} from '../../platform/http/validate.ts';
 import {deviceIdField, platformField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
@@ -79,16 +89,16 @@ export const appLinkBody = bodyOf<AppLinkFields>({
 // The answers of contract/sdk 1.
 export const deviceSessionAnswer = answerOf('DeviceSession', {deviceId: text, sessionId: uuid, isNewDevice: flag});
 export const identityAnswer = answerOf('DeviceIdentity', {deviceId: text, externalUserId: text});
-export const clearedIdentityAnswer = answerOf('ClearedIdentity', {deviceId: text, externalUserId: Joi.valid(null)});
+export const clearedIdentityAnswer = answerOf('ClearedIdentity', {deviceId: text, externalUserId: oneOf(null)});
 /** The fields of `POST /links` that the app needs. No more, because the key can be read out of the app. */
 export const appLinkAnswer = answerOf('AppLink', {id: uuid, shortCode: text, url: text});
-export const acceptedAnswer = answerOf('Accepted', {accepted: Joi.valid(true)});
+export const acceptedAnswer = answerOf('Accepted', {accepted: oneOf(true)});
 
 export const eventAnswer = answerOf('Event', {
 	id: uuid,
 	eventId: textOrNull,
 	eventName: text,
-	/** Null if the event that registered the device was erased. */
+	/** Null if it has been erased. */
 	deviceId: textOrNull,
 	properties: anyObject,
 	linkId: uuidOrNull,

@@ -3,10 +3,12 @@ import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {execute, prepared, run, type Sql, sql} from '../../platform/db/sql.ts';
-import {linkNotFound, unknownDevice} from '../../platform/errors.ts';
+import {linkNotFound, required, unknownDevice} from '../../platform/errors.ts';
+import type {ValueOf} from '../../platform/http/answer.ts';
 import {attributionOfEvent, lastLink} from '../devices/attribution.ts';
 import {keepLinkCounts, quarterOf} from '../reports/rollups/keep-counts.ts';
 import {readState} from '../reports/rollups/rollup-store.ts';
+import type {eventAnswer} from './sdk-fields.ts';
 
 type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
 
@@ -128,11 +130,8 @@ export const createEventWriter = (db: Db): EventWriter => ({
 				return true;
 			}
 
-			const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
-			if (device === undefined) {
-				throw unknownDevice(deviceId);
-			}
-
+			const own = db('devices').where({organization_id: organizationId, device_id: deviceId});
+			required(await own.first('id'), () => unknownDevice(deviceId));
 			// A session may have registered the device since the first attempt.
 			if (!(await isStored())) {
 				throw event.linkId === null ? unknownDevice(deviceId) : linkNotFound();
@@ -144,10 +143,7 @@ export const createEventWriter = (db: Db): EventWriter => ({
 });
 
 /** An event as the API shows it. */
-export type EventJson = Omit<AppEvent, 'organizationId' | 'deviceId'> & {
-	/** Null if it has been erased. */
-	deviceId: string | null;
-};
+export type EventJson = ValueOf<typeof eventAnswer>;
 
 export const eventColumns: Columns<EventJson> = columnsOf(
 	'id, event_id, event_name, device_id, properties, link_id, occurred_at, received_at',

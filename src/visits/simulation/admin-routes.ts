@@ -1,14 +1,10 @@
 import Joi from 'joi';
-import {route} from '../../accounts/auth/route.ts';
-import {orgParams, requireOrganization} from '../../accounts/organizations/require-organization.ts';
-import {paramsAnswer} from '../../links/links/link-answer.ts';
+import {adminRoute} from '../../accounts/auth/route.ts';
 import {linkFields} from '../../links/links/link-fields.ts';
 import {MAX_SHORT_CODE} from '../../links/links/short-code.ts';
-import {answerOf, flag, instant, partOf, text, uuid} from '../../platform/http/answer.ts';
 import {uuidField} from '../../platform/http/validate.ts';
-import {matchAnswer, unkeptAttemptAnswer} from '../matches/match-answer.ts';
 import {readLanguage, readTimezone} from '../visit/visitor.ts';
-import {type SimulationInput, simulateMatch} from './simulate-match.ts';
+import {type SimulationInput, simulateMatch, simulationAnswer} from './simulate-match.ts';
 import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 
 /** Maximum time from click to first open: twice the longest match window. */
@@ -56,33 +52,12 @@ const simulationBody = Joi.object<SimulationInput>({
 	apiKey: Joi.boolean().default(true),
 }).oxor('linkId', 'shortCode');
 
-/** The result that `oplink match simulate` prints. */
-const simulationAnswer = answerOf('Simulation', {
-	link: partOf({id: uuid, url: text, deferredDeepLinking: flag}),
-	tap: partOf({
-		at: instant,
-		ip: text,
-		headers: Joi.object().pattern(/^/, text),
-		signals: Joi.object().unknown(true).allow(null),
-		query: paramsAnswer.optional(),
-		leaves: partOf({clipboard: flag, referrer: flag}),
-	}),
-	open: partOf({at: instant, ip: text, apiKey: flag, body: Joi.object().unknown(true)}),
-	answer: matchAnswer,
-	attempt: unkeptAttemptAnswer,
-});
-
 export const simulationRoutes = [
-	route('POST', '/admin/organizations/:orgId/matches/simulate', {
+	adminRoute('POST', '/matches/simulate', {
 		summary: 'Simulate a click and a first open',
 		refusals: [410],
 		answer: simulationAnswer,
-		credential: 'admin',
-		params: orgParams,
 		body: simulationBody,
-		handler: async ({services, params, body}) => {
-			const organization = await requireOrganization(services, params.orgId);
-			return simulateMatch(services, {organization, input: body});
-		},
+		handler: ({services, organization, body}) => simulateMatch(services, {organization, input: body}),
 	}),
 ];

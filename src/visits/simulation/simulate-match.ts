@@ -3,18 +3,32 @@ import {IncomingMessage} from 'node:http';
 import {Socket} from 'node:net';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {findOwnDomain} from '../../links/domains/locate.ts';
+import {paramsAnswer} from '../../links/links/link-answer.ts';
 import {createLinkStore} from '../../links/links/link-store.ts';
 import {getLink} from '../../links/links/read-links.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
-import {linkNotFound, matchAttemptNotFound, noDeferredLink} from '../../platform/errors.ts';
+import {linkNotFound, matchAttemptNotFound, noDeferredLink, required} from '../../platform/errors.ts';
+import {
+	answerOf,
+	anyObject,
+	flag,
+	instant,
+	optional,
+	orNull,
+	partOf,
+	text,
+	uuid,
+	type ValueOf,
+} from '../../platform/http/answer.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
 import type {Services} from '../../services.ts';
 import type {MatchFields} from '../matches/first-open.ts';
+import {matchAnswer, unkeptAttemptAnswer} from '../matches/match-answer.ts';
 import {takeSignals} from '../resolution/signals.ts';
 import {visitLink} from '../resolution/visit-link.ts';
 import type {Visit} from '../visit/visit.ts';
-import {type DryRunMatch, type DryServices, dryRun, dryRunMatch, type RunDeps} from './dry-run.ts';
+import {type DryServices, dryRun, dryRunMatch, type RunDeps} from './dry-run.ts';
 import {browserOf, type SimulatedNetwork, type SimulatedPhone, simulatedNetworks} from './simulated-phone.ts';
 
 /** The simulation's input. Without a named link, the newest deferred one is played. */
@@ -35,23 +49,24 @@ export type SimulationInput = SimulatedPhone & {
 	apiKey: boolean;
 };
 
-/** The steps of the simulation. The attempt has no id, because it is not stored. */
-export type Simulation = {
-	link: {id: string; url: string; deferredDeepLinking: boolean};
-	tap: {
-		at: Date;
-		ip: string;
-		headers: Record<string, string>;
+/** The result that `oplink match simulate` prints. */
+export const simulationAnswer = answerOf('Simulation', {
+	link: partOf({id: uuid, url: text, deferredDeepLinking: flag}),
+	tap: partOf({
+		at: instant,
+		ip: text,
+		headers: paramsAnswer,
 		/** The signals that the script posted; null if it posted none. */
-		signals: object | null;
-		query?: Record<string, string>;
+		signals: orNull(anyObject),
+		query: optional(paramsAnswer),
 		/** Where the page leaves its token. */
-		leaves: {clipboard: boolean; referrer: boolean};
-	};
-	open: {at: Date; ip: string; apiKey: boolean; body: MatchFields};
-	answer: DryRunMatch['answer'];
-	attempt: NonNullable<DryRunMatch['attempt']>;
-};
+		leaves: partOf({clipboard: flag, referrer: flag}),
+	}),
+	open: partOf({at: instant, ip: text, apiKey: flag, body: anyObject}),
+	answer: matchAnswer,
+	attempt: unkeptAttemptAnswer,
+});
+export type Simulation = ValueOf<typeof simulationAnswer>;
 
 /** A visit as the server would get it, from an address and with a body of our choosing. */
 const visitFrom = ({ip, headers, body = ''}: {ip: string; headers: Record<string, string>; body?: string}): Visit => {
@@ -87,11 +102,7 @@ const newestDeferredLink = async (db: Db, organizationId: string, now: Date): Pr
 			AND coalesce(links.deferred_deep_linking, templates.deferred_deep_linking, true)
 		ORDER BY links.created_at DESC, links.id DESC LIMIT 1`,
 	);
-	if (newest === undefined) {
-		throw noDeferredLink();
-	}
-
-	return newest.id;
+	return required(newest, noDeferredLink).id;
 };
 
 const linkIdOf = async (
@@ -108,11 +119,7 @@ const linkIdOf = async (
 	}
 
 	const [named] = await createLinkStore(db, organizationId).findNamed({shortCodes: [shortCode], externalIds: []});
-	if (named === undefined) {
-		throw linkNotFound();
-	}
-
-	return named.id;
+	return required(named, linkNotFound).id;
 };
 
 type SimulationRun = {organization: Organization; input: SimulationInput};
@@ -155,10 +162,6 @@ const play = async (services: DryServices, {organization, input}: SimulationRun)
 		{...services, clock: {now: () => openedAt}},
 		{fields, ip: open, organization: input.apiKey ? organization : null},
 	);
-	if (attempt === null) {
-		throw matchAttemptNotFound();
-	}
-
 	return {
 		link: {id, url: shortUrl, deferredDeepLinking},
 		tap: {
@@ -171,7 +174,7 @@ const play = async (services: DryServices, {organization, input}: SimulationRun)
 		},
 		open: {at: openedAt, ip: open, apiKey: input.apiKey, body: fields},
 		answer,
-		attempt,
+		attempt: required(attempt, matchAttemptNotFound),
 	};
 };
 

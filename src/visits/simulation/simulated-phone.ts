@@ -29,7 +29,7 @@ export const simulatedNetworks = {
 export type SimulatedNetwork = keyof typeof simulatedNetworks;
 
 /** The headers that a browser sends with a page view, and the signals that the page's script posts after it. */
-type SimulatedBrowser = {headers: {'user-agent': string; 'accept-language': string}; signals: object};
+type SimulatedBrowser = {headers: {'user-agent': string; 'accept-language': string}; signals: Record<string, unknown>};
 
 const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
 

@@ -6,8 +6,8 @@ export type OsVersion = {
 	precision: 'patch' | 'minor' | 'major';
 };
 
-const versionOf = (text: string): OsVersion | null => {
-	const match = /^(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?/.exec(text);
+/** The version of one to three numbers that a pattern has found. */
+export const versionFound = (match: RegExpExecArray | null): OsVersion | null => {
 	if (!match) {
 		return null;
 	}
@@ -18,6 +18,9 @@ const versionOf = (text: string): OsVersion | null => {
 	const precision = patch != null ? 'patch' : minor != null ? 'minor' : 'major';
 	return {major: major ?? 0, minor: minor ?? null, patch: patch ?? null, precision};
 };
+
+const versionOf = (text: string): OsVersion | null =>
+	versionFound(/^(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?/.exec(text));
 
 /** An Apple version that is not frozen is exact: Apple omits a patch of zero. */
 const exactAppleVersion = (text: string): OsVersion | null => {

@@ -3,10 +3,26 @@ import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import type {Db} from '../../platform/db/db.ts';
 import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-page.ts';
 import {execute, joined, prepared, run, sql} from '../../platform/db/sql.ts';
+import {
+	answerOf,
+	count,
+	instant,
+	instantOrNull,
+	instantText,
+	listOf,
+	oneOf,
+	orNull,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	type ValueOf,
+} from '../../platform/http/answer.ts';
 import type {Attempt} from './send-delivery.ts';
 import {webhookPolicy} from './webhook-policy.ts';
 
-export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
+export const deliveryStatus = oneOf('PENDING', 'DELIVERED', 'FAILED');
+type DeliveryStatus = ValueOf<typeof deliveryStatus>;
 
 /** A delivery to create. */
 export type NewDelivery = {
@@ -90,17 +106,30 @@ export const recordAttempts = async (db: Db, outcomes: readonly Outcome[]): Prom
 	await execute(db, record(JSON.stringify(rows), webhookPolicy().quickSeconds * 1000));
 };
 
-/** A delivery as the API shows it. */
-export type Delivery = {
-	id: string;
-	type: string;
-	at: Date;
-	createdAt: Date;
-	status: DeliveryStatus;
-	/** Null unless another attempt follows. */
-	nextTryAt: Date | null;
-	tries: Array<Omit<Attempt, 'retryAfter' | 'at'> & {at: string}>;
+/** An attempt as the API shows it. */
+export const attemptFields = {
+	at: instantText,
+	status: orNull(count),
+	durationMs: count,
+	error: textOrNull,
+	/** The first KB of the answer. */
+	answer: textOrNull,
 };
+
+/** A delivery with each attempt (contract/webhooks 5). */
+export const deliveryAnswer = answerOf('WebhookDelivery', {
+	id: uuid,
+	type: text,
+	at: instant,
+	createdAt: instant,
+	status: deliveryStatus,
+	/** Null unless another attempt follows. */
+	nextTryAt: instantOrNull,
+	tries: listOf(partOf(attemptFields)),
+});
+export type Delivery = ValueOf<typeof deliveryAnswer>;
+
+export type DeliveryQuery = PageQuery & {status?: DeliveryStatus};
 
 const columns: Columns<Omit<Delivery, 'tries'>> = columnsOf('id, type, at, created_at, status, next_try_at');
 
@@ -125,7 +154,7 @@ export const createDeliveryStore = (
 	const again = {status: 'PENDING', tries: 0, delivered_at: null};
 	return {
 		/** Newest first, each with its attempts. */
-		list: async ({status, ...query}: PageQuery & {status?: DeliveryStatus}): Promise<Page<Delivery>> => {
+		list: async ({status, ...query}: DeliveryQuery): Promise<Page<Delivery>> => {
 			const from = status === undefined ? ownRows : sql`${ownRows} AND status = ${status}`;
 			const page = await readSqlPage<Delivery>(db, {columns: shown, from, order: sql`created_at DESC, id DESC`}, query);
 			return {...page, data: page.data.map(toDelivery)};

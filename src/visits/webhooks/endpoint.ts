@@ -1,8 +1,20 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import Joi from 'joi';
+import {type Columns, columnsOf} from '../../platform/db/columns.ts';
 import {type Db, onlyRow} from '../../platform/db/db.ts';
-import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
-import {answerOf, flag, instant, partOf, text, textOrNull, uuid} from '../../platform/http/answer.ts';
+import {countRows, descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
+import {
+	answerOf,
+	flag,
+	instant,
+	listOf,
+	optional,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	type ValueOf,
+} from '../../platform/http/answer.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 
 /** The types that endpoints can subscribe to (contract/webhooks 2). */
@@ -22,18 +34,24 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
-/** A URL of an organization that receives events. */
-export type Endpoint = {
-	id: string;
-	url: string;
-	description: string | null;
-	events: Array<EventType | '*'>;
+const answer = {
+	id: uuid,
+	url: text,
+	description: textOrNull,
+	events: listOf(text),
 	/** Only events of links that have one of the tags, and one of the channels. */
-	filter: {tags?: string[]; channels?: string[]};
-	enabled: boolean;
-	disabledReason: string | null;
-	createdAt: Date;
+	filter: partOf({tags: optional(listOf(text)), channels: optional(listOf(text))}),
+	enabled: flag,
+	disabledReason: textOrNull,
+	createdAt: instant,
 };
+
+/** A URL of an organization that receives events. */
+export const endpointAnswer = answerOf('WebhookEndpoint', answer);
+export type Endpoint = ValueOf<typeof endpointAnswer>;
+
+/** The only answers that show the secret. */
+export const endpointWithSecretAnswer = answerOf('WebhookEndpointWithSecret', {...answer, secret: text});
 
 export type EndpointInput = Pick<Endpoint, 'url' | 'events'> &
 	Partial<Pick<Endpoint, 'description' | 'enabled'> & {filter: Endpoint['filter'] | null}>;
@@ -64,54 +82,24 @@ export const newEndpoint = Joi.object<EndpointInput>({
 
 export const endpointChanges = Joi.object<Partial<EndpointInput>>(fields);
 
-const answer = {
-	id: uuid,
-	url: text,
-	description: textOrNull,
-	events: Joi.array().items(text),
-	filter: partOf({tags: Joi.array().items(text).optional(), channels: Joi.array().items(text).optional()}),
-	enabled: flag,
-	disabledReason: textOrNull,
-	createdAt: instant,
-};
-
-export const endpointAnswer = answerOf('WebhookEndpoint', answer);
-
-/** The only answers that show the secret. */
-export const endpointWithSecretAnswer = answerOf('WebhookEndpointWithSecret', {...answer, secret: text});
-
 /** A secret of Standard Webhooks: `whsec_` and the base64 of 32 random bytes. */
 export const createSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-type Row = {
-	id: string;
-	url: string;
-	description: string | null;
-	events: Endpoint['events'];
-	tags: string[] | null;
-	channels: string[] | null;
-	enabled: boolean;
-	disabled_reason: string | null;
-	created_at: Date;
-};
+type Row = Omit<Endpoint, 'filter'> & {tags: string[] | null; channels: string[] | null};
 
-const toEndpoint = (row: Row): Endpoint => ({
-	id: row.id,
-	url: row.url,
-	description: row.description,
-	events: row.events,
-	filter: {
-		...(row.tags === null ? {} : {tags: row.tags}),
-		...(row.channels === null ? {} : {channels: row.channels}),
-	},
-	enabled: row.enabled,
-	disabledReason: row.disabled_reason,
-	createdAt: row.created_at,
+const columns: Columns<Row> = columnsOf(
+	'id, url, description, events, tags, channels, enabled, disabled_reason, created_at',
+);
+
+const toEndpoint = ({id, url, description, events, tags, channels, ...others}: Row): Endpoint => ({
+	...{id, url, description, events},
+	filter: {...(tags && {tags}), ...(channels && {channels})},
+	...others,
 });
 
 const first = ([row]: Row[]): Endpoint | null => (row === undefined ? null : toEndpoint(row));
 
-const columnsOf = ({filter, ...input}: Partial<EndpointInput>) => ({
+const inputColumns = ({filter, ...input}: Partial<EndpointInput>) => ({
 	...input,
 	...(filter === undefined ? {} : {tags: filter?.tags ?? null, channels: filter?.channels ?? null}),
 });
@@ -119,54 +107,39 @@ const columnsOf = ({filter, ...input}: Partial<EndpointInput>) => ({
 /** The statements on one organization's endpoints. */
 export const createEndpointStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
-	const one = (id: string) => db('webhook_endpoints').where({...own, id});
+	const all = () => db('webhook_endpoints').where(own);
+	const update = async (id: string, changes: object): Promise<Endpoint | null> =>
+		first(await all().where({id}).update(changes).returning(columns.list));
 
 	return {
 		list: (page: PageQuery): Promise<Page<Endpoint>> =>
-			readPage(db('webhook_endpoints').where(own), page, descending('created_at', 'id'), toEndpoint),
+			readPage(all().select(columns.list), page, descending('created_at', 'id'), toEndpoint),
 
-		find: async (id: string): Promise<Endpoint | null> => first(await one(id)),
+		find: async (id: string): Promise<Endpoint | null> => first(await all().where({id}).select(columns.list)),
 
-		count: async (): Promise<number> => {
-			const [row] = await db('webhook_endpoints').where(own).count({count: '*'});
-			return Number(row?.['count'] ?? 0);
-		},
+		count: (): Promise<number> => countRows(all()),
 
 		insert: async (input: EndpointInput, secret: string, now: Date): Promise<Endpoint> => {
+			const added = {...own, id: randomUUID(), secret, created_at: now, updated_at: now};
 			const rows: Row[] = await db('webhook_endpoints')
-				.insert({
-					enabled: true,
-					...columnsOf(input),
-					...own,
-					id: randomUUID(),
-					secret,
-					created_at: now,
-					updated_at: now,
-				})
-				.returning('*');
+				.insert({enabled: true, ...inputColumns(input), ...added})
+				.returning(columns.list);
 			return toEndpoint(onlyRow(rows));
 		},
 
 		/** Enabling an endpoint again clears its failures. */
-		update: async (id: string, changes: Partial<EndpointInput>, now: Date): Promise<Endpoint | null> =>
-			first(
-				await one(id)
-					.update({
-						...columnsOf(changes),
-						...(changes.enabled === undefined ? {} : {disabled_reason: null, failing_since: null}),
-						updated_at: now,
-					})
-					.returning('*'),
-			),
+		update: (id: string, changes: Partial<EndpointInput>, now: Date) =>
+			update(id, {
+				...inputColumns(changes),
+				...(changes.enabled === undefined ? {} : {disabled_reason: null, failing_since: null}),
+				updated_at: now,
+			}),
 
 		/** Sets a new secret. @param until when the previous secret stops signing. */
-		rotate: async (id: string, secret: string, {now, until}: {now: Date; until: Date}): Promise<Endpoint | null> =>
-			first(
-				await one(id)
-					.update({previous_secret: db.ref('secret'), previous_until: until, secret, updated_at: now})
-					.returning('*'),
-			),
+		rotate: (id: string, secret: string, {now, until}: {now: Date; until: Date}) =>
+			update(id, {previous_secret: db.ref('secret'), previous_until: until, secret, updated_at: now}),
 
-		remove: async (id: string): Promise<Endpoint | null> => first(await one(id).delete().returning('*')),
+		remove: async (id: string): Promise<Endpoint | null> =>
+			first(await all().where({id}).delete().returning(columns.list)),
 	};
 };

@@ -1,22 +1,9 @@
 import Joi from 'joi';
 import {organizationRoute} from '../../accounts/auth/route.ts';
-import type {PageQuery} from '../../platform/db/read-page.ts';
 import {endpointNotFound, required} from '../../platform/errors.ts';
-import {
-	answerOf,
-	count,
-	deletedAnswer,
-	flag,
-	instant,
-	instantOrNull,
-	pageOf,
-	partOf,
-	text,
-	textOrNull,
-	uuid,
-} from '../../platform/http/answer.ts';
+import {answerOf, count, deletedAnswer, flag, pageOf, uuid} from '../../platform/http/answer.ts';
 import {idParams, isoDateTime, pageQuery, pageQuerySchema, uuidParam} from '../../platform/http/validate.ts';
-import type {DeliveryStatus} from './delivery-store.ts';
+import {attemptFields, type DeliveryQuery, deliveryAnswer, deliveryStatus} from './delivery-store.ts';
 import {
 	createEndpointStore,
 	endpointAnswer,
@@ -37,33 +24,12 @@ import {
 
 const PATH = '/webhook-endpoints';
 
-const tried = {
-	at: instant,
-	status: count.allow(null),
-	durationMs: count,
-	error: textOrNull,
-	answer: textOrNull,
-};
-
-const deliveryStatus = Joi.valid('PENDING', 'DELIVERED', 'FAILED');
-
-/** A delivery with each attempt (contract/webhooks 5). */
-const deliveryAnswer = answerOf('WebhookDelivery', {
-	id: uuid,
-	type: text,
-	at: instant,
-	createdAt: instant,
-	status: deliveryStatus,
-	nextTryAt: instantOrNull,
-	tries: Joi.array().items(partOf(tried)),
-});
-
-const testAnswer = answerOf('WebhookTest', {deliveryId: uuid, ok: flag, ...tried});
+const testAnswer = answerOf('WebhookTest', {deliveryId: uuid, ok: flag, ...attemptFields});
 const replayAnswer = answerOf('WebhookReplay', {replayed: count});
 
 const deliveryParams = Joi.object<{id: string; deliveryId: string}>({id: uuidParam, deliveryId: uuidParam});
 
-const deliveriesQuery = Joi.object<PageQuery & {status?: DeliveryStatus}>({...pageQuery, status: deliveryStatus});
+const deliveriesQuery = Joi.object<DeliveryQuery>({...pageQuery, status: deliveryStatus});
 
 const sinceBody = Joi.object<{since: Date}>({since: isoDateTime().required()});
 

@@ -43,14 +43,6 @@ export const openPositions = async (trx: Db): Promise<void> => {
 const isForeign = (from: Snapshot, now: Snapshot): boolean =>
 	BigInt(from.split(':')[1] ?? 0) > BigInt(now.split(':')[1] ?? 0);
 
-/** The rows of a table by the organizations of `listeners`. */
-const sourceOf = (table: 'match_attempts' | 'events', columns: Sql, listeners: Listeners) => ({
-	table: identifier(table),
-	name: identifier(table),
-	columns,
-	condition: sql`organization_id = ANY (${[...listeners.keys()]}::uuid[])`,
-});
-
 /** An attempt without its signals, with as many candidates as fit. */
 const attemptData = ({writer: _, ...row}: MatchAttemptRow & {writer: string}): object => {
 	const {signals, ...attempt} = toMatchAttempt(row);
@@ -61,54 +53,58 @@ const attemptData = ({writer: _, ...row}: MatchAttemptRow & {writer: string}): o
 	return attempt;
 };
 
-async function* matches(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<LabelledEvent[]> {
-	const source = sourceOf('match_attempts', attemptColumns, listeners);
-	for await (const rows of newRows<MatchAttemptRow>(db, source, range)) {
+type StoredRow = {id: string; organizationId: string | null; linkId: string | null};
+type Stored<Row extends StoredRow> = {
+	table: 'match_attempts' | 'events';
+	columns: Sql;
+	eventOf: (row: Row & {writer: string}) => Pick<LabelledEvent, 'type' | 'at' | 'data'>;
+};
+
+const matches: Stored<MatchAttemptRow> = {
+	table: 'match_attempts',
+	columns: attemptColumns,
+	eventOf: (row) => ({type: row.matched ? 'match.found' : 'match.missed', at: row.at, data: attemptData(row)}),
+};
+
+const events: Stored<EventJson & {organizationId: string}> = {
+	table: 'events',
+	columns: sql`${eventColumns.of('events')}, organization_id AS "organizationId"`,
+	eventOf: ({organizationId: _, writer: __, ...data}) => ({type: 'event.tracked', at: data.receivedAt, data}),
+};
+
+/** The deliveries of the rows of a table that were written between two snapshots. */
+async function* rowDeliveries<Row extends StoredRow>(
+	{table, columns, eventOf}: Stored<Row>,
+	db: Db,
+	listeners: Listeners,
+	range: SnapshotRange,
+) {
+	const condition = sql`organization_id = ANY (${[...listeners.keys()]}::uuid[])`;
+	const source = {table: identifier(table), name: identifier(table), columns, condition};
+	for await (const rows of newRows<Row>(db, source, range)) {
 		const links = await readLabels(
 			db,
 			listeners,
 			rows.map(({linkId}) => linkId),
 		);
-		yield rows.map((row) => ({
-			organizationId: row.organizationId ?? '',
-			type: row.matched ? 'match.found' : 'match.missed',
-			at: row.at,
-			data: attemptData(row),
-			link: links.get(row.linkId ?? '') ?? null,
-		}));
+		yield rows.flatMap((row) => {
+			const organizationId = row.organizationId ?? '';
+			const event = {...eventOf(row), organizationId, link: links.get(row.linkId ?? '') ?? null};
+			return deliveriesOf(listeners.get(organizationId) ?? [], event);
+		});
 	}
 }
 
-async function* events(db: Db, listeners: Listeners, range: SnapshotRange): AsyncGenerator<LabelledEvent[]> {
-	const columns = sql`${eventColumns.of('events')}, organization_id AS "organizationId"`;
-	const source = sourceOf('events', columns, listeners);
-	for await (const rows of newRows<EventJson & {organizationId: string}>(db, source, range)) {
-		const links = await readLabels(
-			db,
-			listeners,
-			rows.map(({linkId}) => linkId),
-		);
-		yield rows.map(({organizationId, writer: _, ...data}) => ({
-			organizationId,
-			type: 'event.tracked',
-			at: data.receivedAt,
-			data,
-			link: links.get(data.linkId ?? '') ?? null,
-		}));
+const deliveriesBetween = (services: Deps, trx: Db, source: Source, listeners: Listeners, range: SnapshotRange) => {
+	switch (source) {
+		case 'clicks':
+			return clickDeliveries(services, trx, listeners, range);
+		case 'matches':
+			return rowDeliveries(matches, trx, listeners, range);
+		case 'events':
+			return rowDeliveries(events, trx, listeners, range);
 	}
-}
-
-async function* deliveriesBetween(services: Deps, trx: Db, source: Source, listeners: Listeners, range: SnapshotRange) {
-	if (source === 'clicks') {
-		yield* clickDeliveries(services, trx, listeners, range);
-		return;
-	}
-
-	const read = source === 'matches' ? matches : events;
-	for await (const page of read(trx, listeners, range)) {
-		yield page.flatMap((happened) => deliveriesOf(listeners.get(happened.organizationId) ?? [], happened));
-	}
-}
+};
 
 type Position = {snapshot: Snapshot | null; ahead: Snapshot | null; seconds: number};
 

@@ -15,7 +15,7 @@ import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
 import {createLinkStore} from '../link-store.ts';
 import {type Creator, requireCreationTerms, requireQuotas} from '../link-terms.ts';
-import {emptyLink} from '../link-writer.ts';
+import {emptyLink, linkEntry} from '../link-writer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
 import type {ImportedLink, ImportTarget, RowResult} from './import-target.ts';
@@ -207,13 +207,7 @@ class ChunkImport {
 		Object.assign(link, after, {updated_at: this.#chunk.now});
 		index.add(link);
 		this.#writes.update(link);
-		this.#audit.push({
-			action: 'UPDATE',
-			entityType: 'Link',
-			entityId: link.id,
-			organizationId: this.#chunk.organizationId,
-			details: {shortCode: link.short_code, changes: changeDetails(before, after, columns)},
-		});
+		this.#audit.push(linkEntry('UPDATE', link, {changes: changeDetails(before, after, columns)}));
 		if (isRenamed) {
 			await this.#writes.flush();
 		}

@@ -4,7 +4,7 @@ import type {Caller} from '../../../accounts/audit/audit-log.ts';
 import type {PlanDeps} from '../../../accounts/plans/entitlements.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
 import {unsupportedEncoding, unsupportedMediaType} from '../../../platform/errors.ts';
-import {type Reply, type RequestFacts, reply} from '../../../platform/http/route.ts';
+import {logged, type Reply, type RequestFacts, reply} from '../../../platform/http/route.ts';
 import type {Services} from '../../../services.ts';
 import {ndjsonHeaders} from '../link-answer.ts';
 import type {ImportQuery} from '../link-schemas.ts';
@@ -85,15 +85,6 @@ async function* dryRun(services: Deps, given: Import) {
 	}
 }
 
-async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
-	try {
-		yield* answers;
-	} catch (error) {
-		request.log().error({err: error}, 'an import ended early');
-		throw error;
-	}
-}
-
 /**
  * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
  * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer: a partial
@@ -105,11 +96,11 @@ export const importLinks = async (services: Deps, given: Import): Promise<Reply>
 	requireNdjson(request.headers);
 	if (!query.dryRun) {
 		const answers = answerLines(services, given, applyInTransactions(services, given));
-		return reply({headers: ndjsonHeaders, body: Readable.from(logged(request, answers))});
+		return reply({headers: ndjsonHeaders, body: Readable.from(logged(request, 'an import', answers))});
 	}
 
 	const endTurn = await services.longReads.dryRuns.take({organizationId: organization.id, hungUp: request.hungUp()});
-	const body = Readable.from(logged(request, dryRun(services, given)));
+	const body = Readable.from(logged(request, 'an import', dryRun(services, given)));
 	body.once('close', endTurn);
 	return reply({headers: ndjsonHeaders, body});
 };

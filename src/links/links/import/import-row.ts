@@ -1,4 +1,4 @@
-import {HttpError, malformedRow, rowTooLarge} from '../../../platform/errors.ts';
+import {HttpError, malformedRow, required, rowTooLarge} from '../../../platform/errors.ts';
 import {type BodyContext, validateBody} from '../../../platform/http/validate.ts';
 import type {LinkInput} from '../link.ts';
 import {newLink} from '../link-schemas.ts';
@@ -28,11 +28,7 @@ const bodyOf = (row: Record<string, unknown>): Record<string, unknown> => {
 };
 
 const read = (bytes: Buffer | null, context: BodyContext): Omit<ReadableRow, 'line'> => {
-	if (bytes === null) {
-		throw rowTooLarge(MAX_ROW_BYTES);
-	}
-
-	const row = parse(bytes);
+	const row = parse(required(bytes, () => rowTooLarge(MAX_ROW_BYTES)));
 	if (!isObject(row)) {
 		return {input: validateBody(newLink, row, context), isExported: false};
 	}

@@ -4,7 +4,9 @@ import type {Addresses} from '../../../platform/config/config.ts';
 import type {Db} from '../../../platform/db/db.ts';
 import {execute, run, sql} from '../../../platform/db/sql.ts';
 import type {HttpError} from '../../../platform/errors.ts';
+import type {ValueOf} from '../../../platform/http/answer.ts';
 import type {LinkOwner, LinkRow} from '../link.ts';
+import type {importLineAnswer} from '../link-answer.ts';
 import type {LinkReferences} from '../link-references.ts';
 import {createLinkStore} from '../link-store.ts';
 import {type Creator, readCreator} from '../link-terms.ts';
@@ -108,14 +110,7 @@ export type RowResult = {line: number} & (
 	| {status: 'failed'; error: HttpError}
 );
 
-/** A row's line of the answer (contract/admin 4). */
-export type ImportAnswer = {
-	line: number;
-	status: RowResult['status'];
-	id?: string;
-	url?: string;
-	error?: Record<string, unknown>;
-};
+export type ImportAnswer = ValueOf<typeof importLineAnswer>;
 
 /** The error as the envelope would show it for the row alone. */
 const errorJson = ({status, message, details, extras}: HttpError) => ({

@@ -1,6 +1,6 @@
 import type {ClickHouseAddress} from '../../../platform/config/database-url.ts';
 import {clickStoreUnavailable} from '../../../platform/errors.ts';
-import {fetchBounded} from '../../../platform/http/fetch-bounded.ts';
+import {fetchBounded, reasonOf} from '../../../platform/http/fetch-bounded.ts';
 import {cutText} from '../../../platform/text.ts';
 
 /** How long ClickHouse may take for a batch. */
@@ -48,22 +48,13 @@ const isClosedConnection = (error: unknown): boolean => {
 	return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 };
 
-/** The fault of a network is the cause of what `fetch` throws; its message may be empty. */
-const reasonOf = (error: unknown): string => {
-	const {name, message, cause} = error as Error;
-	const {message: deeper, code} = (cause ?? {}) as NodeJS.ErrnoException;
-	return name === 'TimeoutError' ? 'no answer in time' : deeper || code || message;
-};
-
-/** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
-export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress) => {
-	/** For the log and the operator; callers over HTTP get no address. */
+/** Requests to the HTTP interface of ClickHouse. `unavailable` names a fault to the log and the operator; callers over HTTP get no address. */
+const requestsTo = ({origin, user, password, database}: ClickHouseAddress) => {
 	const unavailable = (error: unknown) =>
 		clickStoreUnavailable(
 			new Error(`ClickHouse at ${origin}/${database} (CLICKS_URL) cannot be used: ${reasonOf(error)}`, {cause: error}),
 		);
 	const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-
 	const ask = async (
 		parameters: Record<string, string>,
 		body: string | AsyncIterable<Uint8Array>,
@@ -104,6 +95,12 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 
 		return answer;
 	};
+	return {ask, unavailable};
+};
+
+/** The statements of this folder alone reach ClickHouse; their values go through `literal`. */
+export const createClickHouse = (address: ClickHouseAddress) => {
+	const {ask, unavailable} = requestsTo(address);
 
 	/** The whole answer, which ClickHouse sends when it is complete: an error later would look like a short answer. */
 	const text = async (sql: string): Promise<string> => {

@@ -1,3 +1,4 @@
+import {pagesByKey} from '../../../platform/db/batches.ts';
 import {type Db, inTransaction} from '../../../platform/db/db.ts';
 import {type Snapshot, type SnapshotRange, writtenBetween} from '../../../platform/db/new-rows.ts';
 import {execute, run, type Sql, sql} from '../../../platform/db/sql.ts';
@@ -101,12 +102,14 @@ async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string
 	const isLater = new Map<string, boolean>();
 	const days = await clickHouse.select<{day: number}>(`SELECT DISTINCT day FROM clicks WHERE ${own} ORDER BY day`);
 	for (const {day} of days) {
-		let after = '';
-		for (;;) {
-			const page = await clickHouse.select<StoredClick>(
+		const pages = pagesByKey<StoredClick>(PAGE, (last) => {
+			const after = last === null ? '' : `AND (occurred_at, id) > (${literal(last.occurred_at)}, ${literal(last.id)})`;
+			return clickHouse.select(
 				`SELECT ${storedColumns} FROM clicks FINAL WHERE ${own} AND day = ${literal(day)} ${after}
 				ORDER BY occurred_at, id LIMIT ${literal(PAGE)}`,
 			);
+		});
+		for await (const page of pages) {
 			const unknown = [...new Set(page.map(({batch}) => batch))].filter((batch) => !isLater.has(batch));
 			const later = unknown.length === 0 ? new Set<string>() : await laterBatches(db, unknown, upTo);
 			for (const batch of unknown) {
@@ -114,12 +117,6 @@ async function* allClicks(db: Db, clickHouse: ClickHouse, organizationId: string
 			}
 
 			yield page.filter(({batch}) => isLater.get(batch) === false);
-			const last = page.at(-1);
-			if (last === undefined || page.length < PAGE) {
-				break;
-			}
-
-			after = `AND (occurred_at, id) > (${literal(last.occurred_at)}, ${literal(last.id)})`;
 		}
 	}
 }

@@ -9,12 +9,9 @@ import {lockedBy} from './begin-report.ts';
 import {chooseLinks, labelledLinks} from './chosen-links.ts';
 import {countByDimension} from './stats.ts';
 import {type Range, readBounds, type Scope} from './stats-bounds.ts';
-import type {FunnelQuery} from './stats-query.ts';
+import type {Funnel, FunnelQuery} from './stats-query.ts';
 
-type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
-type Row = Steps & {key: string | null};
-type Funnel = Range &
-	Pick<FunnelQuery, 'by' | 'event' | 'property'> & {totals: Steps; rows: Row[]; breakdownsSince?: Date};
+type Row = Funnel['rows'][number];
 
 /** Maximum values of an answer by name, those with the most clicks. */
 const MAX_ROWS = 500;

@@ -1,5 +1,16 @@
 import Joi from 'joi';
-import {answerOf, count, instant, partOf, textOrNull} from '../../../platform/http/answer.ts';
+import {
+	answerOf,
+	count,
+	instant,
+	listOf,
+	oneOf,
+	optional,
+	orNull,
+	partOf,
+	textOrNull,
+	type ValueOf,
+} from '../../../platform/http/answer.ts';
 import {uuidParam} from '../../../platform/http/validate.ts';
 import {type DimensionName, dimensionNames, funnelDimensions} from '../../clicks/dimensions.ts';
 import type {LinkFilter} from './chosen-links.ts';
@@ -66,11 +77,13 @@ export const linkFilterQuery = {
 	link: uuidParam.optional(),
 };
 
+const interval = oneOf<Interval>('hour', 'day', 'month');
+
 /** The range of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
 export const rangeQuery = Joi.object<RangeQuery>({
 	from: bound,
 	to: bound,
-	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
+	interval: interval.default('day' satisfies Interval),
 	timezone: Joi.string()
 		.max(64)
 		.custom((name: string, helpers) => timezoneNamed(name) ?? helpers.error('any.invalid'))
@@ -85,21 +98,23 @@ export const statsQuery = rangeQuery.append<StatsQuery>({
 	by: namesQuery(dimensionNames, MAX_DIMENSIONS) as Joi.Schema<DimensionName[]>,
 });
 
-const breakdown = Joi.array().items(partOf({key: textOrNull, count}));
+const breakdown = optional(listOf(partOf({key: textOrNull, count})));
 
 /** A report (contract/portal 7): of an organization, or of one link. */
 export const statsAnswer = answerOf('Stats', {
 	from: instant,
 	to: instant,
-	interval: Joi.valid('hour', 'day', 'month'),
+	interval,
 	totals: partOf({clicks: count, crawlerViews: count, matches: count, events: count}),
-	series: Joi.array().items(partOf({start: instant, clicks: count, matches: count, events: count})),
-	breakdowns: partOf(Object.fromEntries(dimensionNames.map((name) => [name, breakdown.optional()]))),
-	guesses: Joi.array()
-		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
-		.optional(),
-	breakdownsSince: instant.optional(),
+	series: listOf(partOf({start: instant, clicks: count, matches: count, events: count})),
+	breakdowns: partOf(
+		Object.fromEntries(dimensionNames.map((name) => [name, breakdown])) as Record<DimensionName, typeof breakdown>,
+	),
+	guesses: optional(listOf(partOf({confidence: oneOf('high', 'medium', 'low'), graded: count, correct: count}))),
+	/** Absent: all of the range. */
+	breakdownsSince: optional(instant),
 });
+export type Stats = ValueOf<typeof statsAnswer>;
 
 /** `event`: null for all. `property`: the numeric property of events to add up. */
 export type FunnelQuery = Omit<RangeQuery, 'interval'> &
@@ -117,15 +132,19 @@ export const funnelQuery = rangeQuery
 		property: nameQuery.meta({schema: {description: 'The numeric property of events to add up.'}}),
 	});
 
-const steps = {clicks: count, matches: count, devices: count, events: count, sum: Joi.number().unsafe().allow(null)};
+const steps = {
+	...{clicks: count, matches: count, devices: count, events: count},
+	sum: orNull<number>(Joi.number().unsafe()),
+};
 
 export const funnelAnswer = answerOf('Funnel', {
 	from: instant,
 	to: instant,
-	by: Joi.valid(...funnelDimensions),
+	by: oneOf(...funnelDimensions),
 	event: textOrNull,
 	property: textOrNull,
 	totals: partOf(steps),
-	rows: Joi.array().items(partOf({key: textOrNull, ...steps})),
-	breakdownsSince: instant.optional(),
+	rows: listOf(partOf({key: textOrNull, ...steps})),
+	breakdownsSince: optional(instant),
 });
+export type Funnel = ValueOf<typeof funnelAnswer>;

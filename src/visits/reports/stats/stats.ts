@@ -11,20 +11,11 @@ import {OTHER} from '../rollups/count-dimensions.ts';
 import {postgresReader} from '../rollups/rows-beside-rollups.ts';
 import {beginReport, lockedBy} from './begin-report.ts';
 import {chooseLinks} from './chosen-links.ts';
-import {type Interval, type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
+import {type Range, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
+import type {Stats} from './stats-query.ts';
 import {type Counts, type DimensionCount, type ListLimits, readCounts} from './stats-store.ts';
 
 type Count = {key: string | null; count: number};
-type Stats = {
-	from: Date;
-	to: Date;
-	interval: Interval;
-	totals: Counts;
-	series: Array<{start: Date; clicks: number; matches: number; events: number}>;
-	breakdowns: Partial<Record<DimensionName, Count[]>>;
-	/** Absent: all of the range. */
-	breakdownsSince?: Date;
-};
 
 /**
  * The lengths of lists (contract/reports 1): of the usual breakdowns, and of those that a query names, which add up to
