@@ -1,6 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto';
-import {HOUR_MS} from '../../platform/clock.ts';
-import type {Db} from '../../platform/db/db.ts';
+import {type Clock, HOUR_MS} from '../../platform/clock.ts';
+import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {descending, type Page, type PageQuery, readPage} from '../../platform/db/read-page.ts';
 import {execute, sql} from '../../platform/db/sql.ts';
 
@@ -125,6 +125,27 @@ export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: Au
 		await insertRows(trx, rows);
 	}
 };
+
+/** A write in its transaction, which records what it changes. */
+export type AuditedWrite = {
+	trx: Db;
+	now: Date;
+	record(action: string, entityId: string | null, details: object): Promise<void>;
+};
+
+/** Runs a write of an organization's objects of one type in a transaction. */
+export const audited = <T>(
+	{db, clock}: {db: Db; clock: Clock},
+	entityType: string,
+	{organization, by}: {organization: {id: string}; by: Caller},
+	work: (write: AuditedWrite) => Promise<T>,
+): Promise<T> =>
+	inTransaction(db, async (trx) => {
+		const now = clock.now();
+		const record: AuditedWrite['record'] = (action, entityId, details) =>
+			recordAudit(trx, now, by, {action, entityType, entityId, organizationId: organization.id, details: {...details}});
+		return work({trx, now, record});
+	});
 
 /** An organization's records, newest first. */
 export const listAudit = (db: Db, organizationId: string, query: PageQuery): Promise<Page<AuditRecord>> =>

@@ -1,6 +1,5 @@
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import {type Entitled, hasFeature, type PlanDeps} from '../../accounts/plans/entitlements.ts';
-import {inTransaction} from '../../platform/db/db.ts';
 import {sharedDomainFull} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
 import {createDomainStore} from '../domains/domain-store.ts';
@@ -18,8 +17,7 @@ export const saveAppConfig = (
 	{organization, by, appConfig}: {organization: Entitled & {id: string}; by: Caller; appConfig: AppConfigInput},
 ): Promise<AppConfig> => {
 	const config = appConfigOf(appConfig);
-	return inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	return audited(services, 'AppConfig', {organization, by}, async ({trx, now, record}) => {
 		await putAppConfig(trx, organization.id, config, now);
 		const hasPlace = await takePlace(trx, organization.id, services.config.plans, now);
 		const isServed =
@@ -30,13 +28,7 @@ export const saveAppConfig = (
 			throw sharedDomainFull();
 		}
 
-		await recordAudit(trx, now, by, {
-			action: 'UPDATE',
-			entityType: 'AppConfig',
-			entityId: organization.id,
-			organizationId: organization.id,
-			details: config,
-		});
+		await record('UPDATE', organization.id, config);
 		return config;
 	});
 };

@@ -1,6 +1,5 @@
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import {organizationRoute} from '../../accounts/auth/route.ts';
-import {inTransaction} from '../../platform/db/db.ts';
 import {channelNotFound, required} from '../../platform/errors.ts';
 import {deletedAnswer, pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
@@ -12,16 +11,11 @@ type Deps = Pick<Services, 'clock' | 'db'>;
 
 type Write = {organization: {id: string}; by: Caller};
 
-const record = (action: string, {organization}: Write, entityId: string, details: Record<string, unknown>) => ({
-	...{action, entityType: 'Channel', entityId, organizationId: organization.id, details},
-});
-
 /** @throws 409 if the organization has a channel of that name. */
 export const createChannel = (services: Deps, {name, ...target}: Write & {name: string}): Promise<Channel> =>
-	inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	audited(services, 'Channel', target, async ({trx, now, record}) => {
 		const channel = await createChannelStore(trx, target.organization.id).insert(name, now);
-		await recordAudit(trx, now, target.by, record('CREATE', target, channel.id, {name}));
+		await record('CREATE', channel.id, {name});
 		return channel;
 	});
 
@@ -30,8 +24,7 @@ export const renameChannel = (
 	services: Deps,
 	{id, name, ...target}: Write & {id: string; name?: string},
 ): Promise<Channel> =>
-	inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	audited(services, 'Channel', target, async ({trx, now, record}) => {
 		const store = createChannelStore(trx, target.organization.id);
 		const channel = required(await store.lock(id), channelNotFound);
 		if (name === undefined || name === channel.name) {
@@ -39,15 +32,15 @@ export const renameChannel = (
 		}
 
 		const renamed = await store.rename(channel, name, now);
-		await recordAudit(trx, now, target.by, record('UPDATE', target, id, {from: channel.name, to: name}));
+		await record('UPDATE', id, {from: channel.name, to: name});
 		return renamed;
 	});
 
 /** Removes a channel from the set; links and templates keep their label. @throws 404. */
 export const deleteChannel = (services: Deps, {id, ...target}: Write & {id: string}) =>
-	inTransaction(services.db, async (trx) => {
-		const removed = required(await createChannelStore(trx, target.organization.id).remove(id), channelNotFound);
-		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, id, {name: removed.name}));
+	audited(services, 'Channel', target, async ({trx, record}) => {
+		const {name} = required(await createChannelStore(trx, target.organization.id).remove(id), channelNotFound);
+		await record('DELETE', id, {name});
 		return {id, deleted: true};
 	});
 

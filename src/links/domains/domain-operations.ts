@@ -1,8 +1,7 @@
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {type AuditedWrite, audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import {createOrganizationStore, type Organization} from '../../accounts/organizations/organization-store.ts';
 import {requireFeature, requirePlan, requireQuota} from '../../accounts/plans/entitlements.ts';
 import type {Plan} from '../../platform/config/plans.ts';
-import {type Db, inTransaction} from '../../platform/db/db.ts';
 import type {PageQuery} from '../../platform/db/read-page.ts';
 import {
 	domainIsAlias,
@@ -21,9 +20,7 @@ export type DomainJson = ReturnType<typeof domainJson>;
 export type DomainTarget = {organization: Organization; by: Caller; id: string};
 
 /** The context of a domain operation, in its transaction. */
-type DomainWork = {
-	trx: Db;
-	now: Date;
+type DomainWork = Pick<AuditedWrite, 'trx' | 'now'> & {
 	/** The current row, locked: its plan, default and domains cannot change until the transaction ends. */
 	organization: Organization;
 	store: ReturnType<typeof createDomainStore>;
@@ -38,25 +35,18 @@ type DomainWork = {
  */
 export const withDomains = <T>(
 	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
-	{organization: {id}, by}: {organization: {id: string}; by: Caller},
+	target: {organization: {id: string}; by: Caller},
 	work: (context: DomainWork) => Promise<T>,
 ): Promise<T> =>
-	inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	audited(services, 'Domain', target, async ({trx, now, record}) => {
+		const {id} = target.organization;
 		const organization = required(await createOrganizationStore(trx).lock(id), organizationNotFound);
 		return work({
 			trx,
 			now,
 			organization,
 			store: createDomainStore(trx, id),
-			record: (action, domain, details = {}) =>
-				recordAudit(trx, now, by, {
-					action,
-					entityType: 'Domain',
-					entityId: domain.id,
-					organizationId: id,
-					details: {hostname: domain.hostname, ...details},
-				}),
+			record: (action, domain, details) => record(action, domain.id, {hostname: domain.hostname, ...details}),
 			json: (domain, defaultDomainId = organization.defaultDomainId) =>
 				domainJson(domain, {linkDomain: services.addresses.linkDomain, defaultDomainId}),
 		});

@@ -1,6 +1,6 @@
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import {organizationRoute} from '../../accounts/auth/route.ts';
-import {type Db, inTransaction} from '../../platform/db/db.ts';
+import type {Db} from '../../platform/db/db.ts';
 import {required, templateNotFound, templatePathInUse, unknownChannel} from '../../platform/errors.ts';
 import {answerOf, deletedAnswer, instant, pageOf, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
@@ -16,27 +16,18 @@ type Deps = Pick<Services, 'clock' | 'db'>;
 
 type Write = {organization: {id: string}; by: Caller};
 
-const record = (action: string, {organization: {id: organizationId}}: Write, {id, name}: Template, details = {}) => ({
-	action,
-	entityType: 'Template',
-	entityId: id,
-	organizationId,
-	details: {name, ...details},
-});
-
 const isKnownChannel = async (trx: Db, {id}: {id: string}, channel: string | null | undefined): Promise<boolean> =>
 	channel == null || channelExists(trx, id, channel);
 
 /** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
 export const createTemplate = (services: Deps, {fields, ...target}: Write & {fields: TemplateInput}) => {
-	return inTransaction(services.db, async (trx): Promise<Template> => {
-		const now = services.clock.now();
+	return audited(services, 'Template', target, async ({trx, now, record}): Promise<Template> => {
 		if (!(await isKnownChannel(trx, target.organization, fields.channel))) {
 			throw unknownChannel(fields.channel ?? '');
 		}
 
 		const template = await createTemplateStore(trx, target.organization.id).insert(fields, now);
-		await recordAudit(trx, now, target.by, record('CREATE', target, template));
+		await record('CREATE', template.id, {name: template.name});
 		return template;
 	});
 };
@@ -49,8 +40,7 @@ export const updateTemplate = (
 	services: Deps,
 	{id, changes, ...target}: Write & {id: string; changes: Partial<TemplateInput>},
 ) => {
-	return inTransaction(services.db, async (trx): Promise<Template> => {
-		const now = services.clock.now();
+	return audited(services, 'Template', target, async ({trx, now, record}): Promise<Template> => {
 		const store = createTemplateStore(trx, target.organization.id);
 		// Lock the channel before the template, in the order of a rename, to avoid a deadlock.
 		const isKnown = await isKnownChannel(trx, target.organization, changes.channel);
@@ -70,23 +60,19 @@ export const updateTemplate = (
 
 		const changed = await store.update(template, changes, now);
 		const fields = Object.keys(changes) as Array<keyof TemplateInput>;
-		await recordAudit(
-			trx,
-			now,
-			target.by,
-			record('UPDATE', target, changed, {
-				changes: Object.fromEntries(fields.map((field) => [field, {from: template[field], to: changed[field]}])),
-			}),
-		);
+		await record('UPDATE', id, {
+			name: changed.name,
+			changes: Object.fromEntries(fields.map((field) => [field, {from: template[field], to: changed[field]}])),
+		});
 		return changed;
 	});
 };
 
 /** @throws 404, 409 while links use it. */
 export const deleteTemplate = (services: Deps, {id, ...target}: Write & {id: string}) =>
-	inTransaction(services.db, async (trx) => {
-		const removed = required(await createTemplateStore(trx, target.organization.id).remove(id), templateNotFound);
-		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, removed));
+	audited(services, 'Template', target, async ({trx, record}) => {
+		const {name} = required(await createTemplateStore(trx, target.organization.id).remove(id), templateNotFound);
+		await record('DELETE', id, {name});
 		return {id, deleted: true};
 	});
 

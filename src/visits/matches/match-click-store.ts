@@ -85,7 +85,9 @@ type Deps = Pick<Services, 'db' | 'linkPolicy'>;
 /** The ids of the links of a condition that a list blocks. Without lists it costs no statement. */
 const readBlocked = async ({db, linkPolicy}: Deps, name: string, condition: Sql): Promise<Set<string>> => {
 	const links = linkPolicy.isEmpty ? [] : await readEffectiveAddresses(db, name, condition);
-	return new Set(links.filter(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block').map(({id}) => id));
+	return new Set(
+		links.filter(({addresses}) => linkPolicy.ofAll(addresses.split('\n'))?.state === 'block').map(({id}) => id),
+	);
 };
 
 /** Whether a list blocks the link of a click. */

@@ -1,6 +1,6 @@
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
-import {type Db, inTransaction, onlyRow} from '../../platform/db/db.ts';
+import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {execute, run, sql} from '../../platform/db/sql.ts';
 import type {Services} from '../../services.ts';
 import {clearedAttempt} from '../matches/match-attempt-store.ts';
@@ -80,16 +80,11 @@ export const erasePersonalData = async (
 	services: Pick<Services, 'background' | 'clicks' | 'clock' | 'db' | 'matchPeppers'>,
 	{organization, subject, by}: {organization: Organization; subject: DataSubject; by: Caller},
 ) => {
-	const answer = await inTransaction(services.db, async (trx) => {
+	const entityType = subject.kind === 'device' ? 'Device' : 'AppUser';
+	const answer = await audited(services, entityType, {organization, by}, async ({trx, record}) => {
 		const keys = await findSubject(services, trx, organization.id, subject);
 		const erased = await erase(trx, keys, services.clicks.statements);
-		await recordAudit(trx, services.clock.now(), by, {
-			action: 'ERASE',
-			entityType: subject.kind === 'device' ? 'Device' : 'AppUser',
-			entityId: null,
-			organizationId: organization.id,
-			details: {...erased},
-		});
+		await record('ERASE', null, erased);
 		return {...subjectJson(subject), erased};
 	});
 	services.background.run('erase clicks', services.clicks.applyChanges());

@@ -1,8 +1,7 @@
 import {randomUUID} from 'node:crypto';
-import {type Caller, recordAudit} from '../../accounts/audit/audit-log.ts';
+import {audited, type Caller} from '../../accounts/audit/audit-log.ts';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {HOUR_MS} from '../../platform/clock.ts';
-import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {
 	deliveryBodyGone,
 	deliveryNotFound,
@@ -24,14 +23,7 @@ import {webhookPolicy} from './webhook-policy.ts';
 type Deps = Pick<Services, 'clock' | 'config' | 'db' | 'keyCipher'>;
 type Target = {organization: {id: string}; by: Caller};
 
-const record = (trx: Db, now: Date, action: string, {organization, by}: Target, {id, url}: Endpoint, details = {}) =>
-	recordAudit(trx, now, by, {
-		action,
-		entityType: 'WebhookEndpoint',
-		entityId: id,
-		organizationId: organization.id,
-		details: {url, ...details},
-	});
+const ENTITY = 'WebhookEndpoint';
 
 /** Refuses URLs that no delivery could reach. A name that DNS does not know may exist later. @throws 400. */
 const requireReachable = async (services: Pick<Services, 'config'>, url: string | undefined): Promise<void> => {
@@ -51,8 +43,7 @@ const requireReachable = async (services: Pick<Services, 'config'>, url: string 
 export const createEndpoint = async (services: Deps, {fields, ...target}: Target & {fields: EndpointInput}) => {
 	await requireReachable(services, fields.url);
 	const {id} = target.organization;
-	return inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	return audited(services, ENTITY, target, async ({trx, now, record}) => {
 		await openPositions(trx);
 		const store = createEndpointStore(trx, id);
 		const {endpointsPerOrganization: most} = webhookPolicy();
@@ -63,7 +54,7 @@ export const createEndpoint = async (services: Deps, {fields, ...target}: Target
 
 		const secret = createSecret();
 		const endpoint = await store.insert(fields, services.keyCipher.seal(secret), now);
-		await record(trx, now, 'CREATE', target, endpoint, {events: endpoint.events});
+		await record('CREATE', endpoint.id, {url: endpoint.url, events: endpoint.events});
 		return {...endpoint, secret};
 	});
 };
@@ -74,33 +65,31 @@ export const updateEndpoint = async (
 	{id, changes, ...target}: Target & {id: string; changes: Partial<EndpointInput>},
 ): Promise<Endpoint> => {
 	await requireReachable(services, changes.url);
-	return inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	return audited(services, ENTITY, target, async ({trx, now, record}) => {
 		await openPositions(trx);
 		const store = createEndpointStore(trx, target.organization.id);
 		const changed = required(await store.update(id, changes, now), endpointNotFound);
-		await record(trx, now, 'UPDATE', target, changed, {changes});
+		await record('UPDATE', id, {url: changed.url, changes});
 		return changed;
 	});
 };
 
 /** Removes an endpoint with its deliveries. @throws 404. */
 export const deleteEndpoint = (services: Deps, {id, ...target}: Target & {id: string}) =>
-	inTransaction(services.db, async (trx) => {
-		const removed = required(await createEndpointStore(trx, target.organization.id).remove(id), endpointNotFound);
-		await record(trx, services.clock.now(), 'DELETE', target, removed);
+	audited(services, ENTITY, target, async ({trx, record}) => {
+		const {url} = required(await createEndpointStore(trx, target.organization.id).remove(id), endpointNotFound);
+		await record('DELETE', id, {url});
 		return {id, deleted: true};
 	});
 
 /** Sets a new secret; the previous one signs, too, for a day. @throws 404. */
 export const rotateSecret = (services: Deps, {id, ...target}: Target & {id: string}) =>
-	inTransaction(services.db, async (trx) => {
-		const now = services.clock.now();
+	audited(services, ENTITY, target, async ({trx, now, record}) => {
 		const secret = createSecret();
 		const until = new Date(now.getTime() + webhookPolicy().rotationHours * HOUR_MS);
 		const store = createEndpointStore(trx, target.organization.id);
 		const rotated = required(await store.rotate(id, services.keyCipher.seal(secret), {now, until}), endpointNotFound);
-		await record(trx, now, 'ROTATE', target, rotated);
+		await record('ROTATE', id, {url: rotated.url});
 		return {...rotated, secret};
 	});
 
