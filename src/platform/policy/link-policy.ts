@@ -1,5 +1,4 @@
 import {stat} from 'node:fs/promises';
-import {LRUCache} from 'lru-cache';
 import type {Logger} from 'pino';
 import {stampOf} from '../reread-file.ts';
 import {digestsOf, HostList, readHostList} from './host-list.ts';
@@ -10,9 +9,6 @@ export type Verdict = {state: ListAction; list: string; since: Date};
 
 /** A list in use. `fault`: why its file as it is now cannot be used; null if it is in use. */
 type LoadedList = {definition: ListDefinition; contents: HostList; stamp: string | null; fault: string | null};
-
-/** Addresses whose verdicts are remembered: those of the links in use. */
-const MAX_KNOWN = 20_000;
 
 /** Differs between two states of a file; null for one that is not there. */
 const stampNow = (file: string): Promise<string | null> => stat(file).then(stampOf, () => null);
@@ -28,7 +24,6 @@ export class LinkPolicy {
 	/** Of the file as it was read last. */
 	#stamp: string | null | undefined;
 	#fault: string | null = null;
-	#known = new LRUCache<string, {verdict: Verdict | null}>({max: MAX_KNOWN});
 	/** Changes with the lists, which outdates what was derived from former ones. */
 	version = 0;
 
@@ -70,27 +65,19 @@ export class LinkPolicy {
 
 	/** The verdict on an address: of several lists, one that blocks, then the first. Null for an address on none. */
 	of(address: string): Verdict | null {
-		if (this.isEmpty) {
-			return null;
-		}
-
-		let known = this.#known.get(address);
-		if (known === undefined) {
-			known = {verdict: this.#judge(address)};
-			this.#known.set(address, known);
-		}
-
-		return known.verdict;
+		const digests = this.isEmpty ? null : digestsOf(address);
+		const found = digests === null ? [] : this.#lists.filter(({contents}) => contents.includes(digests));
+		const first = found.find(({definition}) => definition.action === 'block') ?? found[0];
+		return first === undefined
+			? null
+			: {state: first.definition.action, list: first.definition.name, since: first.contents.since};
 	}
 
-	/**
-	 * The gravest verdict on some addresses.
-	 * @param remembers false for a pass over all links, which would push the verdicts on links in use out of memory.
-	 */
-	ofAll(addresses: Iterable<string | null | undefined>, remembers = true): Verdict | null {
+	/** The gravest verdict on some addresses. */
+	ofAll(addresses: Iterable<string | null | undefined>): Verdict | null {
 		let found: Verdict | null = null;
 		for (const address of this.isEmpty ? [] : addresses) {
-			const verdict = address == null ? null : remembers ? this.of(address) : this.#judge(address);
+			const verdict = address == null ? null : this.of(address);
 			if (verdict?.state === 'block') {
 				return verdict;
 			}
@@ -116,21 +103,9 @@ export class LinkPolicy {
 					contents !== former[index]?.contents || definition !== former[index].definition,
 			);
 		this.#lists = next;
-		if (isChanged) {
-			this.#known.clear();
-			this.version += 1;
-		}
+		this.version += isChanged ? 1 : 0;
 
 		return isChanged;
-	}
-
-	#judge(address: string): Verdict | null {
-		const digests = digestsOf(address);
-		const found = digests === null ? [] : this.#lists.filter(({contents}) => contents.includes(digests));
-		const first = found.find(({definition}) => definition.action === 'block') ?? found[0];
-		return first === undefined
-			? null
-			: {state: first.definition.action, list: first.definition.name, since: first.contents.since};
 	}
 
 	/** The lists that the file names now; those in use while it cannot be used. */

@@ -34,7 +34,7 @@ const checkLinks = async (db: Db, policy: LinkPolicy, isStopping: () => boolean)
 	while (after !== null) {
 		const {addresses, count, last} = await readNextAddresses(db, {after, limit: BATCH});
 		for (const link of addresses?.split('\n\n') ?? []) {
-			const verdict = policy.ofAll(link.split('\n'), false);
+			const verdict = policy.ofAll(link.split('\n'));
 			if (verdict !== null) {
 				counts[verdict.state] += 1;
 			}
