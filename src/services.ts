@@ -140,7 +140,7 @@ export const createServices = (options: ServiceOptions) => {
 		associationCache: createAssociationCache({changes, clock, config, db, log}),
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
-		verifySession: createSessionVerifier(config, clock),
+		verifySession: createSessionVerifier(config, clock, log),
 		operatorProviders: createOperatorProviders({providers: config.operatorProviders, clock, db, log}),
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */

@@ -1,18 +1,26 @@
-import type {JWTPayload} from 'jose';
+import type {JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Logger} from 'pino';
 import type {Clock} from '../../platform/clock.ts';
 import type {OperatorProvider, OperatorRule} from '../../platform/config/operator-providers.ts';
 import {expandScopes, type OperatorGrant} from '../../platform/config/operator-scopes.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {claimRefused, HttpError, invalidAdminToken, invalidClaim} from '../../platform/errors.ts';
+import {
+	claimRefused,
+	HttpError,
+	invalidAdminToken,
+	invalidClaim,
+	operatorProviderUnavailable,
+} from '../../platform/errors.ts';
 import {cutText} from '../../platform/text.ts';
 import {type Actor, adminBearer} from '../audit/audit-log.ts';
+import {createKeySet, fetchJson} from '../auth/key-set.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
-import {createProviderKeys} from './provider-keys.ts';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Tolerated difference between a provider's clock and ours, in seconds. */
 const TOLERANCE = 60;
+/** The shortest time between two reads of a provider's keys. */
+const COOLDOWN_MS = 30_000;
 /** A provider may let its tokens end at a time that no Date has. */
 const LAST_TIME = Date.UTC(9999, 0);
 
@@ -67,18 +75,24 @@ const nameOf = (claims: JWTPayload): string => {
 };
 
 /** The issuer that a token names, not verified yet; null if it is no JWT. */
-const issuerIn = (token: string): string | null => {
-	const parts = token.split('.');
-	if (parts.length !== 3) {
-		return null;
-	}
-
+const issuerIn = async (token: string): Promise<string | null> => {
+	const {decodeJwt} = await import('jose');
 	try {
-		const {iss} = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString()) as {iss?: unknown};
+		const {iss}: {iss?: unknown} = decodeJwt(token);
 		return typeof iss === 'string' ? iss : null;
 	} catch {
 		return null;
 	}
+};
+
+/** The URL of a provider's keys by discovery (OpenID Connect Discovery 1.0, 4). */
+export const findKeys = async (issuer: string): Promise<string> => {
+	const about = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+	if (about['issuer'] !== issuer) {
+		throw new Error(`the discovery document of ${issuer} is of another issuer`);
+	}
+
+	return String(about['jwks_uri']);
 };
 
 /** An operator: its actor in the audit log, and its grant. */
@@ -93,17 +107,24 @@ type Deps = {providers: readonly OperatorProvider[]; clock: Clock; db: Db; log: 
 
 /** Verifies tokens of the providers in OPERATOR_OIDC_FILE. */
 export const createOperatorProviders = ({providers, clock, db, log}: Deps): OperatorProviders => {
-	const known = new Map(
-		providers.map((provider) => [provider.issuer, {provider, keys: createProviderKeys(provider.issuer, clock, log)}]),
-	);
+	const keysOf = (issuer: string) =>
+		createKeySet({
+			issuer,
+			find: () => findKeys(issuer),
+			cooldownMs: COOLDOWN_MS,
+			unavailable: operatorProviderUnavailable,
+			clock,
+			log,
+		});
+	const known = new Map(providers.map((provider) => [provider.issuer, {provider, keys: keysOf(provider.issuer)}]));
 
 	const verify = async (
 		token: string,
-		{provider, keys}: NonNullable<ReturnType<typeof known.get>>,
+		{provider, keys}: {provider: OperatorProvider; keys: JWTVerifyGetKey},
 	): Promise<JWTPayload> => {
 		const jose = await import('jose');
 		try {
-			const {payload} = await jose.jwtVerify(token, await keys.keySet(), {
+			const {payload} = await jose.jwtVerify(token, keys, {
 				algorithms: ALGORITHMS,
 				issuer: provider.issuer,
 				audience: provider.audience,
@@ -131,10 +152,10 @@ export const createOperatorProviders = ({providers, clock, db, log}: Deps): Oper
 
 	return {
 		authenticate: async (token) => {
-			const issuer = issuerIn(token);
+			const issuer = known.size === 0 ? null : await issuerIn(token);
 			const found = known.get(issuer ?? '');
 			if (found === undefined) {
-				throw known.size === 0 || issuer === null ? invalidAdminToken() : invalidClaim('iss');
+				throw issuer === null ? invalidAdminToken() : invalidClaim('iss');
 			}
 
 			const claims = await verify(token, found);

@@ -1,5 +1,6 @@
 import {generateKeyPairSync} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
+import {pino} from 'pino';
 import {createSessionVerifier} from '../../../src/accounts/auth/session.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import type {HttpError} from '../../../src/platform/errors.ts';
@@ -22,7 +23,7 @@ const tokenOf = (input: Partial<TokenInput> = {}, {provider}: Pick<Portal, 'prov
 
 /** What a service with these variables makes of an Authorization header: the session, or status and message. */
 const verifier = (env: Record<string, string> = {}, by: Pick<Portal, 'provider' | 'clock'> = portal) => {
-	const verify = createSessionVerifier(loadConfig({...by.provider.env, ...env}), by.clock);
+	const verify = createSessionVerifier(loadConfig({...by.provider.env, ...env}), by.clock, pino({level: 'silent'}));
 	return (authorization?: string): Promise<object> =>
 		verify(authorization).catch(({status, message}: HttpError) => ({status, message}));
 };

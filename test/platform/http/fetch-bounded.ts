@@ -8,7 +8,7 @@ import {createSessionVerifier} from '../../../src/accounts/auth/session.ts';
 import {createPaymobHttp} from '../../../src/accounts/billing/paymob/paymob-http.ts';
 import {createStripe} from '../../../src/accounts/billing/stripe/stripe-client.ts';
 import {createProviderClient} from '../../../src/accounts/identity/provider-client.ts';
-import {createProviderKeys} from '../../../src/accounts/tokens/provider-keys.ts';
+import {findKeys} from '../../../src/accounts/tokens/operator-providers.ts';
 import {probe} from '../../../src/operations/doctor/probe.ts';
 import {loadConfig} from '../../../src/platform/config/config.ts';
 import {fetchBounded} from '../../../src/platform/http/fetch-bounded.ts';
@@ -62,7 +62,7 @@ const session = async (url: string): Promise<unknown> => {
 	const token = await new SignJWT({}).setProtectedHeader({alg: 'HS256', kid: 'x'}).sign(Buffer.alloc(32));
 	const [, claims, signature] = token.split('.');
 	const header = Buffer.from(JSON.stringify({alg: 'RS256', kid: 'x'})).toString('base64url');
-	return createSessionVerifier(config, clock)(`Bearer ${header}.${claims}.${signature}`);
+	return createSessionVerifier(config, clock, log)(`Bearer ${header}.${claims}.${signature}`);
 };
 
 /** Every caller of another service, and what it makes of an answer without an end. */
@@ -73,7 +73,7 @@ const callers: Record<string, {ask: (url: string) => Promise<unknown>; gives?: o
 		ask: (apiUrl) => createProviderClient({apiUrl, apiKey: 'x', log}).countMembers('org_1'),
 		throws: /./,
 	},
-	'key set of operators': {ask: (issuer) => createProviderKeys(issuer, clock, log).keySet(), throws: /./},
+	'key set of operators': {ask: findKeys, throws: /./},
 	Stripe: {
 		ask: (url) => {
 			// The library takes a host without a path.
