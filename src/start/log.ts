@@ -38,38 +38,36 @@ const keyOf = (level: number, fields: Fields, rest: unknown[]): string => {
  * minute as one line, the last of them, with `repeated` as their number if above one. Other levels pass.
  */
 export const createFaultSampler = (clock: Clock) => {
-	/** Least recently logged first. */
+	/** The longest tracked first. */
 	const kinds = new Map<string, Kind>();
 
-	/** Forgets a kind, and writes its suppressed lines as one. @returns whether there were any. */
-	const end = (key: string, {suppressed, write}: Kind): boolean => {
+	/** Forgets a kind, and writes its suppressed lines as one. */
+	const end = (key: string, {suppressed, write}: Kind): void => {
 		kinds.delete(key);
 		if (suppressed > 0) {
 			write();
 		}
-
-		return suppressed > 0;
 	};
 
+	/** Writes the last lines of the minutes that are over. A fault that lasts begins another one. */
 	const endDue = (): void => {
 		const now = clock.now().getTime();
 		for (const [key, kind] of kinds) {
-			const age = now - kind.writtenAt;
 			// After a clock that was set back, all are due.
-			if (age >= 0 && age < MINUTE_MS) {
+			if (now >= kind.writtenAt && now - kind.writtenAt < MINUTE_MS) {
 				break;
 			}
 
-			if (end(key, kind)) {
+			end(key, kind);
+			if (kind.suppressed > 0) {
 				kinds.set(key, {...kind, suppressed: 0, writtenAt: now});
 			}
 		}
 	};
 
-	/** Writes the last lines of faults that have ended. */
 	const writing = new Loop(async () => {
 		endDue();
-		return [...kinds.values()].some(({suppressed}) => suppressed > 0) ? MINUTE_MS : null;
+		return kinds.size > 0 ? MINUTE_MS : null;
 	});
 
 	return {
@@ -85,12 +83,7 @@ export const createFaultSampler = (clock: Clock) => {
 			const rest: unknown[] = isFields(first) ? args.slice(1) : args;
 			const key = keyOf(level, fields, rest);
 			const kind = kinds.get(key);
-			if (kind !== undefined) {
-				kind.suppressed += 1;
-				const repeated = kind.suppressed > 1 ? {repeated: kind.suppressed} : {};
-				kind.write = () => (method as (...all: unknown[]) => void).call(this, {...fields, ...repeated}, ...rest);
-				writing.wake(MINUTE_MS);
-			} else {
+			if (kind === undefined) {
 				const [oldest] = kinds;
 				if (oldest !== undefined && kinds.size >= MAX_KINDS) {
 					end(...oldest);
@@ -98,9 +91,14 @@ export const createFaultSampler = (clock: Clock) => {
 
 				kinds.set(key, {writtenAt: clock.now().getTime(), suppressed: 0, write: () => {}});
 				method.apply(this, args);
+			} else {
+				kind.suppressed += 1;
+				const repeated = kind.suppressed > 1 ? {repeated: kind.suppressed} : {};
+				kind.write = () => (method as (...all: unknown[]) => void).call(this, {...fields, ...repeated}, ...rest);
 			}
 
 			endDue();
+			writing.wake(MINUTE_MS);
 		},
 		/** Writes suppressed lines. Call it at a stop. */
 		flush: () => {

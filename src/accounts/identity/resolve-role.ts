@@ -1,5 +1,5 @@
-import {setTimeout as delay} from 'node:timers/promises';
 import {type Role, roleOf} from '../../platform/config/roles.ts';
+import {inTime} from '../../platform/within.ts';
 import type {Services} from '../../services.ts';
 import {emailIn, type ProviderMembership} from './provider-payloads.ts';
 import {createUserStore} from './user-store.ts';
@@ -8,26 +8,12 @@ import {createUserStore} from './user-store.ts';
 const PATIENCE_MS = 4000;
 
 /** The result of `work` within the timeout; null if it fails or takes longer, with a log line. */
-export const bestEffort = async <T>(
-	{log}: Pick<Services, 'log'>,
-	action: string,
-	work: Promise<T>,
-): Promise<T | null> => {
-	const patience = new AbortController();
-	const tooLate = delay(PATIENCE_MS, undefined, {signal: patience.signal}).then(() => {
-		throw new Error(`the identity provider took longer than ${PATIENCE_MS} ms`);
-	});
-	try {
-		return await Promise.race([work, tooLate]);
-	} catch (error) {
+export const bestEffort = <T>({log}: Pick<Services, 'log'>, action: string, work: Promise<T>): Promise<T | null> => {
+	const late = () => new Error(`the identity provider took longer than ${PATIENCE_MS} ms`);
+	return inTime(PATIENCE_MS, work, late).catch((error: unknown) => {
 		log.warn({err: error}, `could not ${action}`);
 		return null;
-	} finally {
-		patience.abort();
-		// The loser of the race ends unobserved.
-		work.catch(() => {});
-		tooLate.catch(() => {});
-	}
+	});
 };
 
 /** The role in the person's invitation; accepted ones count, because by now this one is (contract/identity 9). */

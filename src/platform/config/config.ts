@@ -85,6 +85,12 @@ const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
 const isHost = (host: string): boolean =>
 	isIP(host) !== 0 || (/^[\w-]+(?:\.[\w-]+)*\.?$/.test(host) && !/(?:^|\.)\d+\.?$/.test(host));
 
+/** A sentence on the fault of a value; null without one. */
+const faultIn = <T>(name: string, value: T | null, faultOf: (value: T) => string | null): string | null => {
+	const fault = value === null ? null : faultOf(value);
+	return fault === null ? null : `${name} ${fault}`;
+};
+
 /** Violations end the start. Each begins with the name of the variable. */
 const requirements: readonly Rule[] = [
 	({host}) =>
@@ -98,26 +104,14 @@ const requirements: readonly Rule[] = [
 		isProduction(values) &&
 		values.clockOffsetSeconds !== 0 &&
 		'CLOCK_OFFSET is for tests and refused with NODE_ENV=production',
-	({databaseUrl}) => {
-		const fault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
-		return fault && `DATABASE_URL ${fault}`;
-	},
-	({databaseListenUrl}) => {
-		const fault = databaseListenUrl === null ? null : databaseUrlFault(databaseListenUrl);
-		return fault && `DATABASE_LISTEN_URL ${fault}`;
-	},
+	({databaseUrl}) => faultIn('DATABASE_URL', databaseUrl, databaseUrlFault),
+	({databaseListenUrl}) => faultIn('DATABASE_LISTEN_URL', databaseListenUrl, databaseUrlFault),
 	({databaseUrl, databaseListenUrl}) =>
 		databaseListenUrl !== null &&
 		databaseUrl === null &&
 		'DATABASE_LISTEN_URL is the same database as DATABASE_URL, which must be set too',
-	(values) => {
-		const fault = aliasFault(values);
-		return fault && `LINK_DOMAIN_ALIASES ${fault}`;
-	},
-	({clicksUrl}) => {
-		const fault = clicksUrl === null ? null : clickHouseUrlFault(clicksUrl);
-		return fault && `CLICKS_URL ${fault}`;
-	},
+	(values) => faultIn('LINK_DOMAIN_ALIASES', values, aliasFault),
+	({clicksUrl}) => faultIn('CLICKS_URL', clicksUrl, clickHouseUrlFault),
 	({paymob: {secretKey, publicKey}}) =>
 		secretKey !== null && publicKey === null && 'PAYMOB_PUBLIC_KEY must be set with PAYMOB_SECRET_KEY',
 	({paymob: {secretKey, cardIntegrationId}}) =>
@@ -178,14 +172,11 @@ export const loadConfig = (
 		values.operatorOidcFile === null ? null : readOperatorProviders(values.operatorOidcFile, isProduction(values));
 	faults.push(...(operators?.faults ?? []).map((fault) => `OPERATOR_OIDC_FILE ${fault}`));
 
-	const files: Array<[name: string, file: string | null, faultOf: (file: string) => string | null]> = [
-		['RELAY_RANGES_FILE', values.relayRangesFile, relayRangesFault],
-		['GEOIP_FILE', values.geoipFile, geoipFault],
+	const ofFiles = [
+		faultIn('RELAY_RANGES_FILE could not be used:', values.relayRangesFile, relayRangesFault),
+		faultIn('GEOIP_FILE could not be used:', values.geoipFile, geoipFault),
 	];
-	for (const [name, file, faultOf] of files) {
-		const fault = file === null ? null : faultOf(file);
-		faults.push(...(fault === null ? [] : [`${name} could not be used: ${fault}`]));
-	}
+	faults.push(...ofFiles.filter((fault) => fault !== null));
 
 	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
 	// An invalid variable counts as unset for the rules, without being reported as missing.

@@ -1,6 +1,6 @@
 import {createHash, createHmac, pbkdf2Sync, randomBytes} from 'node:crypto';
 import {once} from 'node:events';
-import {chown, link, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {chown, link, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Binaries} from './binaries.ts';
 import {EmbeddedPostgresError, errorCode, isAlive, orWhereExists, useExternal} from './embedded-errors.ts';
@@ -116,13 +116,10 @@ const initdb = async (
 const removeAbandonedDrafts = async (parent: string): Promise<void> => {
 	for (const name of await readdir(parent)) {
 		const pid = Number(DRAFT.exec(name)?.[1]);
-		const draft = path.join(parent, name);
-		const {birthtimeMs} = (pid === process.pid && (await stat(draft).catch(() => null))) || {
-			birthtimeMs: Number.POSITIVE_INFINITY,
-		};
-		if (pid > 0 && (birthtimeMs < performance.timeOrigin || !isAlive(pid))) {
+		// This process has no draft yet.
+		if (pid === process.pid || (pid > 0 && !isAlive(pid))) {
 			// A leftover initdb may still write; the rest is removed at the next start.
-			await rm(draft, {recursive: true, force: true, maxRetries: 3}).catch(() => {});
+			await rm(path.join(parent, name), {recursive: true, force: true, maxRetries: 3}).catch(() => {});
 		}
 	}
 };

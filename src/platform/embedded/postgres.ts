@@ -2,6 +2,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {isConnectionFault} from '../connection-fault.ts';
+import {required} from '../errors.ts';
 import {prepareBinaries} from './binaries.ts';
 import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
 import {EmbeddedPostgresError, errorCode} from './embedded-errors.ts';
@@ -49,19 +50,16 @@ const findOrInitCluster = async ({dataDir, log, interruption}: Options) => {
 	await makeDataDir(dataDir);
 	const runner = await clusterIdentity(clusterEntry(dataDir)).catch(newClusterIdentity);
 	const binaries = await prepareBinaries(runner, dataDir);
-	const existing = await findCluster(dataDir, binaries.major);
-	if (existing) {
-		return {binaries, cluster: existing};
-	}
-
-	log.info({dataDir}, 'creating the embedded PostgreSQL');
-	await initCluster(binaries, dataDir, interruption);
-	const cluster = await findCluster(dataDir, binaries.major);
+	let cluster = await findCluster(dataDir, binaries.major);
 	if (cluster === null) {
-		throw new EmbeddedPostgresError(`${clusterEntry(dataDir)} is in the way of the database: remove it.`);
+		log.info({dataDir}, 'creating the embedded PostgreSQL');
+		await initCluster(binaries, dataDir, interruption);
+		cluster = await findCluster(dataDir, binaries.major);
 	}
 
-	return {binaries, cluster};
+	const obstacle = () =>
+		new EmbeddedPostgresError(`${clusterEntry(dataDir)} is in the way of the database: remove it.`);
+	return {binaries, cluster: required(cluster, obstacle)};
 };
 
 /** Joins the cluster. If its last user stops PostgreSQL before the connection is made, it retries once. */

@@ -9,6 +9,7 @@ import {
 	unsupportedEncoding,
 	unsupportedMediaType,
 } from '../errors.ts';
+import {inTime} from '../within.ts';
 
 /** Largest body of a JSON route (contract/requests 4). */
 const BODY_LIMIT = 256 * 1024;
@@ -44,26 +45,16 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 		return complete ?? Buffer.alloc(0);
 	}
 
-	// The server has no time limit for requests, because an import may take long; a buffered body has one.
-	let late: NodeJS.Timeout | undefined;
-	const tooLate = new Promise<never>((_, reject) => {
-		late = setTimeout(() => reject(bodyTooSlow()), BODY_SECONDS * 1000);
-	});
 	try {
-		return await Promise.race([getRawBody(request, {limit, length: length ?? null}), tooLate]);
+		// The server has no time limit for requests, because an import may take long; a buffered body has one.
+		const read = getRawBody(request, {limit, length: length ?? null});
+		return await inTime(BODY_SECONDS * 1000, read, bodyTooSlow);
 	} catch (error) {
 		if (error instanceof HttpError) {
 			throw error;
 		}
 
-		const type = (error as {type?: string}).type;
-		if (type === 'entity.too.large') {
-			throw bodyTooLarge(limit);
-		}
-
-		throw unreadableBody();
-	} finally {
-		clearTimeout(late);
+		throw (error as {type?: string}).type === 'entity.too.large' ? bodyTooLarge(limit) : unreadableBody();
 	}
 };
 
