@@ -9,14 +9,10 @@ import {createStripeGateway} from './stripe/stripe-gateway.ts';
 export const createGateways = (
 	deps: Pick<Paymob, 'db' | 'clock' | 'log'> & {config: Config; publicUrl: string},
 ): Gateways => {
-	const {config, publicUrl} = deps;
-	const returnUrl = config.billingReturnUrl ?? publicUrl;
-	const paymob = createPaymob({...deps, returnUrl});
+	const {stripe, paymob, plans, billingReturnUrl} = deps.config;
+	const returnUrl = billingReturnUrl ?? deps.publicUrl;
 	return {
-		GATEWAY_A:
-			config.stripe === null
-				? null
-				: createStripeGateway({stripe: createStripe(config.stripe), plans: config.plans, returnUrl}),
-		GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
+		GATEWAY_A: stripe && createStripeGateway({stripe: createStripe(stripe), plans, returnUrl}),
+		GATEWAY_B: paymob && createPaymobGateway(createPaymob(paymob, {...deps, returnUrl})),
 	};
 };

@@ -4,7 +4,6 @@ import type {Currency} from '../../platform/config/plans.ts';
 import {invoiceNotFound, required} from '../../platform/errors.ts';
 import {pageOf} from '../../platform/http/answer.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
-import type {Caller} from '../audit/audit-log.ts';
 import {portalRoute, route} from '../auth/route.ts';
 import {planField} from '../organizations/organization-schemas.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
@@ -22,13 +21,12 @@ import {
 import {cancelSubscription, openBillingPortal, resumeSubscription} from './cancel-subscription.ts';
 import {changePlan} from './change-plan.ts';
 import {startCheckout} from './checkout.ts';
-import type {BillingServices} from './gateway.ts';
 import {createInvoiceStore} from './invoice-store.ts';
 import {payRenewal} from './pay-renewal.ts';
 import {listPaymentMethods} from './payment-method-store.ts';
 import {planPrices} from './plan-for-sale.ts';
 import {setOrganizationPlan} from './set-plan.ts';
-import {isEntitling, subscriptionJson} from './subscription.ts';
+import {isEntitling, type Subscription, subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
 const currency = Joi.valid('USD', 'EGP');
@@ -38,6 +36,11 @@ const pricingQuery = Joi.object<{currency: Currency}>({currency: currency.defaul
 const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.required()});
 const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.default('USD')});
 const noBody = Joi.object({});
+
+/** The answer with a subscription; null: there is none. */
+const withSubscription = (found: Subscription | null) => ({
+	subscription: found === null ? null : subscriptionJson(found),
+});
 
 export const portalBillingRoutes = [
 	route('GET', '/portal/billing/pricing', {
@@ -73,9 +76,8 @@ export const portalBillingRoutes = [
 		answer: subscriptionAnswer,
 		role: 'owner',
 		body: noBody,
-		handler: async ({services, organization, by}) => ({
-			subscription: subscriptionJson(await cancelSubscription(services, {organization, by})),
-		}),
+		handler: async ({services, organization, by}) =>
+			withSubscription(await cancelSubscription(services, {organization, by})),
 	}),
 
 	portalRoute('POST', '/billing/resume', {
@@ -84,9 +86,8 @@ export const portalBillingRoutes = [
 		answer: subscriptionAnswer,
 		role: 'owner',
 		body: noBody,
-		handler: async ({services, organization, by}) => ({
-			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
-		}),
+		handler: async ({services, organization, by}) =>
+			withSubscription(await resumeSubscription(services, {organization, by})),
 	}),
 
 	portalRoute('POST', '/billing/renew', {
@@ -104,8 +105,7 @@ export const portalBillingRoutes = [
 		role: 'owner',
 		handler: async ({services, organization}) => {
 			const found = await createSubscriptionStore(services.db).findOf(organization.id);
-			const isActive = found !== null && isEntitling(found, services.clock.now());
-			return {subscription: isActive ? subscriptionJson(found) : null};
+			return withSubscription(found !== null && isEntitling(found, services.clock.now()) ? found : null);
 		},
 	}),
 
@@ -113,10 +113,8 @@ export const portalBillingRoutes = [
 		summary: 'Get the subscription',
 		answer: subscriptionOrNullAnswer,
 		role: 'owner',
-		handler: async ({services, organization}) => {
-			const found = await createSubscriptionStore(services.db).findOf(organization.id);
-			return {subscription: found === null ? null : subscriptionJson(found)};
-		},
+		handler: async ({services, organization}) =>
+			withSubscription(await createSubscriptionStore(services.db).findOf(organization.id)),
 	}),
 
 	portalRoute('GET', '/billing/invoices', {
@@ -132,9 +130,8 @@ export const portalBillingRoutes = [
 		answer: invoiceAnswer,
 		role: 'owner',
 		params: idParams,
-		handler: async ({services, organization, params}) => {
-			return required(await createInvoiceStore(services.db).find(organization.id, params.id), invoiceNotFound);
-		},
+		handler: async ({services, organization, params}) =>
+			required(await createInvoiceStore(services.db).find(organization.id, params.id), invoiceNotFound),
 	}),
 
 	portalRoute('GET', '/billing/payment-methods', {
@@ -156,19 +153,6 @@ export const portalBillingRoutes = [
 
 const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null).required()});
 
-type PlanChange = {orgId: string; plan: string | null; by: Caller};
-
-/** The organization on its new plan, with its subscription; null if it never had one. */
-const setPlanByOps = async (services: BillingServices, {orgId, plan, by}: PlanChange) => {
-	const named = await requireOrganization(services, orgId);
-	const organization = await setOrganizationPlan(services, {organization: named, by, plan});
-	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
-	return {
-		...organizationJson(organization),
-		subscription: subscription === null ? null : subscriptionJson(subscription),
-	};
-};
-
 export const opsBillingRoutes = [
 	route('POST', '/portal/admin/billing/organizations/:orgId/plan', {
 		summary: 'Set the plan of an organization',
@@ -178,6 +162,11 @@ export const opsBillingRoutes = [
 		limit: limits.portal,
 		params: orgParams,
 		body: planChange,
-		handler: ({services, by, params: {orgId}, body: {plan}}) => setPlanByOps(services, {orgId, plan, by}),
+		handler: async ({services, by, params: {orgId}, body: {plan}}) => {
+			const named = await requireOrganization(services, orgId);
+			const organization = await setOrganizationPlan(services, {organization: named, by, plan});
+			const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
+			return {...organizationJson(organization), ...withSubscription(subscription)};
+		},
 	}),
 ];

@@ -17,15 +17,21 @@ export type MirroredOrganization = Organization & ProviderRecord;
 
 const recordColumns: Columns<ProviderRecord> = columnsOf('provider_name, provider_updated_at, shares_name');
 
-const isNameInUse = (error: unknown): boolean => violatedConstraint(error) === 'organizations_name_key';
-
 type NewState = Pick<Organization, 'status'> & {providerUpdatedAt: Date | null; mayShareName: boolean};
 
-/**
- * In a savepoint first: a name that is in use leaves the transaction as it was.
- * @throws 409 if the name is in use, unless it may be shared.
- */
-const insert = async (
+/** Writes a name as one of its own in a savepoint, which leaves the transaction as it was; else as a shared one. */
+const withName = async <T>(trx: Db, write: (db: Db, sharesName: boolean) => Promise<T>): Promise<T> =>
+	inTransaction(trx, (savepoint) => write(savepoint, false)).catch((error: unknown) => {
+		// The store translates the violation into a 409.
+		if (violatedConstraint(error) !== 'organizations_name_key' && (error as {status?: unknown}).status !== 409) {
+			throw error;
+		}
+
+		return write(trx, true);
+	});
+
+/** @throws 409 if the name is in use, unless it may be shared. */
+const insert = (
 	trx: Db,
 	organization: ProviderOrganization,
 	{status, providerUpdatedAt, mayShareName}: NewState,
@@ -39,34 +45,7 @@ const insert = async (
 			provider_updated_at: providerUpdatedAt,
 			shares_name: sharesName,
 		});
-	if (!mayShareName) {
-		return insertWith(trx, false);
-	}
-
-	try {
-		return await inTransaction(trx, (savepoint) => insertWith(savepoint, false));
-	} catch (error) {
-		// The store has translated the violation into a 409.
-		if ((error as {status?: unknown}).status !== 409) {
-			throw error;
-		}
-
-		return insertWith(trx, true);
-	}
-};
-
-/** Stores the provider's name, even if another organization has it. */
-const rename = async (trx: Db, {id, name, now}: {id: string; name: string; now: Date}): Promise<void> => {
-	const renameWith = async (db: Db, sharesName: boolean) => {
-		await db('organizations').where({id}).update({name, provider_name: name, shares_name: sharesName, updated_at: now});
-	};
-	await inTransaction(trx, (savepoint) => renameWith(savepoint, false)).catch((error: unknown) => {
-		if (!isNameInUse(error)) {
-			throw error;
-		}
-
-		return renameWith(trx, true);
-	});
+	return mayShareName ? withName(trx, insertWith) : insertWith(trx, false);
 };
 
 /** The statements that mirror organizations, in a transaction of the mirror. Ids named `clerk…` are the provider's. */
@@ -81,7 +60,11 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 
 		insert: (organization: ProviderOrganization, state: NewState, now: Date) => insert(trx, organization, state, now),
 
-		rename: (id: string, name: string, now: Date) => rename(trx, {id, name, now}),
+		/** Stores the provider's name, even if another organization has it. */
+		rename: (id: string, name: string, now: Date) =>
+			withName(trx, (db, sharesName) =>
+				db('organizations').where({id}).update({name, provider_name: name, shares_name: sharesName, updated_at: now}),
+			),
 
 		setProviderUpdatedAt: async (id: string, at: Date): Promise<void> => {
 			await trx('organizations').where({id}).update({provider_updated_at: at});

@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import type {Role} from '../../platform/config/roles.ts';
 import {providerUnavailable, required} from '../../platform/errors.ts';
-import {createProviderHttp} from './provider-http.ts';
+import {createProviderHttp, type ProviderCall} from './provider-http.ts';
 import {
 	type InvitationStatus,
 	type ProviderInvitation,
@@ -25,9 +25,6 @@ const MAX_PAGES = 50;
 /** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
 
-/** A path of segments, percent-encoded, because ids may be any text. */
-const pathOf = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
-
 /** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
 const requireAnswer = <T>(value: T | null): T => required(value, providerUnavailable);
 
@@ -38,6 +35,16 @@ const requireAnswer = <T>(value: T | null): T => required(value, providerUnavail
  */
 export const createProviderClient = (given: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const call = createProviderHttp(given);
+
+	/** @param segments of the path, percent-encoded, because ids may be any text. */
+	const ask = (
+		method: ProviderCall['method'],
+		segments: readonly string[],
+		more: Pick<ProviderCall, 'query' | 'body'> = {},
+	) => call({method, path: `/${segments.map(encodeURIComponent).join('/')}`, ...more});
+
+	const made = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null): Promise<T> =>
+		requireAnswer(read(await answer));
 
 	const optional = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null): Promise<T | null> => {
 		const body = await answer;
@@ -50,43 +57,42 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 
 	return {
 		/** Never retried, because a repetition would create a second organization. */
-		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
-			requireAnswer(
-				readOrganization(
-					await call({method: 'POST', path: pathOf('organizations'), body: {name, created_by: createdBy}}),
-				),
-			),
+		createOrganization: ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
+			made(ask('POST', ['organizations'], {body: {name, created_by: createdBy}}), readOrganization),
 
 		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'GET', path: pathOf('organizations', id)}), readOrganization),
+			optional(ask('GET', ['organizations', id]), readOrganization),
 
 		/** @returns null if there is none. */
 		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'PATCH', path: pathOf('organizations', id), body: {name}}), readOrganization),
+			optional(ask('PATCH', ['organizations', id], {body: {name}}), readOrganization),
 
 		/** Succeeds if it is already gone. */
 		deleteOrganization: async (id: string): Promise<void> => {
-			await call({method: 'DELETE', path: pathOf('organizations', id)});
+			await ask('DELETE', ['organizations', id]);
 		},
 
 		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
-			const path = pathOf('organizations', organizationId, 'memberships');
-			const {data} = await listOf(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
+			const query = {user_id: userId, limit: 10};
+			const {data} = await listOf(
+				ask('GET', ['organizations', organizationId, 'memberships'], {query}),
+				readMembership,
+			);
 			// A provider that ignores the filter would return another user.
 			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
 		/** The number of an organization's members there; the events of some may not have arrived. */
 		countMembers: async (organizationId: string): Promise<number> => {
-			const path = pathOf('organizations', organizationId, 'memberships');
-			return (await listOf(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;
+			const answer = ask('GET', ['organizations', organizationId, 'memberships'], {query: {limit: 1}});
+			return (await listOf(answer, readMembership)).total;
 		},
 
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
 			const all: ProviderMembership[] = [];
 			for (let page = 0; page < MAX_PAGES; page += 1) {
 				const query = {limit: PAGE, offset: page * PAGE};
-				const answer = call({method: 'GET', path: pathOf('users', userId, 'organization_memberships'), query});
+				const answer = ask('GET', ['users', userId, 'organization_memberships'], {query});
 				const {data, total} = await listOf(answer, readMembership);
 				all.push(...data);
 				if (data.length === 0 || (page + 1) * PAGE >= total) {
@@ -101,38 +107,24 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		 * Sets `public_metadata.role`, which the next session token carries.
 		 * @returns the updated membership, or null if there is none.
 		 */
-		stampRole: (organizationId: string, userId: string, role: Role): Promise<ProviderMembership | null> =>
-			optional(
-				call({
-					method: 'PATCH',
-					path: pathOf('organizations', organizationId, 'memberships', userId, 'metadata'),
-					body: {public_metadata: {role}},
-				}),
-				readMembership,
-			),
+		stampRole: (organizationId: string, userId: string, role: Role): Promise<ProviderMembership | null> => {
+			const segments = ['organizations', organizationId, 'memberships', userId, 'metadata'];
+			return optional(ask('PATCH', segments, {body: {public_metadata: {role}}}), readMembership);
+		},
 
 		/** Succeeds if the user is no longer a member. */
 		removeMember: async (organizationId: string, userId: string): Promise<void> => {
-			await call({
-				method: 'DELETE',
-				path: pathOf('organizations', organizationId, 'memberships', userId),
-			});
+			await ask('DELETE', ['organizations', organizationId, 'memberships', userId]);
 		},
 
 		/** The provider sends the e-mail. No inviter is named, because an inviter needs a permission that no member here has. */
-		createInvitation: async (
+		createInvitation: (
 			organizationId: string,
 			{email, role}: {email: string; role: Role},
-		): Promise<ProviderInvitation> =>
-			requireAnswer(
-				readInvitation(
-					await call({
-						method: 'POST',
-						path: pathOf('organizations', organizationId, 'invitations'),
-						body: {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}},
-					}),
-				),
-			),
+		): Promise<ProviderInvitation> => {
+			const body = {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}};
+			return made(ask('POST', ['organizations', organizationId, 'invitations'], {body}), readInvitation);
+		},
 
 		/** Newest first. @param email only those to this address, ignoring case. */
 		listInvitations: async (
@@ -151,25 +143,19 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				limit,
 				offset: (page - 1) * limit,
 			};
-			const answer = call({method: 'GET', path: pathOf('organizations', organizationId, 'invitations'), query});
+			const answer = ask('GET', ['organizations', organizationId, 'invitations'], {query});
 			const {data, total} = await listOf(answer, readInvitation);
 			const wanted = email?.toLowerCase();
 			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
 		},
 
 		/** @returns the revoked invitation, or null if no such one is open. */
-		revokeInvitation: (organizationId: string, id: string): Promise<ProviderInvitation | null> =>
-			optional(
-				call({
-					method: 'POST',
-					path: pathOf('organizations', organizationId, 'invitations', id, 'revoke'),
-					body: {},
-				}),
-				readInvitation,
-			),
+		revokeInvitation: (organizationId: string, id: string): Promise<ProviderInvitation | null> => {
+			const segments = ['organizations', organizationId, 'invitations', id, 'revoke'];
+			return optional(ask('POST', segments, {body: {}}), readInvitation);
+		},
 
-		getUser: (id: string): Promise<ProviderUser | null> =>
-			optional(call({method: 'GET', path: pathOf('users', id)}), readUser),
+		getUser: (id: string): Promise<ProviderUser | null> => optional(ask('GET', ['users', id]), readUser),
 	};
 };
 

@@ -4,7 +4,7 @@ import type {PageQuery} from '../../platform/db/read-page.ts';
 import {answerOf, count, instant, pageOf, receivedAnswer, text, uuid} from '../../platform/http/answer.ts';
 import {idParams, pageQuery} from '../../platform/http/validate.ts';
 import {route} from '../auth/route.ts';
-import {createProviderEventStore, type ProviderEventOutcome} from './provider-event-store.ts';
+import {createProviderEventStore, type ProviderEventOutcome, providerEventJson} from './provider-event-store.ts';
 import {receiveProviderEvent, replayProviderEvent, requireProviderEvent} from './receive-provider-event.ts';
 import {verifyProviderEvent} from './verify-provider-event.ts';
 
@@ -59,7 +59,7 @@ export const providerEventAdminRoutes = [
 		answer: providerEventAnswer,
 		credential: 'admin',
 		params: idParams,
-		handler: async ({services, params}) => (await requireProviderEvent(services, params.id)).json,
+		handler: async ({services, params}) => providerEventJson(await requireProviderEvent(services, params.id)),
 	}),
 
 	route('POST', '/admin/webhooks/events/:id/replay', {
@@ -68,6 +68,6 @@ export const providerEventAdminRoutes = [
 		answer: providerEventAnswer,
 		credential: 'admin',
 		params: idParams,
-		handler: async ({services, by, params}) => (await replayProviderEvent(services, by, params.id)).json,
+		handler: async ({services, by, params}) => providerEventJson(await replayProviderEvent(services, by, params.id)),
 	}),
 ];

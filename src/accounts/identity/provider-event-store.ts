@@ -27,20 +27,16 @@ const columns: Columns<ProviderEventJson> = columnsOf(
 	'id, event_key, type, outcome, reason, deliveries, received_at, processed_at',
 );
 
-type Row = ProviderEventJson & {payload: string | null};
+/** As it is stored; `payload` null: not stored. */
+export type RecordedEvent = ProviderEventJson & {payload: string | null};
 
-export type RecordedEvent = ProviderEventResult & {id: string; event: ProviderEvent; json: ProviderEventJson};
+export const providerEventJson = ({payload, ...event}: RecordedEvent): ProviderEventJson => event;
 
-const toEvent = ({payload, ...json}: Row): RecordedEvent => ({
-	id: json.id,
-	outcome: json.outcome,
-	reason: json.reason,
-	event: {
-		id: json.eventKey,
-		type: json.type,
-		data: payload === null ? null : fieldsOf(JSON.parse(payload))['data'],
-	},
-	json,
+/** The event as the provider sent it. */
+export const providerEventOf = ({eventKey: id, type, payload}: RecordedEvent): ProviderEvent => ({
+	id,
+	type,
+	data: payload === null ? null : fieldsOf(JSON.parse(payload))['data'],
 });
 
 /** The statements on the identity provider's events. They are the operator's, so no organization is named. */
@@ -50,7 +46,7 @@ export const createProviderEventStore = (db: Db) => ({
 	 * @param text as it was signed; null: not stored.
 	 */
 	note: async ({id: eventKey, type}: SignedEvent, text: string | null, now: Date): Promise<RecordedEvent> => {
-		const rows = await run<Row>(
+		const rows = await run<RecordedEvent>(
 			db,
 			sql`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
 			VALUES (${randomUUID()}, ${eventKey}, ${type.replaceAll('\0', '')}, 'FAILED', 'It was not applied to its end',
@@ -58,7 +54,7 @@ export const createProviderEventStore = (db: Db) => ({
 			ON CONFLICT (event_key) DO UPDATE SET deliveries = identity_events.deliveries + 1
 			RETURNING ${columns.of('identity_events')}, payload`,
 		);
-		return toEvent(onlyRow(rows));
+		return onlyRow(rows);
 	},
 
 	/** Stores the outcome. An event that was applied stays so, whatever the outcome of a concurrent delivery. */
@@ -73,12 +69,10 @@ export const createProviderEventStore = (db: Db) => ({
 			.update({outcome, reason, processed_at: now});
 	},
 
-	find: async (id: string): Promise<RecordedEvent | null> => {
-		const row: Row | undefined = await db('identity_events')
+	find: async (id: string): Promise<RecordedEvent | null> =>
+		(await db('identity_events')
 			.where({id})
-			.first([...columns.list, 'payload']);
-		return row === undefined ? null : toEvent(row);
-	},
+			.first([...columns.list, 'payload'])) ?? null,
 
 	list: ({page, limit, ...filter}: PageQuery & {outcome?: ProviderEventOutcome}): Promise<Page<ProviderEventJson>> =>
 		readPage(db('identity_events').where(filter).select(columns.list), {page, limit}, descending('received_at', 'id')),

@@ -12,7 +12,7 @@ import {parseJson} from '../../platform/http/untrusted-json.ts';
 import {readProviderError} from './provider-payloads.ts';
 
 /** One call of the backend API. `query` repeats a key per value of an array. */
-type ProviderCall = {
+export type ProviderCall = {
 	method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
 	path: string;
 	query?: Readonly<Record<string, string | number | readonly string[]>>;

@@ -12,6 +12,7 @@ import {
 	createAppliedEventStore,
 	createProviderEventStore,
 	type ProviderEventResult,
+	providerEventOf,
 	type RecordedEvent,
 } from './provider-event-store.ts';
 import {
@@ -129,11 +130,12 @@ const reasonOf = (error: unknown): string =>
 			? 'The database could not be reached'
 			: 'Processing failed; see the log of the server';
 
-const applyAndSettle = async (services: FetchDeps, by: Caller, {id, event}: RecordedEvent): Promise<void> => {
+const applyAndSettle = async (services: FetchDeps, by: Caller, recorded: RecordedEvent): Promise<void> => {
 	const {db, clock, log} = services;
+	const {id} = recorded;
 	const store = createProviderEventStore(db);
 	try {
-		await store.settle(id, await applyProviderEvent(services, by, event), clock.now());
+		await store.settle(id, await applyProviderEvent(services, by, providerEventOf(recorded)), clock.now());
 	} catch (error) {
 		// If this fails too, the record already says FAILED.
 		await store
@@ -167,7 +169,7 @@ export const requireProviderEvent = async ({db}: Pick<Services, 'db'>, id: strin
  */
 export const replayProviderEvent = async (services: FetchDeps, by: Caller, id: string): Promise<RecordedEvent> => {
 	const event = await requireProviderEvent(services, id);
-	await createAppliedEventStore(services.db).forget(event.event.id);
+	await createAppliedEventStore(services.db).forget(event.eventKey);
 	await applyAndSettle(services, by, event);
 	return requireProviderEvent(services, id);
 };

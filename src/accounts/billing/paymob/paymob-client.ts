@@ -96,13 +96,21 @@ class PaymobRequests {
 		return answer;
 	}
 
-	/** An inquiry, with a new token if Paymob rejects the present one. @returns null for a 404. */
-	async inquire(callWith: (token: string) => PaymobCall): Promise<unknown> {
+	/**
+	 * An inquiry, with a new token if Paymob rejects the present one.
+	 * @param bodyWith of a POST; absent: a GET. @returns null for a 404.
+	 */
+	async inquire(path: string, bodyWith?: (token: string) => object): Promise<unknown> {
 		const accepts = (answer: PaymobAnswer) => isSuccess(answer) || [401, 404].includes(answer.status);
-		let answer = await this.ask(callWith(await this.#bearerToken()), accepts);
+		const askWith = (token: string) => {
+			const authorization = `Bearer ${token}`;
+			const call = bodyWith === undefined ? {method: 'GET' as const} : {method: 'POST' as const, body: bodyWith(token)};
+			return this.ask({path, authorization, ...call}, accepts);
+		};
+		let answer = await askWith(await this.#bearerToken());
 		if (answer.status === 401) {
 			this.#bearer = null;
-			answer = await this.ask(callWith(await this.#bearerToken()), accepts);
+			answer = await askWith(await this.#bearerToken());
 		}
 
 		if (answer.status === 401) {
@@ -188,32 +196,22 @@ export const createPaymobClient = (given: {config: PaymobConfig; clock: Clock; l
 
 		/** The latest transaction of an order in the shape of a callback; null if there is none. */
 		latestOfOrder: async (orderId: string): Promise<unknown> => {
-			const body = await paymob.inquire((token) => ({
-				method: 'POST',
-				path: '/api/ecommerce/orders/transaction_inquiry',
-				authorization: `Bearer ${token}`,
-				body: {order_id: orderId},
-			}));
+			const body = await paymob.inquire('/api/ecommerce/orders/transaction_inquiry', () => ({order_id: orderId}));
 			return readTransaction(body)?.orderId === orderId ? unwrapped(body) : null;
 		},
 
 		/** The present state of a transaction; null if it does not exist. */
 		transaction: async (id: string): Promise<unknown> => {
-			const body = await paymob.inquire((token) => ({
-				method: 'GET',
-				path: `/api/acceptance/transactions/${encodeURIComponent(id)}`,
-				authorization: `Bearer ${token}`,
-			}));
+			const body = await paymob.inquire(`/api/acceptance/transactions/${encodeURIComponent(id)}`);
 			return readTransaction(body)?.id === id ? unwrapped(body) : null;
 		},
 
 		/** The cards saved with an order, in the shape of callbacks. */
 		cardsOfOrder: async (orderId: string): Promise<unknown[]> => {
-			const body = await paymob.inquire((token) => ({
-				method: 'POST',
-				path: '/api/acceptance/order_card_tokens',
-				authorization: `Bearer ${token}`,
-				body: {auth_token: token, order_id: Number(orderId)},
+			const order = {order_id: Number(orderId)};
+			const body = await paymob.inquire('/api/acceptance/order_card_tokens', (token) => ({
+				auth_token: token,
+				...order,
 			}));
 			return Array.isArray(body) ? body.map(unwrapped) : [];
 		},

@@ -53,22 +53,18 @@ export type Paymob = Readonly<{
 	returnUrl: string;
 }>;
 
-/** Paymob, or null if it is off. */
-export const createPaymob = ({
-	config: {paymob, keySecret, plans},
-	publicUrl,
-	...deps
-}: Pick<Paymob, 'db' | 'clock' | 'log' | 'returnUrl'> & {
-	config: Pick<Config, 'paymob' | 'keySecret' | 'plans'>;
-	publicUrl: string;
-}): Paymob | null =>
-	paymob === null
-		? null
-		: {
-				...deps,
-				config: paymob,
-				plans,
-				client: createPaymobClient({...deps, config: paymob}),
-				cards: createCardCipher(keySecret, paymob.secretKey, deps.log),
-				notificationUrl: `${publicUrl}/webhook/gateway-b`,
-			};
+export const createPaymob = (
+	config: PaymobConfig,
+	{
+		config: {keySecret, plans},
+		publicUrl,
+		...deps
+	}: Pick<Paymob, 'db' | 'clock' | 'log' | 'returnUrl'> & {config: Config; publicUrl: string},
+): Paymob => ({
+	...deps,
+	config,
+	plans,
+	client: createPaymobClient({...deps, config}),
+	cards: createCardCipher(keySecret, config.secretKey, deps.log),
+	notificationUrl: `${publicUrl}/webhook/gateway-b`,
+});

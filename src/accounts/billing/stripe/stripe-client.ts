@@ -40,40 +40,33 @@ const isRefusal = (error: unknown): error is {code?: string; statusCode?: number
 	error instanceof Error && (error as {type?: string}).type === 'StripeInvalidRequestError';
 
 /** Runs a call. @throws 502 on any failure: it is never the caller's fault. */
-export const ask = async <T>(call: Promise<T>): Promise<T> => {
-	try {
-		return await call;
-	} catch (error) {
+export const ask = <T>(call: Promise<T>): Promise<T> =>
+	call.catch((error: unknown) => {
 		throw gatewayFailed(error);
-	}
-};
+	});
 
 /** Runs a call that Stripe may refuse. @returns the refusal, or null on success. @throws 502. */
-export const askOrRefusal = async (call: Promise<unknown>): Promise<{code: string} | null> => {
-	try {
-		await call;
-		return null;
-	} catch (error) {
-		if (isRefusal(error)) {
-			return {code: error.code ?? 'invalid_request'};
-		}
+export const askOrRefusal = (call: Promise<unknown>): Promise<{code: string} | null> =>
+	call.then(
+		() => null,
+		(error: unknown) => {
+			if (isRefusal(error)) {
+				return {code: error.code ?? 'invalid_request'};
+			}
 
-		throw gatewayFailed(error);
-	}
-};
+			throw gatewayFailed(error);
+		},
+	);
 
 /** Runs a call. @returns its result, or null if the object does not exist. @throws 502. */
-export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
-	try {
-		return await call;
-	} catch (error) {
+export const askFor = <T>(call: Promise<T>): Promise<T | null> =>
+	call.catch((error: unknown) => {
 		if (isRefusal(error) && (error.code === 'resource_missing' || error.statusCode === 404)) {
 			return null;
 		}
 
 		throw gatewayFailed(error);
-	}
-};
+	});
 
 /** Whether a value can be an id or a type of Stripe: short, printable ASCII. */
 export const isName = (value: unknown): value is string =>
