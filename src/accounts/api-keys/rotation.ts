@@ -1,7 +1,7 @@
 import {type Db, inTransaction} from '../../platform/db/db.ts';
 import {apiKeyNotFound, required} from '../../platform/errors.ts';
 import type {Services} from '../../services.ts';
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Caller, entriesOf, recordAudit} from '../audit/audit-log.ts';
 import {CLIENT_GRACE_HOURS, hashRawKey, mintRawKey, prefixOf, type Tier} from './api-key.ts';
 import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
 import type {DisplayKeyCipher} from './display-key-cipher.ts';
@@ -23,6 +23,8 @@ const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
 		lastUsedAt: key.lastUsedAt,
 	};
 };
+
+const entry = entriesOf('ApiKey');
 
 export type KeyDeps = Pick<Services, 'clock' | 'db' | 'keyCipher'>;
 
@@ -89,13 +91,8 @@ export const regenerateApiKey = (
 			throw new Error('another current key exists');
 		}
 
-		await recordAudit(trx, now, by, {
-			action: 'REGENERATE',
-			entityType: 'ApiKey',
-			entityId: created.key.id,
-			organizationId: organization.id,
-			details: {tier, prefix: created.key.prefix},
-		});
+		const {id, prefix} = created.key;
+		await recordAudit(trx, now, by, entry('REGENERATE', {id, organizationId: organization.id}, {tier, prefix}));
 		return {...keyCard(services.keyCipher, created.key), rawKey: created.rawKey};
 	});
 
@@ -114,12 +111,6 @@ export const revokeApiKey = (
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
 		const revoked = required(await createApiKeyStore(trx).revoke(organization.id, id, now), apiKeyNotFound);
-		await recordAudit(trx, now, by, {
-			action: 'REVOKE',
-			entityType: 'ApiKey',
-			entityId: id,
-			organizationId: organization.id,
-			details: revoked,
-		});
+		await recordAudit(trx, now, by, entry('REVOKE', {id, organizationId: organization.id}, revoked));
 		return {id, deleted: true};
 	});

@@ -22,14 +22,18 @@ export type AuditEntry = {
 	details?: Record<string, unknown> | null;
 };
 
+/** Makes the entries of one type of entity. */
+export const entriesOf =
+	(entityType: string) =>
+	(
+		action: string,
+		{id: entityId, organizationId}: {id: string | null; organizationId: string | null},
+		details: AuditEntry['details'] = null,
+	): AuditEntry => ({action, entityType, entityId, organizationId, details});
+
 /** The record of a change of an organization itself. */
-export const organizationEntry = (action: string, id: string, details: Record<string, unknown>): AuditEntry => ({
-	action,
-	entityType: 'Organization',
-	entityId: id,
-	organizationId: id,
-	details,
-});
+export const organizationEntry = (action: string, id: string, details: Record<string, unknown>): AuditEntry =>
+	entriesOf('Organization')(action, {id, organizationId: id}, details);
 
 /** Actions that can be repeated endlessly without using up a quota. */
 const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);

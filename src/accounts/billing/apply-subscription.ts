@@ -1,6 +1,6 @@
 import {FREE_PLAN} from '../../platform/config/plans.ts';
 import type {Db} from '../../platform/db/db.ts';
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Caller, entriesOf, recordAudit} from '../audit/audit-log.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import {entitledUntil, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, endedState, type SubscriptionState} from './subscription-store.ts';
@@ -26,30 +26,21 @@ export const applySubscription = async (
 	{organizationId, state, by, now, action}: Change,
 ): Promise<Subscription> => {
 	const subscription = await createSubscriptionStore(trx).upsert(organizationId, state, now);
-	const plan = isLive(subscription) ? subscription.plan : FREE_PLAN;
+	const {plan, status, gateway, currentPeriodEnd, cancelAtPeriodEnd, scheduledPlan} = subscription;
 	await createOrganizationStore(trx).update(
 		organizationId,
-		{...(subscription.status === 'INACTIVE' ? {} : {plan}), entitledUntil: entitledUntil(subscription)},
+		{
+			...(status === 'INACTIVE' ? {} : {plan: isLive(subscription) ? plan : FREE_PLAN}),
+			entitledUntil: entitledUntil(subscription),
+		},
 		now,
 	);
 	if (action === null) {
 		return subscription;
 	}
 
-	await recordAudit(trx, now, by, {
-		action,
-		entityType: 'Subscription',
-		entityId: subscription.id,
-		organizationId,
-		details: {
-			plan: subscription.plan,
-			status: subscription.status,
-			gateway: subscription.gateway,
-			currentPeriodEnd: subscription.currentPeriodEnd,
-			cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
-			scheduledPlan: subscription.scheduledPlan,
-		},
-	});
+	const details = {plan, status, gateway, currentPeriodEnd, cancelAtPeriodEnd, scheduledPlan};
+	await recordAudit(trx, now, by, entriesOf('Subscription')(action, subscription, details));
 	return subscription;
 };
 

@@ -5,6 +5,7 @@ import {type Columns, columnsOf, toColumns} from '../../platform/db/columns.ts';
 import {type Db, translateViolation} from '../../platform/db/db.ts';
 import {run, sql} from '../../platform/db/sql.ts';
 import {organizationNotFound} from '../../platform/errors.ts';
+import {entriesOf} from '../audit/audit-log.ts';
 import type {GatewayName} from './subscription.ts';
 
 export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
@@ -41,6 +42,8 @@ export type BillingAttempt = {
 	lastError: string | null;
 	createdAt: Date;
 };
+
+export const attemptEntry = entriesOf('BillingAttempt');
 
 type AttemptRow = Omit<BillingAttempt, 'amount'> & {amountMinor: string};
 

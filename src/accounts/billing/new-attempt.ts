@@ -3,7 +3,7 @@ import type {Db} from '../../platform/db/db.ts';
 import {workUnderWay} from '../../platform/errors.ts';
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {type AttemptPurpose, type BillingAttempt, createAttemptStore} from './attempt-store.ts';
+import {type AttemptPurpose, attemptEntry, type BillingAttempt, createAttemptStore} from './attempt-store.ts';
 import type {BillingServices, Checkout, Gateway, Payer} from './gateway.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
 import type {Subscription} from './subscription.ts';
@@ -94,11 +94,5 @@ export const recordCheckout = async (
 	{by, now}: {by: Caller; now: Date},
 ): Promise<void> => {
 	await createAttemptStore(trx).update(organizationId, id, {gatewayRef: ref, gatewayRef2: ref2}, now);
-	await recordAudit(trx, now, by, {
-		action: 'OPEN',
-		entityType: 'BillingAttempt',
-		entityId: id,
-		organizationId,
-		details: {plan, currency, amount, gateway},
-	});
+	await recordAudit(trx, now, by, attemptEntry('OPEN', {id, organizationId}, {plan, currency, amount, gateway}));
 };

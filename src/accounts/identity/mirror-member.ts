@@ -1,4 +1,5 @@
 import {type Role, storedRole, storedRoleOf} from '../../platform/config/roles.ts';
+import {entriesOf} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {createMembershipStore, type MirroredMember} from './membership-store.ts';
 import type {Mirror} from './mirror.ts';
@@ -8,13 +9,8 @@ import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
 import {type EndedMembership, emailIn, isKnownTime, newest, type ProviderMembership} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
-const entryOf = (action: string, member: MirroredMember) => ({
-	action,
-	entityType: 'Member',
-	entityId: member.userId,
-	organizationId: member.organizationId,
-	details: {role: member.role},
-});
+const entryOf = (action: string, {userId: id, organizationId, role}: MirroredMember) =>
+	entriesOf('Member')(action, {id, organizationId}, {role});
 
 /** Whether the row is of a membership that began after this one. */
 const isLaterMembership = (

@@ -1,16 +1,12 @@
+import {entriesOf} from '../audit/audit-log.ts';
 import type {Mirror} from './mirror.ts';
 import {type EventKind, fillContact, isNewer} from './mirror-organization.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
 import {emailIn, newest, type ProviderMembership, type ProviderUser} from './provider-payloads.ts';
 import {createUserStore, type MirroredUser} from './user-store.ts';
 
-const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unknown>) => ({
-	action,
-	entityType: 'User',
-	entityId: id,
-	organizationId: null,
-	details,
-});
+const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unknown>) =>
+	entriesOf('User')(action, {id, organizationId: null}, details);
 
 /** The result of resolving an address: the user's row, and the address to store. */
 type Claim = {row: MirroredUser | null; email: string | null; isSuperseded: boolean};

@@ -3,15 +3,16 @@ import {HttpError} from '../../platform/errors.ts';
 /** Whether a failed call may have been executed at the provider: 502, and not a refusal. */
 export const isUnanswered = (error: unknown): boolean => error instanceof HttpError && error.status === 502;
 
-/** Runs a call and undoes it if its outcome is unknown. @throws the call's error. */
-export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
+/** Runs a call and undoes it if it fails. @throws the call's error. */
+export const undoIfFailed = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
 	call.catch(async (error: unknown) => {
-		if (isUnanswered(error)) {
-			await undo();
-		}
-
+		await undo();
 		throw error;
 	});
+
+/** Runs a call and undoes it if its outcome is unknown. @throws the call's error. */
+export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
+	call.catch((error: unknown) => (isUnanswered(error) ? undoIfFailed(call, undo) : call));
 
 /**
  * Runs a deletion at the provider, which cannot be undone. If its outcome is unknown, it reads the record to find out.

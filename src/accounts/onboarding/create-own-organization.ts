@@ -9,7 +9,7 @@ import {discardOrganization, mirrorOrganization} from '../identity/mirror-organi
 import {mirrorUser} from '../identity/mirror-user.ts';
 import type {ProviderMembership, ProviderOrganization, ProviderUser} from '../identity/provider-client.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
-import {isUnanswered} from '../identity/unanswered.ts';
+import {isUnanswered, undoIfFailed} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {SignedIn} from './onboarding-state.ts';
 
@@ -176,17 +176,13 @@ const found = async (services: OnboardingDeps, founding: CreationAttempt): Promi
 	const user = await provider.getUser(userId);
 	if (unfinished !== null) {
 		// Not created by this attempt, so it must not be removed: whatever is refused, the user keeps it.
-		return finish(services, founding, {organization: unfinished, user}).catch(async (error: unknown) => {
-			await mirrorMemberships(services, founding, memberships);
-			throw error;
-		});
+		const finished = finish(services, founding, {organization: unfinished, user});
+		return undoIfFailed(finished, () => mirrorMemberships(services, founding, memberships));
 	}
 
 	const organization = await createAtProvider(services, founding);
-	return finish(services, founding, {organization, user}).catch(async (error: unknown) => {
-		await rollBackCreation(services, founding, organization.id);
-		throw error;
-	});
+	const finished = finish(services, founding, {organization, user});
+	return undoIfFailed(finished, () => rollBackCreation(services, founding, organization.id));
 };
 
 /**

@@ -11,10 +11,10 @@ import {
 } from '../../platform/errors.ts';
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import type {Services} from '../../services.ts';
-import {recordAudit} from '../audit/audit-log.ts';
+import {entriesOf, recordAudit} from '../audit/audit-log.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {bestEffort} from '../identity/resolve-role.ts';
-import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
+import {isUnanswered, undoIfFailed, undoIfUnanswered} from '../identity/unanswered.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import {createMemberStore, roleField} from './member-store.ts';
@@ -70,13 +70,12 @@ const recordInvitation = (
 	{id, email, role}: Pick<ProviderInvitation, 'id' | 'role'> & {email: string | null},
 ) =>
 	inTransaction(services.db, (trx) =>
-		recordAudit(trx, services.clock.now(), by, {
-			action,
-			entityType: 'Invitation',
-			entityId: id,
-			organizationId: organization.id,
-			details: {email, role: storedRoleOf(role)},
-		}),
+		recordAudit(
+			trx,
+			services.clock.now(),
+			by,
+			entriesOf('Invitation')(action, {id, organizationId: organization.id}, {email, role: storedRoleOf(role)}),
+		),
 	);
 
 /** Revokes invitations of a failed attempt. Errors are only logged. */
@@ -140,10 +139,7 @@ export const inviteMember = (
 		const undo = () => withdraw(services, organizationId, email);
 		const made = await undoIfUnanswered(services.provider.createInvitation(organizationId, fields), undo);
 		const invitation = {...made, role};
-		await recordInvitation(services, change, 'CREATE', invitation).catch(async (error: unknown) => {
-			await undo();
-			throw error;
-		});
+		await undoIfFailed(recordInvitation(services, change, 'CREATE', invitation), undo);
 		return invitationJson(invitation);
 	});
 

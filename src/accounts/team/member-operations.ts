@@ -7,7 +7,7 @@ import {inMirror, type MirrorDeps} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';
 import type {ProviderMembership} from '../identity/provider-client.ts';
 import {membershipIdOf} from '../identity/provider-payloads.ts';
-import {confirmDeletion, undoIfUnanswered} from '../identity/unanswered.ts';
+import {confirmDeletion, undoIfFailed, undoIfUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {createMemberStore, type Member, memberJson} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
@@ -88,10 +88,7 @@ export const changeMemberRole = (services: MemberDeps, {role, ...change}: Member
 			throw memberNotFound();
 		}
 
-		await mirrorRole(services, change, {...stamped, role}).catch(async (error: unknown) => {
-			await undo();
-			throw error;
-		});
+		await undoIfFailed(mirrorRole(services, change, {...stamped, role}), undo);
 		const changed = required(
 			await createMemberStore(services.db, change.organization.id).find(change.userId),
 			memberNotFound,

@@ -18,7 +18,7 @@ import {
 import {sizeFirst} from '../../platform/http/size-first.ts';
 import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import {packageVersion} from '../../platform/package-root.ts';
-import {recordAudit} from '../audit/audit-log.ts';
+import {entriesOf, recordAudit} from '../audit/audit-log.ts';
 import {route} from '../auth/route.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {createToken, hashOf, requireScope} from './operator-access.ts';
@@ -68,6 +68,8 @@ const expiryOf = (expires: string | undefined, now: Date, creatorExpiry: Date | 
 	const wanted = new Date(now.getTime() + Number.parseInt(expires, 10) * (expires.endsWith('h') ? HOUR_MS : DAY_MS));
 	return creatorExpiry !== null && creatorExpiry < wanted ? creatorExpiry : wanted;
 };
+
+const entry = entriesOf('OperatorToken');
 
 export const tokenRoutes = [
 	route('GET', '/sign-in', {
@@ -148,13 +150,7 @@ export const tokenRoutes = [
 					madeBy: operator.tokenId,
 					tokenHash: hashOf(token),
 				});
-				await recordAudit(trx, now, by, {
-					action: 'CREATE',
-					entityType: 'OperatorToken',
-					entityId: made.id,
-					organizationId: made.organizationId,
-					details: {name, scopes: named, expiresAt: made.expiresAt},
-				});
+				await recordAudit(trx, now, by, entry('CREATE', made, {name, scopes: named, expiresAt: made.expiresAt}));
 				return {...made, token};
 			});
 		},
@@ -171,14 +167,7 @@ export const tokenRoutes = [
 				const now = services.clock.now();
 				const revoked = await createTokenStore(trx).revoke(id, now);
 				required(revoked[0], tokenNotFound);
-				const entries = revoked.map(({id: entityId, name, organizationId}) => ({
-					action: 'REVOKE',
-					entityType: 'OperatorToken',
-					entityId,
-					organizationId,
-					details: {name},
-				}));
-				await recordAudit(trx, now, by, ...entries);
+				await recordAudit(trx, now, by, ...revoked.map((token) => entry('REVOKE', token, {name: token.name})));
 				return {id, deleted: true};
 			}),
 	}),

@@ -1,5 +1,7 @@
+import {storedPrice} from '../../../platform/config/plans.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
 import {graceEnd, isLive, type Subscription} from '../subscription.ts';
+import type {Paymob} from './paymob.ts';
 import type {PaymobTransaction} from './paymob-payloads.ts';
 
 /** The effect of a payment: it begins a subscription, pays its next period, changes its plan, or is refunded. */
@@ -21,7 +23,12 @@ const judgeFirst = ({status, createdAt}: BillingAttempt, row: Subscription): Pay
 };
 
 /** An upgrade counts only while its period runs, because it paid the rest of that period. */
-const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscription, now: Date): PaymentEffect => {
+const judgeUpgrade = (
+	{plans}: Pick<Paymob, 'plans'>,
+	attempt: BillingAttempt,
+	row: Subscription,
+	now: Date,
+): PaymentEffect => {
 	const {currentPeriodEnd: end} = row;
 	if (attempt.status === 'SUPERSEDED') {
 		return refund('A later plan change replaced it.');
@@ -31,7 +38,7 @@ const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscriptio
 		return refund('The period it pays for is over.');
 	}
 
-	return (plans[attempt.plan]?.prices.EGP ?? 0) > (plans[row.plan]?.prices.EGP ?? 0)
+	return storedPrice(plans, attempt.plan, 'EGP') > storedPrice(plans, row.plan, 'EGP')
 		? {does: 'UPGRADE'}
 		: refund(`The subscription is already on ${row.plan}.`);
 };
@@ -50,10 +57,13 @@ const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Pa
 	return isLive(row) || mayReturn ? {does: 'RENEW'} : refund('The subscription has ended.');
 };
 
-type Prices = {plans: Readonly<Record<string, {prices: {EGP: number}}>>};
-
 /** The effect of a payment of the right amount (contract/billing 9). */
-export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subscription, now: Date): PaymentEffect => {
+export const judgePayment = (
+	prices: Pick<Paymob, 'plans'>,
+	attempt: BillingAttempt,
+	row: Subscription,
+	now: Date,
+): PaymentEffect => {
 	if (attempt.status === 'PAID' || attempt.status === 'REVIEW') {
 		return refund('It is a duplicate payment.');
 	}

@@ -2,7 +2,7 @@ import {MINUTE_MS} from '../../../platform/clock.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
 import {inSharedTurns} from '../../../platform/db/feed/shared-turns.ts';
 import {recordAudit} from '../../audit/audit-log.ts';
-import {createAttemptStore} from '../attempt-store.ts';
+import {attemptEntry, createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore} from '../gateway-event-store.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {refundText} from './apply-transaction.ts';
@@ -61,13 +61,8 @@ const recordRefund = ({db, clock}: Paymob, reversal: PaymentReversal, status: Re
 			}
 		}
 
-		await recordAudit(trx, now, byPaymob, {
-			action: 'REFUND',
-			entityType: 'BillingAttempt',
-			entityId: attemptId,
-			organizationId,
-			details: {transactionId, amount, status},
-		});
+		const attempt = {id: attemptId, organizationId};
+		await recordAudit(trx, now, byPaymob, attemptEntry('REFUND', attempt, {transactionId, amount, status}));
 	});
 
 const refund = async (paymob: Paymob, {transactionId, tries: before}: PaymentReversal): Promise<void> => {

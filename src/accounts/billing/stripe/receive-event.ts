@@ -155,10 +155,10 @@ const isEvent = (value: Partial<Stripe.Event> | null): value is Stripe.Event =>
 	isName(value?.id) && isName(value?.type);
 
 /** The verified event of a delivery. @throws 400 for an invalid signature or an invalid event. */
-const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {
+const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: unknown): Stripe.Event => {
 	const secret = config.stripe?.webhookSecret ?? null;
 	const now = clock.now();
-	const isReadable = signature !== undefined && signature.length <= MAX_SIGNATURE;
+	const isReadable = typeof signature === 'string' && signature.length <= MAX_SIGNATURE;
 	if (secret === null || !isReadable || isFromTheFuture(signature, now)) {
 		throw invalidWebhookSignature();
 	}
@@ -183,7 +183,7 @@ const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: str
  */
 export const receiveStripeEvent = async (
 	deps: Deps & {metrics: Metrics},
-	{rawBody, signature}: {rawBody: Buffer; signature: string | undefined},
+	{rawBody, signature}: {rawBody: Buffer; signature: unknown},
 ): Promise<GatewayEvent> => {
 	const event = verified(deps, rawBody, signature);
 	const {created} = event as {created?: unknown};
