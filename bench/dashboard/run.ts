@@ -125,7 +125,7 @@ const measure = async (db: Db, {clicks, days}: {clicks: number; days: number}): 
 	// The job of the service would roll up at once.
 	const held = await db.transaction();
 	await held.raw('SELECT pg_advisory_xact_lock(7201005)');
-	const service = await startService({config, clock, log: pino({level: 'silent'}), adminToken, openDb: async () => db});
+	const service = await startService({config, clock, log: pino({level: 'silent'}), adminToken, db});
 	const ask = async (query: string) => {
 		const answer = await fetch(`${service.url}/admin/organizations/${id}/stats?${query}`, {
 			headers: {Authorization: `Bearer ${adminToken}`},

@@ -42,34 +42,22 @@ const LINGER_MS = 100;
  */
 const HEAP_GROWTH = '--heap-growing-percent=50';
 
-type Server = {running: RunningService; closeDatabase(): Promise<void>};
-
 type WorkerOptions = {entrance?: Entrance; otherWorkers?: OtherWorkers};
 
-/** Starts serving with the database that `open` returns. If that fails, the database is closed. */
+/** Starts serving with the database, which is closed if that fails. */
 const start = async (
 	config: Config,
 	log: Logger,
-	open: () => Promise<OpenDatabase>,
+	{db, close}: OpenDatabase,
 	options: WorkerOptions = {},
-): Promise<Server> => {
-	let close = async (): Promise<void> => {};
-	const running = await startService({
-		config,
-		clock: createClock(config.clockOffsetSeconds),
-		log,
-		adminToken: await readAdminToken(config),
-		openDb: async () => {
-			const database = await open();
-			close = database.close;
-			return database.db;
-		},
-		...options,
-	}).catch(async (error: unknown) => {
+): Promise<RunningService> => {
+	const clock = createClock(config.clockOffsetSeconds);
+	try {
+		return await startService({config, clock, log, adminToken: await readAdminToken(config), db, ...options});
+	} catch (error) {
 		await close();
 		throw error;
-	});
-	return {running, closeDatabase: () => close()};
+	}
 };
 
 /** Ends all statements in time. Clicks that are not drained by then remain in the journal. */
@@ -91,13 +79,13 @@ type ServerDatabase = {signal: Promise<Stop>; database: OpenDatabase; secrets: S
 
 const serveAlone = async (config: Config, log: Logger, {signal, database}: ServerDatabase): Promise<number> => {
 	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
-	const {running, closeDatabase} = await start(config, log, async () => database);
+	const running = await start(config, log, database);
 	log.info({url: running.url}, 'ready');
 	await leaveAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
 	await stopped;
 	await running.stop();
-	await closeDatabase();
+	await database.close();
 	log.info('stopped');
 	return 0;
 };
@@ -149,14 +137,16 @@ const serveAsWorker = async (
 		}
 	});
 	const otherWorkers = createOtherWorkers(createClock(config.clockOffsetSeconds));
-	const server = await start(config, log, () => openDatabase(config, log), {
-		entrance: handedOver(config.port, commands.takeSockets),
-		otherWorkers,
-	}).catch((error: unknown) => {
+	const open = async () => {
+		const database = await openDatabase(config, log);
+		const entrance = handedOver(config.port, commands.takeSockets);
+		return {database, running: await start(config, log, database, {entrance, otherWorkers})};
+	};
+	const {database, running} = await open().catch((error: unknown) => {
 		releaseChannel();
 		throw error;
 	});
-	const {services, url, stop} = server.running;
+	const {services, url, stop} = running;
 	isReady = true;
 	let welcomed = Promise.resolve();
 	commands.onMessage((message) => {
@@ -182,7 +172,7 @@ const serveAsWorker = async (
 	// The last report of its counters, which the supervisor keeps.
 	commands.onMessage(() => {});
 	await sendToSupervisor({type: 'figures', round: null, figures: await readFigures(services)});
-	await server.closeDatabase();
+	await database.close();
 	releaseChannel();
 	return 0;
 };

@@ -1,7 +1,6 @@
 import {createServer, type RequestListener} from 'node:http';
 import {requireFreeAliases} from '../links/domains/domain-store.ts';
 import {addressesOf, ConfigError} from '../platform/config/config.ts';
-import type {Db} from '../platform/db/db.ts';
 import {connectionsWithin, watchConnections} from '../platform/http/connections.ts';
 import {type Entrance, listenerUrl, ownPort} from '../platform/http/entrance.ts';
 import {LinkPolicy} from '../platform/policy/link-policy.ts';
@@ -32,20 +31,18 @@ const TIMEOUTS = {
 /** How long a connection may be idle in both directions during a request. */
 const IDLE_MS = 300_000;
 
-type Parts = Omit<ServiceOptions, 'db' | 'port'> & {
-	openDb: () => Promise<Db>;
+type Parts = Omit<ServiceOptions, 'port'> & {
 	/** The source of connections; by default the configured port of this process. */
 	entrance?: Entrance;
 };
 
 /**
- * Opens the database first and then accepts requests. Until then the port refuses connections, because a load
+ * Accepts requests, with a database that is open already: until then the port refuses connections, because a load
  * balancer or proxy then asks another server or retries.
  */
-export const startService = async ({openDb, entrance: given, ...options}: Parts): Promise<RunningService> => {
-	const {config, log} = options;
+export const startService = async ({entrance: given, ...options}: Parts): Promise<RunningService> => {
+	const {config, db, log} = options;
 	const entrance = given ?? ownPort(config);
-	const db = await openDb();
 	const server = createServer(TIMEOUTS).setTimeout(IDLE_MS);
 	const max = connectionsWithin(config.maxConnections);
 	if (max < config.maxConnections) {
@@ -77,7 +74,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 			throw new ConfigError(linkPolicy.faults().map((fault) => `LINK_POLICY_FILE could not be used: ${fault}`));
 		}
 
-		const services = createServices({...options, port, db, linkPolicy});
+		const services = createServices({...options, port, linkPolicy});
 		await services.clickJournal.start();
 		const lazyApp = new LazyApp(services);
 		answerBy(new Door(services, lazyApp.answer).listener);

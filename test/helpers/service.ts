@@ -88,19 +88,11 @@ export const startService = async (
 	const log = createLog(config, sampler, logged);
 	// Enough for races; each further session of PostgreSQL would read the catalog again, for 12 ms of CPU.
 	const db = createDb(database.url, {poolSize: 4, ...(given === undefined ? {timeouts: PATIENT} : {})});
-	const running = await start({
-		config,
-		clock,
-		log,
-		adminToken: config.adminToken ?? adminToken,
-		openDb: async () => {
-			if (config.clicksUrl !== null) {
-				await requireSameStore(db, config.clicksUrl);
-			}
+	if (config.clicksUrl !== null) {
+		await requireSameStore(db, config.clicksUrl);
+	}
 
-			return db;
-		},
-	});
+	const running = await start({config, clock, log, adminToken: config.adminToken ?? adminToken, db});
 	return {
 		...running,
 		clock,

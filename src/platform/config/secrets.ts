@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
+import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {type Environment, textOf} from './variable.ts';
 
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	ENXIO: 'it is not a regular file',
 };
 
-/** A file's bytes, at most one more than are allowed. @throws Error with a reason, or the system's error. */
+/** A file's bytes. @throws Error with a reason, or the system's error. */
 const bytesOf = (file: string): Buffer => {
 	const handle = openSync(file, FLAGS);
 	try {
@@ -29,13 +29,11 @@ const bytesOf = (file: string): Buffer => {
 			throw new Error(stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
 		}
 
-		const buffer = Buffer.alloc(MAX_BYTES + 1);
-		let length = 0;
-		for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-			count = readSync(handle, buffer, length, buffer.length - length, null);
+		if (stat.size > MAX_BYTES) {
+			throw new Error('it is larger than 65,536 bytes');
 		}
 
-		return buffer.subarray(0, length);
+		return readFileSync(handle);
 	} finally {
 		closeSync(handle);
 	}
@@ -44,10 +42,6 @@ const bytesOf = (file: string): Buffer => {
 /** The secret in a file, without one line break at its end. @throws as `bytesOf`; no message has a part of the file. */
 const secretIn = (file: string): string => {
 	const bytes = bytesOf(file);
-	if (bytes.length > MAX_BYTES) {
-		throw new Error('it is larger than 65,536 bytes');
-	}
-
 	if (!isUtf8(bytes) || bytes.includes(0)) {
 		throw new Error('it is not a text in UTF-8');
 	}
