@@ -4,7 +4,7 @@ import {type Clock, MINUTE_MS} from '../../platform/clock.ts';
 import type {HttpError} from '../../platform/errors.ts';
 import {fetchBounded} from '../../platform/http/fetch-bounded.ts';
 
-/** The shortest time between two reads while no keys are known yet, when nobody can sign in. */
+/** Shortest time between two reads while no keys are known yet, when nobody can sign in. */
 const FIRST_COOLDOWN_MS = 1000;
 const FRESH_MS = 10 * MINUTE_MS;
 const TIMEOUT_MS = 5000;
