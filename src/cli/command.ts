@@ -31,7 +31,8 @@ export type Show = {
 	width: number;
 	/** False on a terminal too narrow for a sentence, or another id, beside the rest. */
 	isWide: boolean;
-	note: (text: string) => Promise<void>;
+	/** A message; without text or lines nothing is printed. */
+	note: (text: string | readonly string[] | null) => Promise<void>;
 };
 
 /** One command: its syntax, its help and its operation. */
@@ -81,7 +82,10 @@ const createShow = (io: Io, json: boolean): Show => {
 	const bold = (text: string) => (supportsStyles(io.stdout, io.env) ? styled(text, BOLD, NOT_BOLD) : text);
 	const answer: Show['answer'] = (value, render) =>
 		print(io, json ? safeJson(JSON.stringify(value, null, 2)) : render(value));
-	const note: Show['note'] = (text) => writeMessage(io, text);
+	const note: Show['note'] = async (text) => {
+		const lines = [text ?? []].flat();
+		await (lines.length > 0 ? writeMessage(io, lines.join('\n')) : null);
+	};
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
 	const columns = io.stdout.columns || Number.POSITIVE_INFINITY;
 	const isWide = columns >= WIDE;
@@ -95,11 +99,7 @@ const createShow = (io: Io, json: boolean): Show => {
 		fields: (value, pairs = flattened) => answer(value, (fields) => keyValues(pairs(fields))),
 		page: async (page, titles, empty) => {
 			await answer(page, ({data}) => asTable(titles, data));
-			const more = remainder(page);
-			if (more !== null) {
-				await note(more);
-			}
-
+			await note(remainder(page));
 			if (page.total === 0 && empty !== undefined && !json) {
 				await note(`None yet. Next: ${empty}`);
 			}

@@ -24,11 +24,8 @@ const ownVariables: Array<[string, string]> = [
 const inWords = (meaning: string, fallback: unknown): string =>
 	String(fallback ?? '') === '' ? meaning : `${meaning} (${fallback})`;
 
-const listText = (pairs: Array<[string, string]>): string =>
-	keyValues(pairs, WIDTH - INDENT)
-		.split('\n')
-		.map((line) => ' '.repeat(INDENT) + line)
-		.join('\n');
+const indented = (lines: string[]): string => lines.map((line) => ' '.repeat(INDENT) + line).join('\n');
+const listText = (pairs: Array<[string, string]>): string => indented(keyValues(pairs, WIDTH - INDENT).split('\n'));
 
 export const environmentTopic = `The program reads:
 
@@ -55,9 +52,7 @@ A secret may be in a file instead, whose name is in NAME_FILE, or in systemd's
 $CREDENTIALS_DIRECTORY/NAME. The secrets are OPLINK_ADMIN_TOKEN and
 OPLINK_API_KEY above, and here:
 
-${wrapped(secretNames.join(' '), WIDTH - INDENT)
-	.map((line) => ' '.repeat(INDENT) + line)
-	.join('\n')}
+${indented(wrapped(secretNames.join(' '), WIDTH - INDENT))}
 
 'oplink config' shows the values that a server would read from this environment,
 and any errors. A running server keeps the values it started with.`;
@@ -118,9 +113,7 @@ ${listText(Object.entries(presets).map(([name, scopes]) => [name, ownScopes(scop
 
 Each area has a scope for reading and one for writing, which includes reading:
 
-${wrapped(allScopes.filter((scope) => !scope.endsWith(':read')).join(' '), WIDTH - INDENT)
-	.map((line) => ' '.repeat(INDENT) + line)
-	.join('\n')}
+${indented(wrapped(allScopes.filter((scope) => !scope.endsWith(':read')).join(' '), WIDTH - INDENT))}
 
 A refusal names the scope that is missing.`;
 

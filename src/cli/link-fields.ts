@@ -21,7 +21,7 @@ export type LinkFieldOptions = {
 /** The parser of an option that may be given several times. */
 export const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
 
-const kebab = (name: string): string =>
+export const kebab = (name: string): string =>
 	name.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Every value of a link except its parameters, by its name in the API: `title`, `og.title`, `destinations.ios`. */

@@ -1,4 +1,5 @@
 import type {Command} from 'commander';
+import {kebab} from './link-fields.ts';
 import {type FaultText, plainFault} from './report-error.ts';
 
 /** Edits that turn one text into another: insertions, deletions, replacements (Levenshtein). */
@@ -50,8 +51,6 @@ const otherNames: Readonly<Record<string, string>> = {organization: 'org', url: 
 
 /** Longer values are not repeated in a message. */
 const MAX_SHOWN = 60;
-
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The names that an option of a field may have: `events` is `--event`, `templateId` is `--template`. */
 const namesOf = (field: string): string[] => {

@@ -45,28 +45,30 @@ export const fileBehind = async (name: string): Promise<{file: string; changedAt
 /**
  * Writes a file. It is renamed into place when it is complete and on disk, so that an interruption leaves an older file
  * alone and no partial one. A link stays a link, and its target is written.
- * @param mode permissions, less those that the umask takes; by default only its owner may read it.
+ * @returns the result of `write`. @param mode permissions, less those that the umask takes; by default only its owner may read it.
  * @throws OperatorError unless it is a regular file.
  */
-export const replaceFile = async (
+export const replaceFile = async <Written>(
 	name: string,
-	write: (handle: FileHandle) => Promise<void>,
+	write: (handle: FileHandle) => Promise<Written>,
 	mode = 0o600,
-): Promise<void> => {
+): Promise<Written> => {
 	const {file} = await fileBehind(name);
 	const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
 	const handle = await open(unfinished, 'wx', mode).catch((error: unknown) => {
 		throw Object.assign(error as Error, {path: file});
 	});
 	try {
+		let written: Written;
 		try {
-			await write(handle);
+			written = await write(handle);
 			await handle.sync();
 		} finally {
 			await handle.close();
 		}
 
 		await rename(unfinished, file);
+		return written;
 	} catch (error) {
 		await rm(unfinished, {force: true});
 		throw error;

@@ -28,10 +28,12 @@ type Resource<Row> = {
 
 type ListVerb<Row> = Words & {
 	usage?: string;
+	/** The path of a list of one row, below that of the row, which the first argument after ORG names. */
+	below?: string;
 	columns: Array<Column<Row>>;
 	query?(options: object): Query;
 	/** Advice for an empty list; as a function, with whether the query has any value. */
-	empty: string | ((isFiltered: boolean) => string | undefined);
+	empty?: string | ((isFiltered: boolean) => string | undefined);
 };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -48,6 +50,7 @@ type RequestVerb<Row> = Words & {
 	note?(options: object): string | null;
 	/** The text for people, in place of the fields. */
 	text?: (answer: Row, name: string) => string;
+	exitCode?: (answer: Row) => number;
 };
 
 /** The changes of an update. @throws OperatorError for none. */
@@ -65,22 +68,23 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : organizationApi(context, owned);
 
 	/** A list as a table, page by page. */
-	const list = ({columns, query, empty, usage, options = pageOptions(), ...words}: ListVerb<Row>): AnyCommand =>
+	const list = ({columns, query, empty, usage, below, options = pageOptions(), ...words}: ListVerb<Row>): AnyCommand =>
 		command({
 			usage: usage ?? (ofServer ? 'list' : 'list [org]'),
 			...words,
 			options,
-			run: async (context) => {
-				const place = await placeIn(context);
+			run: async (context, name?: string) => {
+				const place = await placeIn(context, below !== undefined && name !== undefined && isUnique(name) ? name : null);
 				const filters = query?.(context.options) ?? {};
-				const rows = await listPages(listAt<Row>(place.client, `${place.path}/${path}`), context.options, filters);
+				const at = below === undefined ? path : `${path}/${encodeURIComponent(name ?? '')}/${below}`;
+				const rows = await listPages(listAt<Row>(place.client, `${place.path}/${at}`), context.options, filters);
 				const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
-				await context.show.page(rows, columns, typeof empty === 'string' ? empty : empty(isFiltered));
+				await context.show.page(rows, columns, typeof empty === 'function' ? empty(isFiltered) : empty);
 			},
 		});
 
 	const request = (verb: RequestVerb<Row>): AnyCommand => {
-		const {route, body, question, note, text, options = [], ...words} = verb;
+		const {route, body, question, note, text, exitCode, options = [], ...words} = verb;
 		const [method = '', target = ''] = route.split(' ');
 		const allOptions: Option[] = [...options, ...(question ? [yesOption()] : [])];
 		const send = async (place: OrganizationApi, name: string, content: object | undefined): Promise<Row> => {
@@ -115,12 +119,9 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 				}
 
 				const answer = await send(await place(), name, content);
-				const said = note?.(context.options) ?? null;
-				if (said !== null) {
-					await context.show.note(said);
-				}
-
+				await context.show.note(note?.(context.options) ?? null);
 				await (text ? context.show.answer(answer, () => text(answer, name)) : context.show.fields(answer, fields));
+				return exitCode?.(answer);
 			},
 		});
 	};

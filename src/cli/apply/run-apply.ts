@@ -145,7 +145,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	const nothing = {changes: [], orgs: [], faults: ofFiles};
 	const {changes: planned, orgs, faults} = ofFiles.length > 0 ? nothing : await planOf(context, docs, prune);
 	if (faults.length > 0) {
-		await show.note(faults.join('\n'));
+		await show.note(faults);
 		return exitCodes.usage;
 	}
 
@@ -173,8 +173,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	const failure = report && {message: first.replace(/^Error: /, ''), exitCode: report.exitCode};
 	const {json, text} = resultOf(changes, docs.length, check);
 	await unlessUnread(show.answer({...json, ...(failure && {failure})}, () => text));
-	const notes = [...taken, ...[...orgs].flatMap(unverified)];
-	await (notes.length > 0 ? show.note(notes.join('\n')) : null);
+	await show.note([...taken, ...[...orgs].flatMap(unverified)]);
 	if (refused === null || failure === null) {
 		return taken.length > 0 ? exitCodes.conflict : check && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
 	}
@@ -187,6 +186,6 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 
 	const {doc} = refused.change;
 	const refusal = doc === null ? `${labelOf(refused.change)}: ${failure.message}` : faultOf(doc, failure.message);
-	await show.note([refusal, ...rest, soFar].join('\n'));
+	await show.note([refusal, ...rest, soFar]);
 	return failure.exitCode;
 };

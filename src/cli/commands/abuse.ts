@@ -5,7 +5,7 @@ import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions} from '../common-options.ts';
 import {resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
-import {namedAdminLink} from '../server/named-link.ts';
+import {linkPath, namedAdminLink} from '../server/named-link.ts';
 
 /** Block and unblock are a POST each, of an operator alone. */
 const decision = (verb: 'block' | 'unblock', summary: string, examples: string[], reason: string) =>
@@ -15,9 +15,9 @@ const decision = (verb: 'block' | 'unblock', summary: string, examples: string[]
 		examples,
 		options: [orgOption(), new Option('--reason <text>', reason)],
 		run: async (context: Context<{reason?: string}>, named: string) => {
-			const {client, path, id} = await namedAdminLink(context, named);
+			const found = await namedAdminLink(context, named);
 			const body = {reason: context.options.reason ?? null};
-			const link = await client.post<LinkWithDomain>(`${path}/links/${id}/${verb}`, body);
+			const link = await found.client.post<LinkWithDomain>(`${linkPath(found)}/${verb}`, body);
 			await context.show.answer(link, ({url}) => `${verb === 'block' ? 'Blocked' : 'Unblocked'} ${url}`);
 		},
 	});

@@ -38,7 +38,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 		import('../backup-archive.ts'),
 		import('../../platform/clock.ts'),
 	]);
-	const done: {totals?: BackupTotals; failure?: unknown} = {};
+	let failure: unknown;
 	const text = backupText(db, {
 		program: packageVersion(),
 		now: createClock(0).now(),
@@ -47,26 +47,19 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const written = async function* (chunks: AsyncIterable<Uint8Array>) {
 		for await (const chunk of chunks) {
 			await sink(chunk).catch((error: unknown) => {
-				done.failure = error;
+				failure = error;
 				throw error;
 			});
 			yield chunk;
 		}
 	};
-	const check = async (chunks: AsyncIterable<Uint8Array>) => {
-		done.totals = await readBack(archiveLines(chunks, io.interruption));
-	};
-	await pipeline(Readable.from(text), createGzip(), written, check, {signal: io.interruption}).catch(
+	const check = (chunks: AsyncIterable<Uint8Array>) => readBack(archiveLines(chunks, io.interruption));
+	return pipeline(Readable.from(text), createGzip(), written, check, {signal: io.interruption}).catch(
 		(error: unknown) => {
 			// If the sink fails at its first chunk, its stream reports an abort instead of the error.
-			throw done.failure ?? error;
+			throw failure ?? error;
 		},
 	);
-	if (done.totals === undefined) {
-		throw new Error('a backup ended without its last line');
-	}
-
-	return done.totals;
 };
 
 /** A closed pipe is a success elsewhere, but here the backup is incomplete. */
@@ -129,11 +122,10 @@ export const backupCommand = command({
 			await requireConsent({io, options}, `Replace ${file}, written on ${changedAt.toISOString()}?`);
 		}
 
-		const done: {totals?: BackupTotals} = {};
-		await replaceFile(target, async (handle) => {
-			done.totals = await withDatabase(context, (db) => backUp(db, io, (chunk) => handle.writeFile(chunk)));
-		});
-		await show.answer({file, ...done.totals} as BackupTotals, (totals) => `${countText(totals)} written to ${file}`);
+		const done = await replaceFile(target, (handle) =>
+			withDatabase(context, (db) => backUp(db, io, (chunk) => handle.writeFile(chunk))),
+		);
+		await show.answer({file, ...done}, (totals) => `${countText(totals)} written to ${file}`);
 	},
 });
 

@@ -78,7 +78,8 @@ const removalQuestion = async ({client, path, org}: OrganizationApi, domain: str
 	return `Remove domain ${hostname} of ${org}? ${moved}`;
 };
 
-const domains = resource<Domain>({path: 'domains', kind: 'domain', isUnique: () => true, fields: domainFields});
+const named = {path: 'domains', kind: 'domain', isUnique: () => true} as const;
+const domains = resource<Domain>({...named, fields: domainFields});
 
 /** Verify, approve, reject and default are a POST each. */
 const step = (
@@ -114,17 +115,17 @@ export const domainCommands: CommandGroup = {
 			},
 		}),
 
-		command({
+		resource<Domain>({
+			...named,
+			fields: (domain) => [
+				...domainFields(domain),
+				['record', domain.verification ? Object.values(domain.verification).join(' ') : undefined],
+			],
+		}).request({
 			usage: 'show [org] <domain>',
+			route: 'GET :row',
 			summary: 'Show a domain, its DNS record and its redirects',
 			examples: ['show go.acme.example'],
-			run: async (context, domain: string) => {
-				const found = await namedRow<Domain>(await organizationApi(context, domain), 'domain', domain);
-				await context.show.fields(found, (shown) => [
-					...domainFields(shown),
-					['record', shown.verification ? Object.values(shown.verification).join(' ') : undefined],
-				]);
-			},
 		}),
 
 		domains.request({

@@ -3,13 +3,12 @@ import type {Delivery} from '../../visits/webhooks/delivery-store.ts';
 import type {Endpoint} from '../../visits/webhooks/endpoint.ts';
 import {exitCodes, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {type PageOptions, pageOptions} from '../common-options.ts';
+import {pageOptions} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import {timeText} from '../match-trace.ts';
 import {requireChanges, resource} from '../resource.ts';
 import type {Json} from '../server/admin-client.ts';
 import {organizationApi} from '../server/link-surface.ts';
-import {listAt, listPages} from '../server/list-pages.ts';
 
 type Row = Json<Endpoint> & {secret?: string};
 
@@ -50,7 +49,10 @@ const fieldsOf = ({filter, secret, ...endpoint}: Row): Array<[string, unknown]> 
 	['secret', secret],
 ];
 
-const endpoints = resource<Row>({path: 'webhook-endpoints', fields: fieldsOf});
+const path = 'webhook-endpoints';
+const endpoints = resource<Row>({path, fields: fieldsOf});
+const tests = resource<{ok: boolean}>({path, isUnique: () => true});
+const deliveries = resource<Json<Delivery>>({path, isUnique: () => true});
 
 const keepSecret = () => 'The secret is shown once: the receiver verifies signatures with it (docs/webhooks.md)';
 
@@ -116,18 +118,14 @@ export const endpointCommands: CommandGroup = {
 			question: (id) => `Delete webhook endpoint ${id} with its deliveries?`,
 			text: (_, id) => `Deleted webhook endpoint ${id}`,
 		}),
-		command({
+		tests.request({
 			usage: 'test [org] <id>',
+			route: 'POST :row/test',
 			summary: 'Send a test delivery',
 			about: 'Shows the answer. The exit code is 1 unless its status is 2xx.',
 			examples: ['test 0b7e9f12-5d0f-4b7e-9c1e-2f1f3b1c9a77'],
-			run: async (context, endpoint: string) => {
-				const {client, path} = await organizationApi(context, endpoint);
-				const url = `${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/test`;
-				const came = await client.post<{ok: boolean}>(url, {});
-				await context.show.fields(came);
-				return came.ok ? exitCodes.ok : exitCodes.failed;
-			},
+			body: () => ({}),
+			exitCode: ({ok}) => (ok ? exitCodes.ok : exitCodes.failed),
 		}),
 		endpoints.request({
 			usage: 'rotate [org] <id>',
@@ -138,8 +136,9 @@ export const endpointCommands: CommandGroup = {
 			question: (id) => `Replace the secret of webhook endpoint ${id}?`,
 			note: keepSecret,
 		}),
-		command({
+		deliveries.list({
 			usage: 'deliveries [org] <id>',
+			below: 'deliveries',
 			summary: 'List the deliveries of the last 30 days, newest first',
 			about: '--json includes every attempt.',
 			examples: [
@@ -150,21 +149,14 @@ export const endpointCommands: CommandGroup = {
 				new Option('--status <status>', 'only deliveries with this status').choices(['PENDING', 'DELIVERED', 'FAILED']),
 				...pageOptions(),
 			],
-			run: async (context, endpoint: string) => {
-				const {client, path} = await organizationApi(context, endpoint);
-				const {status, ...options} = context.options as PageOptions & {status?: string};
-				const all = listAt<Json<Delivery>>(
-					client,
-					`${path}/webhook-endpoints/${encodeURIComponent(endpoint)}/deliveries`,
-				);
-				await context.show.page(await listPages(all, options, {status}), [
-					{title: 'ID', value: ({id}) => id},
-					{title: 'AT (UTC)', value: ({at}) => timeText(at)},
-					{title: 'TYPE', value: ({type}) => type, flexible: true},
-					{title: 'STATUS', value: ({status: state}) => state},
-					{title: 'ANSWER', value: (row) => lastTry(row)?.status ?? lastTry(row)?.error, flexible: true},
-				]);
-			},
+			query: ({status}: {status?: string}) => ({status}),
+			columns: [
+				{title: 'ID', value: ({id}) => id},
+				{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+				{title: 'TYPE', value: ({type}) => type, flexible: true},
+				{title: 'STATUS', value: ({status}) => status},
+				{title: 'ANSWER', value: (row) => lastTry(row)?.status ?? lastTry(row)?.error, flexible: true},
+			],
 		}),
 		command({
 			usage: 'replay [org] <id>',

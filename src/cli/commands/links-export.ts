@@ -11,7 +11,7 @@ import {linesOf} from '../lines.ts';
 import {csvColumns} from '../link-fields.ts';
 import {replaceFile} from '../replace-file.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
-import {eachPage} from '../server/list-pages.ts';
+import {eachPage, listAt} from '../server/list-pages.ts';
 import {writeData} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
 
@@ -75,16 +75,16 @@ const exportFormatNames = Object.keys(exportFormats) as ExportFormatName[];
 type Options = {output?: string; format: ExportFormatName; spreadsheet?: boolean};
 
 /** All links: one stream of the admin API, or page by page with a SERVER key, which has no stream. */
-const rowsOf = async function* ({links, client, base, credential}: LinkSurface): AsyncGenerator<Row> {
-	if (credential === 'admin') {
-		for await (const line of linesOf(client.stream(`${base}/export`))) {
+const rowsOf = async function* ({client, org, path: base}: LinkSurface): AsyncGenerator<Row> {
+	if (org !== null) {
+		for await (const line of linesOf(client.stream(`${base}/links/export`))) {
 			yield JSON.parse(line) as Row;
 		}
 
 		return;
 	}
 
-	for await (const {data} of eachPage(links.list)) {
+	for await (const {data} of eachPage(listAt<Row>(client, '/links'))) {
 		yield* data;
 	}
 };

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import type {LinkWithDomain} from '../../client/oplink.ts';
 import {exitCodes, inputError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
@@ -9,6 +10,7 @@ import {inParallel} from '../import/in-parallel.ts';
 import {sendThroughAdmin} from '../import/send-links.ts';
 import {countOutcomes, emptyText, failureLines, type RowOutcome, refused, rowsDone} from '../import/send-rows.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import type {Page} from '../server/list-pages.ts';
 import type {Io} from '../terminal/io.ts';
 
 /** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */
@@ -27,8 +29,8 @@ const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
 };
 
 /** Each row with its link's URL. A SERVER key has no dry run, so the URL is derived from the code. */
-async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
-	const [link] = (await links.list({limit: 1})).data;
+async function* foundThroughKey({client}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
+	const [link] = (await client.get<Page<LinkWithDomain>>('/links', {limit: 1})).data;
 	if (link === undefined) {
 		throw inputError('The organization has no link yet');
 	}
@@ -136,9 +138,9 @@ const verifyOutcome = async (outcome: RowOutcome, io: Io): Promise<VerifiedRow> 
 async function* verifyLinks(surface: LinkSurface, rows: AsyncIterable<ImportRow>, io: Io): AsyncGenerator<VerifiedRow> {
 	// From a dry run of an update: a row it would create has no link, and one it would change leads elsewhere.
 	const found =
-		surface.credential === 'admin'
-			? sendThroughAdmin(surface, rows, {dryRun: true, onConflict: 'update', bodyOf: placeOf})
-			: foundThroughKey(surface, rows);
+		surface.org === null
+			? foundThroughKey(surface, rows)
+			: sendThroughAdmin(surface, rows, {dryRun: true, onConflict: 'update', bodyOf: placeOf});
 	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => verifyOutcome(outcome, io));
 }
 
@@ -160,12 +162,8 @@ export const verifyCommand = command({
 			({resolved, gone, failed}) => `${resolved} resolve, ${gone} gone as the file says, ${failed} failed`,
 		);
 		const fault = input.fault();
-		const lines =
-			rowsDone(tally) === 0 && fault === null ? [emptyText(input.name)] : failureLines(tally, input.format.names);
-		if (lines.length > 0) {
-			await show.note(lines.join('\n'));
-		}
-
+		const isEmpty = rowsDone(tally) === 0 && fault === null;
+		await show.note(isEmpty ? emptyText(input.name) : failureLines(tally, input.format.names));
 		if (fault !== null) {
 			throw fault;
 		}

@@ -58,12 +58,12 @@ const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: ImportInput)
 /** A surface whose credential and organization are verified before the rows are streamed. */
 const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> => {
 	const surface = await linkSurface(context);
-	if (surface.credential === 'key' && context.options.dryRun) {
+	if (surface.org === null && context.options.dryRun) {
 		throw usageError('A dry run needs the admin token: an API key can only create', 'Give --org and --token');
 	}
 
-	if (surface.credential === 'admin') {
-		await surface.links.list({limit: 1});
+	if (surface.org !== null) {
+		await surface.client.get(`${surface.path}/links`, {limit: 1});
 	}
 
 	return surface;
@@ -85,8 +85,7 @@ type Domain = {id: string; hostname: string; status: string; pathPrefixes?: stri
  * Reads the organization's apps, domains and channels through the admin API. Without an app configuration nothing is
  * checked here, and the server rejects the rows itself.
  */
-const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarget> => {
-	const organization = base.replace(/\/links$/, '');
+const readImportTarget = async ({client, path: organization}: LinkSurface): Promise<ImportTarget> => {
 	const [apps, domains, channels] = await Promise.all([
 		nullOn(client.get<OwnApps>(`${organization}/app-config`), 404),
 		allAt<Domain>(client, `${organization}/domains`),
@@ -113,7 +112,7 @@ const targetOf = async (
 		return unknownTarget;
 	}
 
-	if (surface.credential === 'key') {
+	if (surface.org === null) {
 		await show.note('With an API key, the apps and domains named in rows are not checked; use --token to check them');
 		return unknownTarget;
 	}
@@ -179,9 +178,9 @@ export const importCommand = command({
 			seen: onConflict === 'skip' ? createSeenCodes() : null,
 		});
 		const outcomes =
-			surface.credential === 'admin'
-				? sendThroughAdmin(surface, rows, {dryRun, onConflict})
-				: sendThroughKey(surface, rows, {onConflict, sleep: io.sleep});
+			surface.org === null
+				? sendThroughKey(surface, rows, {onConflict, sleep: io.sleep})
+				: sendThroughAdmin(surface, rows, {dryRun, onConflict});
 
 		const state: ImportState = {
 			counts: {created: 0, updated: 0, skipped: 0, failed: 0},
@@ -215,11 +214,7 @@ export const importCommand = command({
 		}
 
 		const organization = options.org ?? 'ORG';
-		const lines = [...report(io, state, input, failedFile), ...prefixLines(target.prefixes, organization)];
-		if (lines.length > 0) {
-			await show.note(lines.join('\n'));
-		}
-
+		await show.note([...report(io, state, input, failedFile), ...prefixLines(target.prefixes, organization)]);
 		if (fault !== null) {
 			if (rowsDone(state) > 0) {
 				await show.note(brokenOffText(state, input.name));

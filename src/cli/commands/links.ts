@@ -1,5 +1,5 @@
 import {Option} from 'commander';
-import type {LinkWithDomain, NewLink} from '../../client/oplink.ts';
+import type {LinkWithDomain} from '../../client/oplink.ts';
 import {loadQrCode} from '../../links/links/qr/qr-svg.ts';
 import {createClock} from '../../platform/clock.ts';
 import {usageError} from '../cli-errors.ts';
@@ -9,7 +9,7 @@ import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '..
 import {requireConsent} from '../prompts.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {type List, listAt, listPages, type Page} from '../server/list-pages.ts';
-import {namedLink, withIds} from '../server/named-link.ts';
+import {linkPath, namedLink, withIds} from '../server/named-link.ts';
 import {type Io, print, supportsStyles} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
@@ -29,11 +29,11 @@ type ListedLink = LinkWithDomain & {clicks?: number};
  * first page, beyond which there are too many.
  */
 const countingList = (
-	{client, base, credential}: LinkSurface,
+	{client, org, path}: LinkSurface,
 	{show, options}: Pick<Context<PageOptions>, 'show' | 'options'>,
 ): List<ListedLink> => {
-	const list = listAt<ListedLink>(client, base);
-	const isCounting = credential === 'admin' && !show.json;
+	const list = listAt<ListedLink>(client, `${path}/links`);
+	const isCounting = org !== null && !show.json;
 	return (query) =>
 		list(isCounting && (options.all !== true || query['page'] === 1) ? {...query, clicks: true} : query);
 };
@@ -42,11 +42,7 @@ const stateOf = ({isActive, expiry}: LinkWithDomain, now: Date): string =>
 	isActive ? (expiry !== null && Date.parse(expiry) <= now.getTime() ? 'expired' : 'active') : 'inactive';
 
 /** Links as a table: the code, which every command takes, comes first and is never cut. */
-const showLinks = async (
-	{show}: Pick<Context, 'show'>,
-	{credential}: LinkSurface,
-	page: Page<ListedLink>,
-): Promise<void> => {
+const showLinks = async ({show}: Pick<Context, 'show'>, {org}: LinkSurface, page: Page<ListedLink>): Promise<void> => {
 	const now = createClock(0).now();
 	const counted: Column<ListedLink> = {
 		title: 'CLICKS 30D',
@@ -58,7 +54,7 @@ const showLinks = async (
 		[
 			{title: 'SHORT CODE', value: ({shortCode}) => shortCode},
 			{title: 'PATH', value: ({path}) => path, flexible: true, minWidth: PATH_WIDTH},
-			...(credential === 'key' || page.data.length > MAX_COUNTED ? [] : [counted]),
+			...(org === null || page.data.length > MAX_COUNTED ? [] : [counted]),
 			{title: 'STATE', value: (link) => stateOf(link, now)},
 			{title: 'TITLE', value: ({title}) => title, flexible: true},
 		],
@@ -139,11 +135,8 @@ export const linkCommands: CommandGroup = {
 				}
 
 				const surface = await linkSurface(context);
-				const link = await surface.links.create((await withIds(surface, body)) as NewLink);
-				if (note !== null) {
-					await context.show.note(note);
-				}
-
+				const link = await surface.client.post<LinkWithDomain>(`${surface.path}/links`, await withIds(surface, body));
+				await context.show.note(note);
 				if (urlOnly) {
 					await print(context.io, link.url);
 				} else {
@@ -183,8 +176,8 @@ export const linkCommands: CommandGroup = {
 			examples: ['show https://go.acme.example/Ab12/spring', 'show spring --org Ab12 --json'],
 			options: [orgOption()],
 			run: async (context, named: string) => {
-				const {links, id} = await namedLink(context, named);
-				await context.show.fields(await links.get(id));
+				const found = await namedLink(context, named);
+				await context.show.fields(await found.client.get<LinkWithDomain>(linkPath(found)));
 			},
 		}),
 
@@ -203,12 +196,9 @@ export const linkCommands: CommandGroup = {
 					throw usageError('Nothing to change', 'Give at least one field');
 				}
 
-				const {id, ...surface} = await namedLink(context, named);
-				const link = await surface.links.update(id, await withIds(surface, changes));
-				if (note !== null) {
-					await context.show.note(note);
-				}
-
+				const found = await namedLink(context, named);
+				const link = await found.client.patch<LinkWithDomain>(linkPath(found), await withIds(found, changes));
+				await context.show.note(note);
 				await context.show.fields(link);
 			},
 		}),
@@ -221,12 +211,12 @@ export const linkCommands: CommandGroup = {
 			options: [orgOption(), yesOption()],
 			run: async (context, named: string) => {
 				await requireConsent(context, async () => {
-					const {links, id} = await namedLink(context, named);
-					const {url, title} = await links.get(id);
+					const found = await namedLink(context, named);
+					const {url, title} = await found.client.get<LinkWithDomain>(linkPath(found));
 					return `Delete ${url}${title ? `, ${title},` : ''} permanently?`;
 				});
-				const {links, id} = await namedLink(context, named);
-				await context.show.answer(await links.delete(id), () => `Deleted link ${named}`);
+				const found = await namedLink(context, named);
+				await context.show.answer(await found.client.delete(linkPath(found)), () => `Deleted link ${named}`);
 			},
 		}),
 

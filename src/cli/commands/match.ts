@@ -17,7 +17,13 @@ import {
 	timeText,
 } from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
-import {allOrBound, type OrganizationApi, organizationApi, organizationPath} from '../server/link-surface.ts';
+import {
+	allOrBound,
+	type OrganizationApi,
+	organizationApi,
+	organizationAt,
+	organizationPath,
+} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {type KnownLink, linksOfIds, namedAdminLink, queryOf} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
@@ -116,7 +122,7 @@ export const matchCommands: CommandGroup = {
 					return;
 				}
 
-				const place = {client, path: organizationPath(attempt.organizationId ?? '')};
+				const place = organizationAt(client, attempt.organizationId ?? '');
 				const links = await linksOfIds(place, linksOf(attempt));
 				const received = await readReceived(place, attempt, links);
 				await show.answer(attempt, (answer) =>

@@ -1,6 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {InvalidArgumentError, Option} from 'commander';
+import type {LinkWithDomain} from '../../client/oplink.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
@@ -15,8 +16,8 @@ import {
 	writeSheet,
 } from '../qr-files.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
-import {eachPage} from '../server/list-pages.ts';
-import {namedLink} from '../server/named-link.ts';
+import {eachPage, listAt} from '../server/list-pages.ts';
+import {linkPath, namedLink} from '../server/named-link.ts';
 import {write} from '../terminal/io.ts';
 
 type Options = {
@@ -33,7 +34,7 @@ type Options = {
 };
 
 /** A link to draw the code of: its place among them, and its file's name without the extension. */
-type QrTarget = {place: number; surface: LinkSurface; id: string; file: string; label: Omit<Label, 'svg'> | null};
+type QrTarget = {place: number; link: LinkSurface & {id: string}; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
 const MAX_LABELS = 100;
@@ -45,18 +46,18 @@ const wantedLinks = async function* (context: Context<Options>, names: string[])
 	const fileName = createFileNames();
 	let place = 0;
 	for (const name of names) {
-		const {id, ...surface} = await namedLink(context, name);
-		const link = options.sheet === undefined ? null : await surface.links.get(id);
+		const named = await namedLink(context, name);
+		const link = options.sheet === undefined ? null : await named.client.get<LinkWithDomain>(linkPath(named));
 		const [plain = ''] = name.split(/[?#]/);
-		const file = fileName({id, shortCode: path.basename(plain)});
-		yield {place: place++, surface, id, file, label: link && {title: link.title, url: link.url}};
+		const file = fileName({id: named.id, shortCode: path.basename(plain)});
+		yield {place: place++, link: named, file, label: link && {title: link.title, url: link.url}};
 	}
 
 	if (options.all) {
 		const surface = await linkSurface(context);
-		for await (const {data} of eachPage(surface.links.list)) {
+		for await (const {data} of eachPage(listAt<LinkWithDomain>(surface.client, `${surface.path}/links`))) {
 			for (const {id, shortCode, title, url} of data) {
-				yield {place: place++, surface, id, file: fileName({id, shortCode}), label: {title, url}};
+				yield {place: place++, link: {...surface, id}, file: fileName({id, shortCode}), label: {title, url}};
 			}
 		}
 	}
@@ -64,11 +65,11 @@ const wantedLinks = async function* (context: Context<Options>, names: string[])
 
 const fetchCode = (
 	{io}: Context,
-	{surface: {client, base}, id}: Pick<QrTarget, 'surface' | 'id'>,
+	{link}: QrTarget,
 	{format, size, margin, color, bgColor, ecc}: Options & {format: Format},
 ): Promise<Uint8Array> => {
-	const path = `${base}/${encodeURIComponent(id)}/qr.${format}`;
-	return withPatience(() => client.bytes(path, {size, margin, color, bgColor, ecc}), io.sleep);
+	const path = `${linkPath(link)}/qr.${format}`;
+	return withPatience(() => link.client.bytes(path, {size, margin, color, bgColor, ecc}), io.sleep);
 };
 
 const requireConsistent = ({all, output, sheet}: Options, ids: string[]): void => {
@@ -114,9 +115,9 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		});
 	}
 
-	const draw = async (link: QrTarget) => {
-		const {place, id, file, label} = link;
-		const code = (wanted: Format) => fetchCode(context, link, {...options, format: wanted});
+	const draw = async (qrTarget: QrTarget) => {
+		const {place, link, file, label} = qrTarget;
+		const code = (wanted: Format) => fetchCode(context, qrTarget, {...options, format: wanted});
 		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
 		const labels: Label[] = svg === null || label === null ? [] : [{...label, svg}];
 		if (output === '') {
@@ -126,7 +127,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		const image = await code(format);
 		const own = toFolder ? path.join(target, `${file}.${format}`) : target;
 		await writeFile(own, image);
-		return {place, labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
+		return {place, labels, files: [{id: link.id, file: path.relative(io.cwd, own), bytes: image.length}]};
 	};
 	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
 	for await (const one of inParallel(wantedLinks(context, ids), AT_ONCE, draw)) {

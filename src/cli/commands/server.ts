@@ -19,31 +19,32 @@ type Options = {org?: string[]; strict?: boolean; public?: boolean};
 const PARALLEL_HOSTS = 8;
 
 /** Prints findings by area as they arrive, those of hosts last. @returns whether the server answered. */
-async function* examine(
+const examine = async (
 	{io, connection, options}: Context<Options>,
 	organizations: readonly string[],
-): AsyncGenerator<Finding[], boolean> {
+	add: (findings: readonly Finding[]) => Promise<void>,
+): Promise<boolean> => {
 	const caches = options.public ? publicCachesOf(io.env) : null;
 	const signal = io.interruption;
 	const clock = createClock(0);
 	const server = connection.server();
 	const {isReachable, findings} = await reachServer(server.baseUrl, {signal, clock});
-	yield [findingsOf('Server').ok('server.address', nameOf(server)), ...findings];
+	await add([findingsOf('Server').ok('server.address', nameOf(server)), ...findings]);
 	if (!isReachable) {
 		if (server.isOwn) {
 			const found = await examineThisMachine(io);
-			yield found;
-			yield caches === null ? [] : await askForNewerPostgres(found, caches.postgres, signal);
+			await add(found);
+			await add(caches === null ? [] : await askForNewerPostgres(found, caches.postgres, signal));
 		}
 
 		return false;
 	}
 
 	const answer = await askServer(connection, organizations);
-	yield answer.findings;
-	yield caches === null ? [] : await askForNewerPostgres(answer.findings, caches.postgres, signal);
+	await add(answer.findings);
+	await add(caches === null ? [] : await askForNewerPostgres(answer.findings, caches.postgres, signal));
 	if (answer.publicUrl !== null) {
-		yield await examinePublicUrl(answer.publicUrl, {from: server.baseUrl, signal, clock});
+		await add(await examinePublicUrl(answer.publicUrl, {from: server.baseUrl, signal, clock}));
 	}
 
 	const look = async (host: LinkHost) => {
@@ -53,10 +54,13 @@ async function* examine(
 		]);
 		return areas.flat();
 	};
-	yield* inParallel(answer.hosts, PARALLEL_HOSTS, look);
+	for await (const findings of inParallel(answer.hosts, PARALLEL_HOSTS, look)) {
+		await add(findings);
+	}
+
 	signal.throwIfAborted();
 	return true;
-}
+};
 
 export const doctorCommand = command({
 	usage: 'doctor [orgs...]',
@@ -73,14 +77,9 @@ export const doctorCommand = command({
 	],
 	run: async (context: Context<Options>, organizations: string[]) => {
 		const report = createReport(context);
-		const areas = examine(context, [...organizations, ...(context.options.org ?? [])]);
-		let step = await areas.next();
-		for (; !step.done; step = await areas.next()) {
-			await report.add(step.value);
-		}
-
+		const isReachable = await examine(context, [...organizations, ...(context.options.org ?? [])], report.add);
 		const exitCode = await report.finish(context.options);
-		return step.value ? exitCode : exitCodes.unreachable;
+		return isReachable ? exitCode : exitCodes.unreachable;
 	},
 });
 

@@ -1,20 +1,12 @@
 import {methodWord} from '../../visits/matches/outcome-words.ts';
+import type {Stats as ServerStats} from '../../visits/reports/stats/stats-query.ts';
 import type {Show} from '../command.ts';
+import type {Json} from '../server/admin-client.ts';
 import {AXIS_WIDTH, bar, columnChart, fitted, type Ink} from '../terminal/charts.ts';
 import {ID_WIDTH, keyValues} from '../terminal/output.ts';
 
 /** A report as the API answers it (contract/portal 7). */
-export type Stats = {
-	from: string;
-	to: string;
-	interval: 'hour' | 'day' | 'month';
-	totals: Record<string, number>;
-	series: Array<{start: string; clicks: number; matches: number; events: number}>;
-	guesses?: Array<{confidence: string; graded: number; correct: number}>;
-	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
-	/** Start of the breakdowns if a filter shortened their range. */
-	breakdownsSince?: string;
-};
+export type Stats = Json<ServerStats>;
 
 export type ChartOptions = {show: Show; ink: Ink; timezone: string; rows: number};
 

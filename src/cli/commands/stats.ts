@@ -2,10 +2,12 @@ import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {guarded} from '../../platform/formula-guard.ts';
 import {dimensionNames, funnelDimensions} from '../../visits/clicks/dimensions.ts';
+import type {Funnel as ServerFunnel} from '../../visits/reports/stats/stats-query.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {spreadsheetOptions} from '../common-options.ts';
 import {withSuggestion} from '../option-names.ts';
+import type {Json} from '../server/admin-client.ts';
 import {type OrganizationApi, organizationApi} from '../server/link-surface.ts';
 import {linksOfIds, namedAdminLink} from '../server/named-link.ts';
 import {bar, inkOf} from '../terminal/charts.ts';
@@ -83,15 +85,8 @@ const withShortCodes = async <Row extends {key: string | null}>(
 	return rows.map((row) => ({...row, key: links.get(row.key ?? '')?.shortCode ?? row.key}));
 };
 
-type Steps = {clicks: number; matches: number; devices: number; events: number; sum: number | null};
-type Funnel = {
-	from: string;
-	to: string;
-	by: string;
-	totals: Steps;
-	rows: Array<Steps & {key: string | null}>;
-	breakdownsSince?: string;
-};
+type Funnel = Json<ServerFunnel>;
+type Steps = Funnel['totals'];
 type FunnelOptions = ReportOptions & {event?: string; property?: string};
 
 const STEPS = ['clicks', 'matches', 'devices', 'events', 'sum'] as const;

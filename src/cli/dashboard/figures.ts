@@ -11,26 +11,7 @@ export type LiveEvent = Json<StreamEvent>;
 export type Ranked = {name: string; count: number};
 
 /** The dashboard's data at one moment. */
-export type Figures = {
-	/** The server's time, in milliseconds; null until the server has sent it. */
-	now: number | null;
-	/** People's clicks per second, over the last ten complete seconds. */
-	rate: number;
-	/** Per complete second, oldest first. */
-	perSecond: number[];
-	lastMinute: number;
-	/** Per minute, the current one last. */
-	perMinute: number[];
-	/** Start of the counts below, in milliseconds; null like `now`. */
-	since: number | null;
-	links: Ranked[];
-	platforms: Ranked[];
-	matches: Ranked[];
-	/** Newest first. */
-	latest: LiveEvent[];
-	/** Events that the server dropped because we read too slowly. */
-	lost: number;
-};
+export type Figures = ReturnType<ReturnType<typeof createFigures>['read']>;
 
 const BUCKETS = 60;
 const RATE_SECONDS = 10;
@@ -148,21 +129,28 @@ export const createFigures = (elapsed: () => number) => {
 		lose: (events: number): void => {
 			state.lost += events;
 		},
-		read: (): Figures => {
+		read: () => {
 			const perSecond = state.seconds.upTo(now() - SECOND_MS);
 			const isTold = state.serverTime.at > 0;
 			const sum = (counts: number[]) => counts.reduce((total, one) => total + one, 0);
 			return {
+				/** The server's time, in milliseconds; null until the server has sent it. */
 				now: isTold ? now() : null,
+				/** People's clicks per second, over the last ten complete seconds. */
 				rate: sum(perSecond.slice(-RATE_SECONDS)) / RATE_SECONDS,
+				/** Per complete second, oldest first. */
 				perSecond,
 				lastMinute: sum(perSecond),
+				/** Per minute, the current one last. */
 				perMinute: state.minutes.upTo(now()),
+				/** Start of the counts below, in milliseconds; null like `now`. */
 				since: isTold ? Math.floor(state.serverTime.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS : null,
 				links: ranked(state.links),
 				platforms: ranked(state.platforms),
 				matches: ranked(state.matches),
+				/** Newest first. */
 				latest: state.latest,
+				/** Events that the server dropped because we read too slowly. */
 				lost: state.lost,
 			};
 		},

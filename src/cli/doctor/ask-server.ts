@@ -88,6 +88,34 @@ export const judgeVersion = (server: string, own: string): Finding =>
 				`Use the CLI version of the server: npx oplink@${server}`,
 			);
 
+/** The finding for a refused or missing token, or a failed request. @throws other errors, and 404 for an organization. */
+const refusalFinding = (error: unknown, organizations: readonly string[]): Finding => {
+	if (error instanceof OperatorError) {
+		return fail('server.token', error.message, error.nextStep ?? 'oplink login');
+	}
+
+	if (!(error instanceof OplinkApiError) || (error.status === 404 && organizations.length > 0)) {
+		throw error;
+	}
+
+	switch (error.status) {
+		case 401:
+			return fail('server.token', 'it refuses the admin token', 'Log in with oplink login, or correct the token');
+		case 403:
+			return fail(
+				'server.token',
+				`it refuses this token: ${error.message}`,
+				'Use a token of the preset support that is not bound to an organization',
+			);
+		default:
+			return fail(
+				'server.doctor',
+				`its status cannot be read: ${error.message}`,
+				'See its log; another version may not support this request',
+			);
+	}
+};
+
 /**
  * The server's own findings, and the addresses to examine from here. A refused or missing token is a finding.
  * @throws other errors, such as 404 for an unknown organization.
@@ -106,32 +134,6 @@ export const askServer = async (connection: Connection, organizations: readonly 
 			hosts: answer.hosts,
 		};
 	} catch (error) {
-		if (error instanceof OperatorError) {
-			return {
-				findings: [fail('server.token', error.message, error.nextStep ?? 'oplink login')],
-				publicUrl: null,
-				hosts: [],
-			};
-		}
-
-		if (!(error instanceof OplinkApiError) || (error.status === 404 && organizations.length > 0)) {
-			throw error;
-		}
-
-		const finding =
-			error.status === 401
-				? fail('server.token', 'it refuses the admin token', 'Log in with oplink login, or correct the token')
-				: error.status === 403
-					? fail(
-							'server.token',
-							`it refuses this token: ${error.message}`,
-							'Use a token of the preset support that is not bound to an organization',
-						)
-					: fail(
-							'server.doctor',
-							`its status cannot be read: ${error.message}`,
-							'See its log; another version may not support this request',
-						);
-		return {findings: [finding], publicUrl: null, hosts: []};
+		return {findings: [refusalFinding(error, organizations)], publicUrl: null, hosts: []};
 	}
 };

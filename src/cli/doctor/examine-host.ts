@@ -23,17 +23,38 @@ type Handshake = {
 	fault: string | null;
 };
 
-const INCOMPLETE = new Set([
-	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-	'UNABLE_TO_GET_ISSUER_CERT',
-	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-]);
-const SELF_SIGNED = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
-
 const namesOf = ({subjectaltname}: Handshake['certificate']): string =>
 	(subjectaltname ?? '').replaceAll('DNS:', '').replaceAll('IP Address:', '') || 'no name';
 
 const dayOf = (text: string): string => new Date(text).toISOString().slice(0, 10);
+
+/** The message and the next step for a certificate's fault. */
+const faultWords = (
+	fault: string,
+	certificate: Handshake['certificate'],
+	hostname: string,
+): [message: string, next: string] => {
+	switch (fault) {
+		case 'CERT_HAS_EXPIRED':
+			return [`its certificate expired on ${dayOf(certificate.valid_to)}`, 'Renew it, and automate the renewal'];
+		case 'CERT_NOT_YET_VALID':
+			return [
+				`its certificate is not valid before ${dayOf(certificate.valid_from)}`,
+				'Check the clock of this machine',
+			];
+		case 'ERR_TLS_CERT_ALTNAME_INVALID':
+			return [`its certificate is for ${namesOf(certificate)}`, `Get one for ${hostname}`];
+		case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+		case 'SELF_SIGNED_CERT_IN_CHAIN':
+			return ['its certificate is self-signed', 'Get one that phones trust, such as from Let’s Encrypt'];
+		case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+		case 'UNABLE_TO_GET_ISSUER_CERT':
+		case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+			return ['no known authority issued its certificate', 'Serve the intermediate certificates with it'];
+		default:
+			return [`its certificate is not valid (${fault})`, 'Get another one'];
+	}
+};
 
 /** The finding for a host's certificate. */
 export const judgeCertificate = (
@@ -43,32 +64,11 @@ export const judgeCertificate = (
 	now: Date,
 ): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
-	const {valid_from: from, valid_to: to} = certificate;
-	const failed = (message: string, next: string) => fail('host.certificate', message, next);
-	if (fault === 'CERT_HAS_EXPIRED') {
-		return failed(`its certificate expired on ${dayOf(to)}`, 'Renew it, and automate the renewal');
-	}
-
-	if (fault === 'CERT_NOT_YET_VALID') {
-		return failed(`its certificate is not valid before ${dayOf(from)}`, 'Check the clock of this machine');
-	}
-
-	if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-		return failed(`its certificate is for ${namesOf(certificate)}`, `Get one for ${hostname}`);
-	}
-
-	if (fault !== null && SELF_SIGNED.has(fault)) {
-		return failed('its certificate is self-signed', 'Get one that phones trust, such as from Let’s Encrypt');
-	}
-
-	if (fault !== null && INCOMPLETE.has(fault)) {
-		return failed('no known authority issued its certificate', 'Serve the intermediate certificates with it');
-	}
-
 	if (fault !== null) {
-		return failed(`its certificate is not valid (${fault})`, 'Get another one');
+		return fail('host.certificate', ...faultWords(fault, certificate, hostname));
 	}
 
+	const {valid_from: from, valid_to: to} = certificate;
 	const left = Date.parse(to) - now.getTime();
 	const days = Math.floor(left / DAY_MS);
 	const message = `its certificate is valid until ${dayOf(to)}, for ${counted(days, 'day')}`;

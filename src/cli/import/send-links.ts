@@ -1,11 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
-import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../../client/oplink.ts';
+import type {LinkWithDomain} from '../../client/oplink.ts';
 import {contentCode, readOnlyFields} from '../../links/links/import/canonical-json.ts';
 import type {ImportAnswer} from '../../links/links/import/import-target.ts';
 import {counted, cutText} from '../../platform/text.ts';
+import type {ApiClient} from '../server/admin-client.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
-import {eachPage} from '../server/list-pages.ts';
+import {eachPage, listAt} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {inParallel, withPatience} from './in-parallel.ts';
 import {type OnConflict, REFUSALS_OF_ALL, type RowOutcome, refused} from './send-rows.ts';
@@ -23,7 +24,7 @@ type AdminOptions = {
  * @throws OplinkApiError for a refusal of all rows; OplinkConnectionError if the answer ends before every row has an outcome.
  */
 export async function* sendThroughAdmin(
-	{client, base}: LinkSurface,
+	{client, path: organization}: LinkSurface,
 	rows: AsyncIterable<ImportRow>,
 	{dryRun, onConflict, bodyOf = (row) => row}: AdminOptions,
 ): AsyncGenerator<RowOutcome> {
@@ -42,7 +43,7 @@ export async function* sendThroughAdmin(
 			yield JSON.stringify(bodyOf(row.row));
 		}
 	};
-	const path = `${base}/import`;
+	const path = `${organization}/links/import`;
 	const broken = (reason: string) =>
 		new OplinkConnectionError({method: 'POST', baseUrl: client.baseUrl, path}, new Error(reason));
 	for await (const text of client.exchange(path, {dryRun, onConflict}, lines())) {
@@ -82,7 +83,7 @@ const withShortCode = (body: Body): Body =>
 	body['shortCode'] === undefined && body['externalId'] === undefined ? {...body, shortCode: contentCode(body)} : body;
 
 /** The id of the link with a row's external id or short code. */
-const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<string | null> => {
+const existingId = async (client: ApiClient, {externalId, shortCode}: Body): Promise<string | null> => {
 	const isSame = (link: LinkWithDomain) =>
 		(externalId !== undefined && link.externalId === externalId) || link.shortCode === shortCode;
 	const queries = [
@@ -90,7 +91,7 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 		...(typeof shortCode === 'string' ? [{q: shortCode}] : []),
 	];
 	for (const query of queries) {
-		for await (const {data} of eachPage(links.list, query)) {
+		for await (const {data} of eachPage(listAt<LinkWithDomain>(client, '/links'), query)) {
 			const found = data.find(isSame);
 			if (found) {
 				return found.id;
@@ -121,7 +122,7 @@ const endsTheImport = (error: unknown): boolean =>
  * @throws the errors of endsTheImport.
  */
 export async function* sendThroughKey(
-	{links}: LinkSurface,
+	{client}: LinkSurface,
 	rows: AsyncIterable<ImportRow>,
 	{onConflict, sleep}: KeyOptions,
 ): AsyncGenerator<RowOutcome> {
@@ -133,12 +134,12 @@ export async function* sendThroughKey(
 			return {row, status: 'skipped'};
 		}
 
-		const id = onConflict === 'update' ? await withPatience(() => existingId(links, body), sleep) : null;
+		const id = onConflict === 'update' ? await withPatience(() => existingId(client, body), sleep) : null;
 		if (id === null) {
 			return refused(row, error);
 		}
 
-		await withPatience(() => links.update(id, body as LinkChanges), sleep);
+		await withPatience(() => client.patch(`/links/${encodeURIComponent(id)}`, body), sleep);
 		return {row, status: 'updated'};
 	};
 
@@ -146,7 +147,7 @@ export async function* sendThroughKey(
 		number += 1;
 		const idempotencyKey = `import-${run}-${number}`;
 		try {
-			await withPatience(() => links.create(body as NewLink, {idempotencyKey}), sleep);
+			await withPatience(() => client.post('/links', body, idempotencyKey), sleep);
 			return {row, status: 'created'};
 		} catch (error) {
 			if (!(error instanceof OplinkApiError)) {

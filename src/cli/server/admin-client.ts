@@ -1,11 +1,13 @@
+import {randomUUID} from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import {Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
-import {createApiCaller, queryText} from '../../client/api-caller.ts';
+import {type ApiCall, createApiCaller, queryText} from '../../client/api-caller.ts';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {HttpRequest} from '../../client/fetch-answer.ts';
+import {retryRules} from '../../client/retry.ts';
 import {linesOf} from '../lines.ts';
 
 /** `path` includes its query. */
@@ -91,7 +93,8 @@ export type ApiClient = {
 	baseUrl: string;
 	request: <T>(method: HttpRequest['method'], path: string, body?: unknown) => Promise<T>;
 	get: <T>(path: string, query?: Query) => Promise<T>;
-	post: <T>(path: string, body?: unknown) => Promise<T>;
+	/** Attempts with one key, by default those of a call, create once. */
+	post: <T>(path: string, body?: unknown, idempotencyKey?: string) => Promise<T>;
 	put: <T>(path: string, body: unknown) => Promise<T>;
 	patch: <T>(path: string, body: unknown) => Promise<T>;
 	delete: <T>(path: string) => Promise<T>;
@@ -121,31 +124,31 @@ type ClientOptions = {
 	token: string;
 	/** Aborts all requests. */
 	signal: AbortSignal;
+	/** By default none: the operator repeats a failed command, and a retry could do it twice. */
+	maxRetries?: number;
+	sleep?: (seconds: number) => Promise<void>;
 };
 
 /** A request without an answer ends after this; a stream does not. */
-export const TIMEOUT_SECONDS = 60;
+const TIMEOUT_SECONDS = 60;
 
-/** No retries: the operator repeats a failed command, and a retry could do it twice. */
-const never = {connection: false, rateLimit: false, serverFailure: false};
-
-/** fetch that `signal` aborts too. */
-export const endedBy =
-	(signal: AbortSignal) =>
-	(url: string, init: RequestInit & {signal: AbortSignal}): Promise<Response> =>
-		fetch(url, {...init, signal: AbortSignal.any([signal, init.signal])});
-
-export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient => {
+export const createClient = ({
+	baseUrl,
+	token,
+	signal,
+	maxRetries = 0,
+	sleep = async () => {},
+}: ClientOptions): ApiClient => {
 	const headers = {Authorization: `Bearer ${token}`};
 	const call = createApiCaller({
 		baseUrl,
-		fetch: endedBy(signal),
+		fetch: (url, init) => fetch(url, {...init, signal: AbortSignal.any([signal, init.signal])}),
 		timeoutSeconds: TIMEOUT_SECONDS,
-		maxRetries: 0,
-		sleep: async () => {},
+		maxRetries,
+		sleep,
 	});
-	const json = <T>(method: HttpRequest['method'], path: string, more: {query?: Query; body?: unknown} = {}) =>
-		call<T>({method, path, rule: never, headers, ...more});
+	const json = <T>(method: HttpRequest['method'], path: string, more: Partial<ApiCall> = {}) =>
+		call<T>({method, path, rule: retryRules.resolution, ...more, headers: {...headers, ...more.headers}});
 
 	const chunksOf = async function* (
 		path: string,
@@ -175,7 +178,8 @@ export const createClient = ({baseUrl, token, signal}: ClientOptions): ApiClient
 		baseUrl,
 		request: (method, path, body) => json(method, path, {body}),
 		get: (path, query = {}) => json('GET', path, {query}),
-		post: (path, body) => json('POST', path, {body}),
+		post: (path, body, idempotencyKey = maxRetries > 0 ? randomUUID() : undefined) =>
+			json('POST', path, {body, ...(idempotencyKey && {headers: {'Idempotency-Key': idempotencyKey}})}),
 		put: (path, body) => json('PUT', path, {body}),
 		patch: (path, body) => json('PATCH', path, {body}),
 		delete: (path) => json('DELETE', path),

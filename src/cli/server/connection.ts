@@ -1,10 +1,9 @@
 import {withoutEndingSlash} from '../../client/api-caller.ts';
-import {type Links, Oplink} from '../../client/oplink.ts';
 import {readSecrets} from '../../platform/config/secrets.ts';
 import {variables} from '../../platform/config/variables.ts';
 import {exitCodes, missingCredential, OperatorError, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
-import {type ApiClient, createClient, endedBy, TIMEOUT_SECONDS} from './admin-client.ts';
+import {type ApiClient, createClient} from './admin-client.ts';
 import {dataDirOf, isLoopback, leftAddress, leftToken} from './left-in-data-dir.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
 
@@ -187,10 +186,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 /** The options of every command (contract/operations 14). */
 export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
 
-/** Link management with a SERVER key; `client` is for answers that are not JSON. */
-type KeyClients = {links: Links; client: ApiClient};
-
-/** Retries of the client; an import has more patience than an interactive command. */
+/** Retries with a SERVER key (contract/sdk 8); an import has more patience than an interactive command. */
 const MAX_RETRIES = 3;
 
 /** Clients of the two surfaces, created on demand. */
@@ -201,7 +197,7 @@ export type Connection = {
 	/** The admin API. @throws OperatorError if no admin token is found. */
 	admin: () => ApiClient;
 	/** The link management API with the SERVER key; null without one. */
-	key: () => KeyClients | null;
+	key: () => ApiClient | null;
 };
 
 export const createConnection = (options: ConnectionOptions, io: Io): Connection => {
@@ -222,15 +218,7 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 
 			const {baseUrl, requireNamed} = chooseServer(options, io);
 			requireNamed('A SERVER key');
-			const {links} = new Oplink({
-				baseUrl,
-				serverKey,
-				fetch: endedBy(signal),
-				sleep: io.sleep,
-				timeoutSeconds: TIMEOUT_SECONDS,
-				maxRetries: MAX_RETRIES,
-			});
-			return {links, client: createClient({baseUrl, token: serverKey, signal})};
+			return createClient({baseUrl, token: serverKey, signal, maxRetries: MAX_RETRIES, sleep: io.sleep});
 		},
 	};
 };

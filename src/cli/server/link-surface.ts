@@ -1,5 +1,4 @@
 import {OplinkApiError} from '../../client/errors.ts';
-import type {Links} from '../../client/oplink.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';
@@ -85,55 +84,37 @@ export const chosenOrganization = async (
 ): Promise<string> => {
 	const named = org || connection.organization();
 	const client = connection.admin();
-	return (
-		named ??
-		allOrBound(
-			client,
-			() => onlyOrganization(client, owned),
-			(bound) => bound,
-		)
-	);
+	const only = () => onlyOrganization(client, owned);
+	return named ?? allOrBound(client, only, (bound) => bound);
 };
 
-/** A client of the admin API, and the path of an organization in it. */
-export type OrganizationApi = {client: ApiClient; org: string; path: string};
+/**
+ * A client and the path of an organization: in the admin API, or with a SERVER key, which has the same routes for links,
+ * an empty one and no `org`.
+ */
+export type LinkSurface = {client: ApiClient; org: string | null; path: string};
+
+/** An organization in the admin API. */
+export type OrganizationApi = LinkSurface & {org: string};
+
+export const organizationAt = (client: ApiClient, org: string): OrganizationApi => ({
+	client,
+	org,
+	path: organizationPath(org),
+});
 
 /** The admin API for the organization that `chosenOrganization` returns. */
-export const organizationApi = async (context: Context, owned: string | null = null): Promise<OrganizationApi> => {
-	const org = await chosenOrganization(context, owned);
-	return {client: context.connection.admin(), org, path: organizationPath(org)};
-};
-
-/** The API for links: the same routes under `base`, with the admin token or with a SERVER key. */
-export type LinkSurface = {links: Links; client: ApiClient; base: string; credential: 'admin' | 'key'};
-
-/** The routes of links in the admin API, in the form of the client library. */
-const adminLinks = (client: ApiClient, base: string): Links => {
-	const pathOf = (id: string) => `${base}/${encodeURIComponent(id)}`;
-	return {
-		create: (body) => client.post(base, body),
-		list: (query = {}) => client.get(base, query),
-		get: (id) => client.get(pathOf(id)),
-		update: (id, body) => client.patch(pathOf(id), body),
-		delete: (id) => client.delete(pathOf(id)),
-	};
-};
-
-/** An organization's links through the admin API. */
-export const adminSurface = (client: ApiClient, org: string): LinkSurface => {
-	const base = `${organizationPath(org)}/links`;
-	return {links: adminLinks(client, base), client, base, credential: 'admin'};
-};
+export const organizationApi = async (context: Context, owned: string | null = null): Promise<OrganizationApi> =>
+	organizationAt(context.connection.admin(), await chosenOrganization(context, owned));
 
 /** The surface of the SERVER key, if one is given and no organization is named (contract/operations 13). */
 export const keySurface = ({connection, options}: Context): LinkSurface | null => {
-	const key = options.org ? null : connection.key();
-	return key && {...key, base: '/links', credential: 'key'};
+	const client = options.org ? null : connection.key();
+	return client && {client, org: null, path: ''};
 };
 
 /**
  * Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/operations 13).
  */
-export const linkSurface = async (context: Context): Promise<LinkSurface> => {
-	return keySurface(context) ?? adminSurface(context.connection.admin(), await chosenOrganization(context));
-};
+export const linkSurface = async (context: Context): Promise<LinkSurface> =>
+	keySurface(context) ?? organizationApi(context);

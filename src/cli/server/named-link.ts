@@ -4,14 +4,7 @@ import {isUuid} from '../../platform/text.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {type ApiClient, nullOn} from './admin-client.ts';
-import {
-	adminSurface,
-	allOrBound,
-	keySurface,
-	type LinkSurface,
-	type OrganizationApi,
-	organizationPath,
-} from './link-surface.ts';
+import {allOrBound, keySurface, type LinkSurface, type OrganizationApi, organizationAt} from './link-surface.ts';
 import {eachPage, listAt, type Page} from './list-pages.ts';
 
 /** A link by its id or its short code; the code of a short URL is its last segment. */
@@ -57,20 +50,24 @@ const linkName = (named: string): LinkReference | {url: string} => {
 
 type Found = {id: string; organizationId: string; url: string};
 
-/** The next request checks the id. */
-type NamedLink = LinkSurface & {id: string};
+/** The path of a link on a surface; the next request checks the id. */
+export const linkPath = ({path, id}: {path: string; id: string}): string => `${path}/links/${encodeURIComponent(id)}`;
 
 const absent = (named: string, where: string) =>
 	notFoundError(`${where} no link '${named}'`, 'oplink links list shows the short codes');
 
-const linkIn = async (surface: LinkSurface, named: string, owner: string): Promise<NamedLink> => {
+const linkIn = async <Surface extends LinkSurface>(
+	surface: Surface,
+	named: string,
+	owner: string,
+): Promise<Surface & {id: string}> => {
 	const reference = linkReference(named);
 	if ('id' in reference) {
 		return {...surface, id: reference.id};
 	}
 
 	const {shortCode} = reference;
-	const {data} = await surface.client.get<Page<Found>>(surface.base, {shortCode, limit: 1});
+	const {data} = await surface.client.get<Page<Found>>(`${surface.path}/links`, {shortCode, limit: 1});
 	const [link] = data;
 	if (link === undefined) {
 		throw absent(named, `${owner} has`);
@@ -83,7 +80,7 @@ const findAnywhere = async (
 	client: ApiClient,
 	name: ReturnType<typeof linkName>,
 	named: string,
-): Promise<NamedLink & OrganizationApi> => {
+): Promise<OrganizationApi & {id: string}> => {
 	const {data, total} = await client.get<Page<Found>>('/admin/links', name);
 	const [link] = data;
 	if (link === undefined) {
@@ -98,13 +95,7 @@ const findAnywhere = async (
 	}
 
 	const {id, organizationId} = link;
-	return {
-		...adminSurface(client, organizationId),
-		id,
-		client,
-		org: organizationId,
-		path: organizationPath(organizationId),
-	};
+	return {...organizationAt(client, organizationId), id};
 };
 
 /**
@@ -115,13 +106,9 @@ const findAnywhere = async (
 export const namedAdminLink = async (
 	{connection, options: {org}}: Context,
 	named: string,
-): Promise<NamedLink & OrganizationApi> => {
+): Promise<OrganizationApi & {id: string}> => {
 	const client = connection.admin();
-	const chosen = (id: string) => ({client, org: id, path: organizationPath(id)});
-	const within = async (one: string) => ({
-		...(await linkIn(adminSurface(client, one), named, `Organization ${one}`)),
-		...chosen(one),
-	});
+	const within = (one: string) => linkIn(organizationAt(client, one), named, `Organization ${one}`);
 	const name = linkName(named);
 	// An id or a URL is unique; a code is not.
 	const confined = org || ('shortCode' in name ? connection.organization() : null);
@@ -129,7 +116,7 @@ export const namedAdminLink = async (
 };
 
 /** As `namedAdminLink`, but with the SERVER key if one is given and no organization is named (contract/operations 13). */
-export const namedLink = async (context: Context, named: string): Promise<NamedLink> => {
+export const namedLink = async (context: Context, named: string): Promise<LinkSurface & {id: string}> => {
 	const surface = keySurface(context);
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
 };
@@ -151,7 +138,7 @@ export const linksOfIds = async (
 			return [[id, all.data[0] ?? null]];
 		}
 
-		const own = await nullOn(client.get<KnownLink>(`${path}/links/${id}`), 403, 404);
+		const own = await nullOn(client.get<KnownLink>(linkPath({path, id})), 403, 404);
 		return own === null ? [] : [[id, own]];
 	};
 	return new Map((await Promise.all([...new Set(ids)].map(find))).flat());
@@ -193,7 +180,7 @@ export const pathOfNamed = async (chosen: OrganizationApi, kind: Kind, named: st
 
 /** The body of a link with ids in place of the names of a domain and a template. */
 export const withIds = async (
-	{client, base, credential}: LinkSurface,
+	{client, org, path}: LinkSurface,
 	body: Record<string, unknown>,
 ): Promise<Record<string, unknown>> => {
 	const ids: Record<string, unknown> = {};
@@ -203,11 +190,11 @@ export const withIds = async (
 	] as const) {
 		const named = body[field];
 		if (typeof named === 'string' && !isUuid(named)) {
-			if (credential === 'key') {
+			if (org === null) {
 				throw usageError(`A SERVER key cannot look up the ${kind} '${named}'`, `Give its id to --${kind}`);
 			}
 
-			ids[field] = (await namedRow({client, path: base.replace(/\/links$/, '')}, kind, named)).id;
+			ids[field] = (await namedRow({client, path}, kind, named)).id;
 		}
 	}
 

@@ -112,9 +112,7 @@ export const readProfiles = (env: Env): Profiles => {
 		}
 
 		const byName = new Map(
-			entries
-				.filter(isProfile)
-				.map(([name, {url, token, signIn}]) => [name, {name, url, token, ...(signIn && {signIn})}]),
+			entries.map(([name, {url, token, signIn}]) => [name, {name, url, token, ...(signIn && {signIn})}]),
 		);
 		return {
 			current: typeof current === 'string' && byName.has(current) ? current : null,

@@ -1,4 +1,4 @@
-import {readOnlyFields} from '../../../links/links/import/canonical-json.ts';
+import {isObject, readOnlyFields} from '../../../links/links/import/canonical-json.ts';
 import {unguarded} from '../../../platform/formula-guard.ts';
 import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
@@ -8,7 +8,7 @@ import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {type CsvRecord, csvRecords} from './csv-records.ts';
 import {truthOf} from './foreign-fields.ts';
-import {type ImportRow, isObject, lengthFault, putField, type RowFraming} from './import-row.ts';
+import {type ImportRow, lengthFault, putField, type RowFraming} from './import-row.ts';
 
 /** How the records of a CSV file become rows; `isHeading` says whether the first record is one. */
 export type Table = {

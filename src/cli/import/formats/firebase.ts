@@ -63,12 +63,14 @@ export const firebase: Mapping = {
 	},
 	destinations: {ios: 'ifl', ipad: 'ipfl', android: 'afl', desktop: 'ofl'},
 	inactive: (row) => ({'Archived?': row['archived']}),
-	apps: (row) => ({
-		bundleIds: textsOf(row, 'ibi', 'ipbi'),
-		appStoreIds: textsOf(row, 'isi'),
-		packageNames: textsOf(row, 'apn'),
-		schemes: textsOf(row, 'ius'),
-	}),
+	apps: (row) => [
+		{
+			bundleIds: textsOf(row, 'ibi', 'ipbi'),
+			appStoreIds: textsOf(row, 'isi'),
+			packageNames: textsOf(row, 'apn'),
+			schemes: textsOf(row, 'ius'),
+		},
+	],
 	left: (row) => ({
 		amv: !textsOf(row, 'amv').every(isWhole),
 		imv: !textsOf(row, 'imv').every(isDotted),

@@ -54,10 +54,6 @@ export const isPresent = (value: unknown): boolean =>
 export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
 
-/** The fields that a row has as they are, by their names here and there. */
-const copiedFields = (row: ForeignRow, names: Record<string, string>): Record<string, unknown> =>
-	presentFields(Object.fromEntries(Object.entries(names).map(([field, name]) => [field, textIn(row[name])])));
-
 /** A text of the file for messages: short and without control characters. */
 export const shortened = (text: string): string => {
 	const line = safeLine(text);
@@ -132,10 +128,11 @@ export const destinationOf = ({pathname, searchParams, search, hash}: URL): Reco
 		return {path: decoded(pathname) + decoded(search) + decoded(hash)};
 	}
 
+	const campaign = Object.entries(utmNames).map(([field, name]) => [field, textIn(searchParams.get(name))]);
 	return {
 		path: decoded(pathname) + decoded(hash),
 		params: Object.fromEntries(query.filter(([name]) => !utmParameters.has(name))),
-		...copiedFields(Object.fromEntries(query), utmNames),
+		...presentFields(Object.fromEntries(campaign)),
 	};
 };
 
@@ -177,13 +174,12 @@ export type Platform = 'ios' | 'ipad' | 'android' | 'desktop';
  */
 export const placesOf = (row: ForeignRow, names: Partial<Record<Platform, string>>) => {
 	const destinations: LinkFieldValue<'destinations'> = {};
-	const claims = {appStoreIds: [] as string[], packageNames: [] as string[]};
+	const claims: Array<Partial<AppClaims>> = [];
 	const left: string[] = [];
 	for (const [platform, name] of Object.entries(names) as Array<[Platform, string]>) {
 		const text = textIn(row[name]);
 		const store = platform === 'desktop' ? null : storeClaims(text);
-		claims.appStoreIds.push(...(store?.appStoreIds ?? []));
-		claims.packageNames.push(...(store?.packageNames ?? []));
+		claims.push(...[store ?? []].flat());
 		if (text !== undefined && store === null) {
 			if (isWeb(text)) {
 				destinations[platform] = text;

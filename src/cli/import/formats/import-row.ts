@@ -1,3 +1,4 @@
+import {isObject} from '../../../links/links/import/canonical-json.ts';
 import {hasInfinity, isTooDeep} from '../../../platform/http/storable.ts';
 import {jsonFault} from '../../json-fault.ts';
 
@@ -42,9 +43,6 @@ export const MAX_READ_BYTES = 2 ** 26;
 /** Why a row is too long to be sent; null if it is not. */
 export const lengthFault = (raw: string): string | null =>
 	raw.length > MAX_ROW_BYTES || Buffer.byteLength(raw) > MAX_ROW_BYTES ? `is longer than ${MAX_ROW_BYTES} bytes` : null;
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Sets a field of a body; `og.title` is a field of an object in it. */
 export const putField = (body: Record<string, unknown>, field: string, value: unknown): void => {

@@ -1,16 +1,9 @@
 import {Tokenizer, TokenType} from '@streamparser/json';
+import {isObject} from '../../../links/links/import/canonical-json.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import {inputError, OperatorError} from '../../cli-errors.ts';
 import {linesOf, type Source, textOf} from '../../lines.ts';
-import {
-	type ImportRow,
-	isObject,
-	jsonRow,
-	MAX_READ_BYTES,
-	type Place,
-	plainLines,
-	type RowFraming,
-} from './import-row.ts';
+import {type ImportRow, jsonRow, MAX_READ_BYTES, type Place, plainLines, type RowFraming} from './import-row.ts';
 
 type JsonElement = {place: Place; text: string; wrapping: RowFraming};
 

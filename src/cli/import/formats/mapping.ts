@@ -30,7 +30,7 @@ export type Mapping = {
 	destinations?: Partial<Record<Platform, string>>;
 	/** The values that say that a link is off, by name. */
 	inactive?: Values;
-	apps?: (row: ForeignRow) => Partial<AppClaims>;
+	apps?: (row: ForeignRow) => Array<Partial<AppClaims>>;
 	/** Values without a counterpart in a link, by name; empty ones do not count. */
 	left: Values;
 	/** A name in the row as people know it. */
@@ -70,7 +70,8 @@ export const foreignLink = (mapping: Mapping, given: ForeignRow): ForeignLink =>
 		putField(link, field, value);
 	}
 
-	const {bundleIds = [], appStoreIds = [], packageNames = [], schemes = []} = apps?.(row) ?? {};
+	const claims = [...(apps?.(row) ?? []), ...places.claims, {schemes: deepLink.schemes ?? []}];
+	const claimed = (kind: keyof AppClaims) => claims.flatMap((claim: Partial<AppClaims>) => claim[kind] ?? []);
 	const others = Object.entries(left(row)).flatMap(([name, value]) => (isPresent(value) ? name : []));
 	return {
 		link,
@@ -78,10 +79,10 @@ export const foreignLink = (mapping: Mapping, given: ForeignRow): ForeignLink =>
 			host,
 			prefix,
 			apps: {
-				bundleIds,
-				appStoreIds: [...appStoreIds, ...places.claims.appStoreIds],
-				packageNames: [...packageNames, ...places.claims.packageNames],
-				schemes: [...schemes, ...(deepLink.schemes ?? [])],
+				bundleIds: claimed('bundleIds'),
+				appStoreIds: claimed('appStoreIds'),
+				packageNames: claimed('packageNames'),
+				schemes: claimed('schemes'),
 			},
 			left: [...places.left, ...others].map(nameOf),
 		},

@@ -1,10 +1,11 @@
+import {isObject} from '../../../links/links/import/canonical-json.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
 import type {Source} from '../../lines.ts';
 import {csvColumns} from '../../link-fields.ts';
 import {csvRows} from './csv.ts';
 import {firstCsvRecord} from './csv-records.ts';
 import {firebase, firebaseRows, isFirebaseHeading} from './firebase.ts';
-import {type ImportRow, isObject} from './import-row.ts';
+import type {ImportRow} from './import-row.ts';
 import {ElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
 import {type DashboardColumns, dashboardRows, hasColumns, type Mapping, namesOf, objectRows} from './mapping.ts';
 import {bitly, bitlyColumns, branch, dub, dubColumns} from './services.ts';

@@ -1,3 +1,4 @@
+import {isObject} from '../../../links/links/import/canonical-json.ts';
 import {linkFields} from '../../../links/links/link-fields.ts';
 import {isTooDeep} from '../../../platform/http/storable.ts';
 import {parseJson} from '../../../platform/http/untrusted-json.ts';
@@ -15,7 +16,6 @@ import {
 	utmNames,
 	webUrl,
 } from './foreign-fields.ts';
-import {isObject} from './import-row.ts';
 import {type DashboardColumns, type Mapping, namesIn, namesOf, withScheme} from './mapping.ts';
 
 /** Of the export of its dashboard. */
@@ -63,13 +63,7 @@ export const bitly: Mapping = {
 		expiry: ['expiration_at', (row) => isoTime(row['expiration_at'])],
 	},
 	inactive: ({archived, is_deleted}) => ({archived, is_deleted}),
-	apps: (row) => {
-		const stores = deepLinksOf(row).flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []);
-		return {
-			appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
-			packageNames: stores.flatMap(({packageNames = []}) => packageNames),
-		};
-	},
+	apps: (row) => deepLinksOf(row).flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []),
 	left: (row) => {
 		const customs = textsIn(row['custom_bitlinks']).length;
 		return {
