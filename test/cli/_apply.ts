@@ -39,21 +39,11 @@ export const applier = async (
 		await write('docs.yaml', docs);
 		return run(['docs.yaml', '--org', org.orgKey, ...more]);
 	};
-	const base = `/admin/organizations/${org.id}`;
-	const operator = admin(service);
 	const rows = async (kind: string): Promise<Array<Record<string, unknown>>> =>
-		(await operator.get(`${base}/${kind}?limit=100`)).body.data;
-	const audits = async (): Promise<number> => (await operator.get(`${base}/audit-log?limit=1`)).body.total;
-	const domain = async (hostname: string, isApproved = true): Promise<string> => {
-		const {id} = (await operator.post(`${base}/domains`, {hostname})).body;
-		if (isApproved) {
-			await operator.post(`${base}/domains/${id}/approve`);
-		}
-
-		return id;
-	};
+		(await org.operator.get(`/${kind}?limit=100`)).body.data;
+	const audits = async (): Promise<number> => (await org.operator.get('/audit-log?limit=1')).body.total;
 	const token = async (...scopes: string[]): Promise<string> =>
-		(await operator.post('/admin/tokens', {name: `ci ${org.orgKey} ${scopes}`, scopes, organization: org.id})).body
-			.token;
-	return {...org, base, operator, folder, write, run, apply, rows, audits, domain, token};
+		(await admin(service).post('/admin/tokens', {name: `ci ${org.orgKey} ${scopes}`, scopes, organization: org.id}))
+			.body.token;
+	return {...org, folder, write, run, apply, rows, audits, token};
 };

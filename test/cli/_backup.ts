@@ -4,7 +4,6 @@ import {Readable} from 'node:stream';
 import type {ExecutionContext, TestFn} from 'ava';
 import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
-import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 import {startedFor} from '../helpers/started.ts';
@@ -19,15 +18,13 @@ export const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params
 const fill = async (service: TestService): Promise<TestOrganization> => {
 	const appConfig = {...exampleAppConfig, browserPaths: ["/a,'b'/*", '/(x)?']};
 	const acme = await organization(service, {plan: 'SCALE', appConfig});
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: domain} = await operator.post(domains, {hostname: 'go.acme.example'});
-	await operator.patch(`${domains}/${domain.id}`, {
+	const {body: domain} = await acme.operator.post('/domains', {hostname: 'go.acme.example'});
+	await acme.operator.patch(`/domains/${domain.id}`, {
 		pathPrefixes: ['promos', 'links/share'],
 		rootUrl: 'https://www.acme.example/',
 		unknownCodes: {url: 'https://old.example.link/{code}'},
 	});
-	await operator.post(`/admin/organizations/${acme.id}/templates`, {name: 'sale', path: '/sale'});
+	await acme.operator.post('/templates', {name: 'sale', path: '/sale'});
 	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', tags: ['a', 'b,"c"']});
 	const deviceId = 'device-0001';
 	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId}, acme);

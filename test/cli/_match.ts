@@ -1,10 +1,7 @@
 import type {ExecutionContext} from 'ava';
 import type {TestOrganization} from '../helpers/builders.ts';
-import {admin} from '../helpers/callers.ts';
-import type {TestService} from '../helpers/service.ts';
 
-export const attemptsOf = async (service: TestService, {id}: TestOrganization) =>
-	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
+export const attemptsOf = async ({operator}: TestOrganization) => (await operator.get('/matches')).body.data;
 
 export const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 

@@ -237,7 +237,7 @@ test('app status names the reason of most misses, in the words of match list', a
 test.serial('app status names the association file that nobody fetched since the last change', async (t) => {
 	const acme = await organization(service);
 	service.clock.advance(60);
-	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, exampleAppConfig);
+	await acme.operator.put('/app-config', exampleAppConfig);
 	t.regex(
 		(await named(t, acme, 'app.association_unfetched', 1)).message,
 		/nobody has fetched the association file since/,
@@ -294,13 +294,13 @@ test.serial('an app that does all of it right is ok, on a screen of 80 columns t
 test('since is a number of hours or days, and what is older does not count', async (t) => {
 	const acme = await organization(service);
 	for (const since of ['30m', '0h', '91d', '7', '-1d', 'd', '7d7d']) {
-		const {status, body} = await admin(service).get(`/admin/organizations/${acme.id}/app-status?since=${since}`);
+		const {status, body} = await acme.operator.get(`/app-status?since=${since}`);
 		t.is(status, 400, since);
 		t.is(body.details[0].field, 'since');
 	}
 
 	for (const since of ['1h', '24h', '90d', '2160h']) {
-		t.is((await admin(service).get(`/admin/organizations/${acme.id}/app-status?since=${since}`)).status, 200);
+		t.is((await acme.operator.get(`/app-status?since=${since}`)).status, 200);
 	}
 
 	ends(t, await cli(`app status ${acme.orgKey} --since week`), 2, {stderr: /such as 12h or 7d/});

@@ -2,7 +2,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {parseAllDocuments} from 'yaml';
-import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
+import {approvedDomain, exampleAppConfig, link, organization} from '../helpers/builders.ts';
 import {applier, type Doc, doc} from './_apply.ts';
 import {ends} from './_run-cli.ts';
 import {serviceCli} from './_service-cli.ts';
@@ -47,7 +47,7 @@ test('an export, applied to nothing and exported again, is the same but for what
 			filter: {tags: ['b', 'a']},
 		}),
 	];
-	const domain = await acme.domain(host);
+	const {id: domain} = await approvedDomain(acme, host);
 	ends(t, await acme.apply(docs), 0);
 	await link(acme, {path: '/unnamed'});
 	const exported = await acme.run(['--export', acme.orgKey]);
@@ -66,8 +66,8 @@ test('an export, applied to nothing and exported again, is the same but for what
 	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
 
 	// As on another server: the organization is gone, and its domain is verified as soon as it is there.
-	await acme.operator.put(`${acme.base}/plan`, {plan: null});
-	await acme.operator.delete(acme.base);
+	await acme.operator.put('/plan', {plan: null});
+	await acme.operator.delete('');
 	ends(t, await acme.run(['here.yaml']), 1, {stderr: new RegExp(`Link 2026: Domain ${host} is not verified`)});
 	const [{id}] = (await acme.operator.get(`/admin/organizations?owns=${host}`)).body.data;
 	const [{id: again}] = (await acme.operator.get(`/admin/organizations/${id}/domains`)).body.data;
@@ -86,8 +86,8 @@ test('the export of an organization whose name looks like an orgKey creates it e
 	});
 	await acme.write('here.yaml', stdout);
 	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^0 created, 0 changed/});
-	await acme.operator.put(`${acme.base}/plan`, {plan: null});
-	await acme.operator.delete(acme.base);
+	await acme.operator.put('/plan', {plan: null});
+	await acme.operator.delete('');
 	ends(t, await acme.run(['here.yaml']), 0, {stdout: /^\+ Organization Nike \(\w{4}\)\n/});
 	ends(t, await acme.run(['--export', 'nike']), 0, {stdout});
 });

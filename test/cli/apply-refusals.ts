@@ -26,7 +26,8 @@ test('a channel that nobody has is a fault before anything is sent, unless the t
 test('a rejected domain shows its record and the command that lifts the rejection', async (t) => {
 	const acme = await applier(t, given);
 	const host = `no-${acme.orgKey}.example`.toLowerCase();
-	await acme.operator.post(`${acme.base}/domains/${await acme.domain(host, false)}/reject`);
+	const {id} = (await acme.operator.post('/domains', {hostname: host})).body;
+	await acme.operator.post(`/domains/${id}/reject`);
 	const docs = [doc('Domain', host, {rootUrl: 'https://acme.example', default: true})];
 	const note = new RegExp(
 		`^Domain ${host} is REJECTED\\. Next: run oplink domains approve ${host}, then oplink apply again\\n  _oplink\\.${host} TXT oplink-verification=\\w+\\n`,

@@ -55,7 +55,7 @@ for (const [what, signal] of [
 			ends(t, ended, 130, {stderr: /^Interrupted\n\d+ of 300 applied; run it again to go on\n$/});
 		}
 
-		const {total} = (await acme.operator.get(`${acme.base}/links?limit=1`)).body;
+		const {total} = (await acme.operator.get('/links?limit=1')).body;
 		t.true(total > 0 && total < 300, `${total}`);
 		const again = ends(t, await acme.run([file, '--org', acme.orgKey]), 0);
 		const [, created, unchanged] = /(\d+) created, 0 changed, 0 deleted, (\d+) unchanged\n$/.exec(again.stdout) ?? [];
@@ -135,7 +135,7 @@ test('a link that an app made is neither pruned nor exported, also with an exter
 	const acme = await applier(t, given);
 	ends(t, await acme.apply([doc('Template', 'invite', {path: '/invite', clientCreate: {fields: ['title']}})]), 0);
 	const made = await acme.client.post('/sdk/links', {deviceId: 'device-of-ada', template: 'invite', title: 'Ada'});
-	await acme.operator.patch(`${acme.base}/links/${made.body.id}`, {externalId: 'ada'});
+	await acme.operator.patch(`/links/${made.body.id}`, {externalId: 'ada'});
 	ends(t, await acme.apply([doc('Link', 'own', {path: '/'})]), 0);
 	const prune = ['--prune', 'Link', '--yes'];
 	ends(t, await acme.apply([doc('Link', 'other', {path: '/'})], ...prune), 0, {
@@ -209,7 +209,7 @@ test('a domain waits for its record; its link is refused until then, and it beco
 		),
 	});
 	const [{id}] = (await acme.rows('domains')) as [{id: string}];
-	await acme.operator.post(`${acme.base}/domains/${id}/approve`);
+	await acme.operator.post(`/domains/${id}/approve`);
 	ends(t, await acme.apply(docs), 0, {stdout: /~ Domain .*\n {2}\+ default: true\n\+ Link on/, stderr: ''});
 	ends(t, await acme.apply(docs), 0, {stdout: /^0 created, 0 changed, 0 deleted, 2 unchanged/});
 	ends(t, await acme.apply([doc('Link', 'on', {path: '/', domain: null})]), 0, {stdout: /^0 created, 0 changed/});

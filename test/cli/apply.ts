@@ -107,7 +107,7 @@ test('an app configuration is whole: what its document leaves out is cleared, an
 	ends(t, await acme.apply([{kind: 'AppConfig', spec: {ios: same.ios, clipboardFormat: 'url'}}]), 0, {
 		stdout: [/^ {2}~ android: \[\{.*\}\] → \[\]$/m, /^ {2}~ clipboardFormat: "token" → "url"$/m],
 	});
-	t.like((await acme.operator.get(`${acme.base}/app-config`)).body, {android: [], clipboardFormat: 'url'});
+	t.like((await acme.operator.get('/app-config')).body, {android: [], clipboardFormat: 'url'});
 });
 
 test('a link compares with what its template gives, also in a run that changes the template', async (t) => {

@@ -3,8 +3,7 @@ import path from 'node:path';
 import {Readable} from 'node:stream';
 import test from 'ava';
 import {csvRows} from '../../src/cli/import/formats/csv.ts';
-import {organization} from '../helpers/builders.ts';
-import {admin} from '../helpers/callers.ts';
+import {approvedDomain, organization} from '../helpers/builders.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {folderOf} from './_folder.ts';
 import {collect} from './_pieces.ts';
@@ -245,9 +244,7 @@ test('an interrupted or refused export does not touch an older file', async (t) 
 
 test('links of a custom domain come into another organization from a CSV, too', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: domain} = await admin(service).post(domains, {hostname: 'go.exported.example'});
-	await admin(service).post(`${domains}/${domain.id}/approve`);
+	const domain = await approvedDomain(acme, 'go.exported.example');
 	await acme.server.post('/links', {path: '/own', shortCode: 'own', domainId: domain.id});
 	const {stdout: stdin} = await cli(`links export --org ${acme.id} --format csv`);
 	const importing = 'links import - --format csv --org';

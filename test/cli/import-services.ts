@@ -2,8 +2,8 @@ import {access, copyFile, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {organization, type TestOrganization} from '../helpers/builders.ts';
-import {admin, anonymous} from '../helpers/callers.ts';
+import {approvedDomain, organization, type TestOrganization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
 import {folderOf} from './_folder.ts';
 import {serviceCli, withKey} from './_service-cli.ts';
 
@@ -21,18 +21,9 @@ const setUp = async (t: ExecutionContext, excerpt: string) => {
 		const {stderr, ...ended} = await cli(['links', 'import', ...words], {env});
 		return {...ended, stderr: stderr.split('\n').slice(0, -1)};
 	};
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
 	return {
 		acme,
 		file,
-		operator,
-		/** Adds a verified domain. @returns its path in the API. */
-		addDomain: async (hostname: string): Promise<string> => {
-			const {body} = await operator.post(domains, {hostname});
-			await operator.post(`${domains}/${body.id}/approve`);
-			return `${domains}/${body.id}`;
-		},
 		imports: (...words: string[]) => run([...words, '--org', acme.orgKey]),
 		importsByKey: (...words: string[]) => run(words, withKey(acme).env),
 	};
@@ -44,8 +35,8 @@ const linksOf = async ({server}: TestOrganization) => {
 };
 
 test('the export of Firebase Dynamic Links comes in, its faults by line; corrected they come in too', async (t) => {
-	const {acme, addDomain, file, imports} = await setUp(t, 'firebase.csv');
-	await addDomain('links.acme.test');
+	const {acme, file, imports} = await setUp(t, 'firebase.csv');
+	await approvedDomain(acme, 'links.acme.test');
 	const first = await imports(file('firebase.csv'));
 	t.is(first.exitCode, 1);
 	t.is(first.stdout, '8 created, 0 updated, 0 skipped, 8 failed\n');
@@ -124,9 +115,8 @@ test('links of Bitly come in with their custom codes, failed rows are a list aga
 });
 
 test('links of Dub come in with expiry and tags; for keys with a slash a prefix is proposed', async (t) => {
-	const {acme, addDomain, file, imports, operator} = await setUp(t, 'dub.ndjson');
-	const domain = await addDomain('dub.acme.test');
-	await operator.patch(domain, {pathPrefixes: ['promos']});
+	const {acme, file, imports} = await setUp(t, 'dub.ndjson');
+	const {id} = await approvedDomain(acme, 'dub.acme.test', {pathPrefixes: ['promos']});
 	const first = await imports(file('dub.ndjson'));
 	t.is(first.stdout, '4 created, 0 updated, 0 skipped, 0 failed\n');
 	const next = `oplink domains set --org ${acme.orgKey} dub.acme.test --path-prefix promos --path-prefix dub`;
@@ -139,7 +129,7 @@ test('links of Dub come in with expiry and tags; for keys with a slash a prefix 
 
 	const old = () => anonymous(service).get('/dub/0/data', {Host: 'dub.acme.test'});
 	t.is((await old()).status, 400);
-	await operator.patch(domain, {pathPrefixes: ['promos', 'dub']});
+	await acme.operator.patch(`/domains/${id}`, {pathPrefixes: ['promos', 'dub']});
 	t.is((await old()).body.path, '/p/0');
 	const again = await imports(file('dub.ndjson'));
 	t.is(again.stdout, '0 created, 0 updated, 4 skipped, 0 failed\n');
@@ -147,7 +137,7 @@ test('links of Dub come in with expiry and tags; for keys with a slash a prefix 
 });
 
 test('without an app configuration an import stops with that one sentence and its next step, whatever the file and credential', async (t) => {
-	const {acme, file, imports, importsByKey, operator} = await setUp(t, 'bitly.json');
+	const {acme, file, imports, importsByKey} = await setUp(t, 'bitly.json');
 	await service.services.db('app_configs').where({organization_id: acme.id}).delete();
 	await writeFile(file('own.csv'), `path\n${'/a\n'.repeat(30)}`);
 	for (const name of ['bitly.json', 'own.csv']) {
@@ -166,7 +156,7 @@ test('without an app configuration an import stops with that one sentence and it
 		await t.throwsAsync(access(file(`${name}.failed`)));
 	}
 
-	await operator.put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	t.regex((await imports(file('own.csv'))).stderr[0] ?? '', /^Error: Select a plan first$/);
 });
 
@@ -208,10 +198,9 @@ test('a file that is not a list of links is named by its format', async (t) => {
 });
 
 test('rows of another app are refused with the next step, and imported on request', async (t) => {
-	const {acme, file, imports, operator} = await setUp(t, 'dub.ndjson');
-	const appConfig = `/admin/organizations/${acme.id}/app-config`;
-	const {body} = await operator.get(appConfig);
-	await operator.put(appConfig, {ios: {...body.ios, appStoreId: '987654321'}, android: body.android});
+	const {acme, file, imports} = await setUp(t, 'dub.ndjson');
+	const {body} = await acme.operator.get('/app-config');
+	await acme.operator.put('/app-config', {ios: {...body.ios, appStoreId: '987654321'}, android: body.android});
 	const refused = await imports(file('dub.ndjson'), '--dry-run');
 	t.is(refused.stdout, 'Would be: 0 created, 0 updated, 0 skipped, 4 failed\n');
 	t.is(

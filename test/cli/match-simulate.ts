@@ -24,7 +24,7 @@ test('match simulate plays an iPhone whose app reads the clipboard', async (t) =
 	});
 	t.true(widest(stdout) <= 80);
 	t.regex(stderr, /Nothing was stored/);
-	t.deepEqual(await attemptsOf(service, acme), []);
+	t.deepEqual(await attemptsOf(acme), []);
 });
 
 test('match simulate by a short URL finds the organization, and its options make the phone, the way and the wait', async (t) => {
@@ -59,7 +59,7 @@ test('match simulate taps a URL with its query, and match explain shows the quer
 	const address = network()(1);
 	const {token} = await visit(service, {url}, address, {query});
 	await open(service, address, {clipboardToken: token, deviceId: 'device-0004'}, acme);
-	const [{id}] = await attemptsOf(service, acme);
+	const [{id}] = await attemptsOf(acme);
 	const explained = await onScreen(`match explain ${id} --org ${acme.orgKey}`);
 	shows(t, explained.stdout, {query: 'ref=42, note=a b, own=2', path: '/sale', params: 'own=1, ref=42, note=a b'});
 });

@@ -20,7 +20,7 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 	await visit(service, other, place(1), {userAgent: userAgents.android});
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
-	const [attempt] = await attemptsOf(service, acme);
+	const [attempt] = await attemptsOf(acme);
 	const {stdout} = ends(t, await onScreen(`match explain ${attempt.id}`), 0);
 	shows(t, stdout, {
 		device: 'device-0001',
@@ -59,7 +59,7 @@ test.serial('match explain says that no token came, where most matches of the ap
 	service.clock.advance(60);
 	await visit(service, sale, place(9));
 	await open(service, place(9), {...iPhoneApp, deviceId: 'device-1009'}, acme);
-	const [guessed, byToken] = await attemptsOf(service, acme);
+	const [guessed, byToken] = await attemptsOf(acme);
 	const words = /No token came with the open\. Of the last matches on its platform about 67 % had none/;
 	const explain = async (attempt: {id: string}) =>
 		(await cli(`match explain ${attempt.id} --org ${acme.orgKey}`)).stdout.replaceAll('\n', ' ');
@@ -74,7 +74,7 @@ test('match explain says that clicks of one link decided together, as after many
 	}
 
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0006'}, acme);
-	const [attempt] = await attemptsOf(service, acme);
+	const [attempt] = await attemptsOf(acme);
 	const [best] = attempt.candidates;
 	t.true(best.score < attempt.score);
 	const {stdout} = await onScreen(`match explain ${attempt.id} --org ${acme.orgKey}`);
@@ -92,7 +92,7 @@ test('match explain shows the meaning and the next step of a miss', async (t) =>
 	const {acme, place, sale} = await setUp();
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
-	const [attempt] = await attemptsOf(service, acme);
+	const [attempt] = await attemptsOf(acme);
 	const {stdout} = await cli(`match explain ${attempt.id} --org ${acme.orgKey}`);
 	shows(t, stdout, {answer: 'no match: ruled out (ruled_out)', path: undefined});
 	t.regex(stdout, new RegExp(`^nearest +${sale.url}, 0 %`, 'm'));
@@ -106,7 +106,7 @@ test('match explain works after a link was deleted', async (t) => {
 	await visit(service, sale, place(1));
 	await open(service, place(1), iPhoneApp, acme);
 	await acme.server.delete(`/links/${sale.id}`);
-	const [attempt] = await attemptsOf(service, acme);
+	const [attempt] = await attemptsOf(acme);
 	const {stdout} = ends(t, await cli(`match explain ${attempt.id} --org ${acme.orgKey}`), 0);
 	shows(t, stdout, {link: `${sale.id} (deleted)`});
 	// The id is all that is left of it, so it is whole on a terminal, too.
@@ -123,7 +123,7 @@ test('match list shows the newest attempts first, and an unknown one is not foun
 	await open(service, place(9), {deviceId: 'device-0003'}, acme);
 	const {stdout} = await cli(`match list --org ${acme.orgKey}`);
 	const now = service.clock.now().toISOString().slice(0, 19).replace('T', ' ');
-	const attempts: Array<{id: string; matched: boolean}> = await attemptsOf(service, acme);
+	const attempts: Array<{id: string; matched: boolean}> = await attemptsOf(acme);
 	const lineOf = ({id, matched}: {id: string; matched: boolean}) =>
 		`${now}  ${id}  ${matched ? `clipboard  exact       ${sale.shortCode}  device-0002` : 'no click   -           -        device-0003'}`;
 	const title = 'AT (UTC)             ID                                    OUTCOME    CONFIDENCE  LINK     DEVICE';

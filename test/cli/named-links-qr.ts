@@ -3,7 +3,6 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {gridOf} from '../../src/cli/qr-files.ts';
 import {link, organization} from '../helpers/builders.ts';
-import {admin} from '../helpers/callers.ts';
 import {folderOf} from './_folder.ts';
 import {pageOf, type Responder, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
@@ -120,7 +119,7 @@ test('an expiry in the past and a QR code that nobody can read are refused', asy
 		stderr: /in the past\nNext: .*--inactive/,
 	});
 	for (const colors of ['color=ffffff', 'color=000000&bgColor=111111', 'color=fefefe&bgColor=transparent']) {
-		const {status, body} = await admin(service).get(`/admin/organizations/${acme.id}/links/${id}/qr.svg?${colors}`);
+		const {status, body} = await acme.operator.get(`/links/${id}/qr.svg?${colors}`);
 		t.is(status, 400, colors);
 		t.is(body.details[0].field, 'color');
 	}

@@ -52,7 +52,7 @@ test('a link is blocked and unblocked by its short URL of any host, its code or 
 		ends(t, await cli(['links', 'block', name]), 4);
 	}
 
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const {body} = await acme.operator.get('/audit-log');
 	t.like(
 		body.data.find(({action}: {action: string}) => action === 'BLOCK'),
 		{actor: {type: 'ADMIN_BEARER'}, entityType: 'Link', entityId: id, details: {reason: 'Phishing'}},

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {type LinkData, type MatchFound, OplinkApiError} from '../../src/client/oplink.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
-import {admin, anonymous} from '../helpers/callers.ts';
+import {anonymous} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
 import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
@@ -115,7 +115,7 @@ test.serial(
 test('an app creates a link; where the request fails the query form of a link serves', async (t) => {
 	const org = await organization(service);
 	const template = {name: 'invite', path: '/invite', clientCreate: {fields: ['params']}};
-	await admin(service).post(`/admin/organizations/${org.id}/templates`, template);
+	await org.operator.post('/templates', template);
 	const {url} = await link(org, {path: '/invite', shortCode: 'invite'});
 	const errors: unknown[] = [];
 	const log = (_message: string, error: unknown) => errors.push(error);

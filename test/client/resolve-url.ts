@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {OplinkApiError, type OplinkFetch} from '../../src/client/oplink.ts';
-import {link, organization} from '../helpers/builders.ts';
-import {admin, anonymous} from '../helpers/callers.ts';
+import {approvedDomain, link, organization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
 import {oplinkOf} from './_oplink-of.ts';
 
@@ -15,10 +15,7 @@ const withDomain = async () => {
 	lastHost += 1;
 	const hostname = `app${lastHost}.acme.test`;
 	const acme = await organization(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {id} = (await admin(service).post(domains, {hostname})).body;
-	await admin(service).post(`${domains}/${id}/approve`);
-	await admin(service).patch(`${domains}/${id}`, {pathPrefixes: ['promos']});
+	await approvedDomain(acme, hostname, {pathPrefixes: ['promos']});
 	const requested: string[] = [];
 	const fetch: OplinkFetch = async (url) => {
 		const {host, pathname, search} = new URL(url);

@@ -12,6 +12,8 @@ export type TestOrganization = {
 	server: Caller;
 	/** A caller with the CLIENT key. */
 	client: Caller;
+	/** The operator, whose paths are below `/admin/organizations/ID`. */
+	operator: Caller;
 };
 
 /** The app configuration of most tests: complete for iOS and with one Android app. */
@@ -45,16 +47,16 @@ export const organization = async (
 		name?: string;
 	} = {},
 ): Promise<TestOrganization> => {
-	const operator = admin(service);
-	const created = await operator.post('/admin/organizations', {name, ...(plan === null ? {} : {plan})});
+	const created = await admin(service).post('/admin/organizations', {name, ...(plan === null ? {} : {plan})});
 	expectStatus(created.status, 201, created.text);
 	const {id, orgKey} = created.body as {id: string; orgKey: string};
+	const operator = admin(service, `/admin/organizations/${id}`);
 	if (appConfig !== null) {
-		const configured = await operator.put(`/admin/organizations/${id}/app-config`, appConfig);
+		const configured = await operator.put('/app-config', appConfig);
 		expectStatus(configured.status, 200, configured.text);
 	}
 
-	const keys = await operator.get(`/admin/organizations/${id}/api-keys`);
+	const keys = await operator.get('/api-keys');
 	expectStatus(keys.status, 200, keys.text);
 	const serverKey: string = keys.body.serverKey.displayKey;
 	const clientKey: string = keys.body.sdkKey.displayKey;
@@ -66,6 +68,7 @@ export const organization = async (
 		clientKey,
 		server: withKey(service, serverKey),
 		client: withKey(service, clientKey),
+		operator,
 	};
 };
 
@@ -74,4 +77,20 @@ export const link = async ({server}: TestOrganization, body: object = {}) => {
 	const created = await server.post('/links', {path: '/sale', ...body});
 	expectStatus(created.status, 201, created.text);
 	return created.body as {id: string; shortCode: string; url: string; [field: string]: unknown};
+};
+
+/** A verified custom domain of the organization, with these settings. */
+export const approvedDomain = async (
+	{operator}: Pick<TestOrganization, 'operator'>,
+	hostname: string,
+	settings?: object,
+) => {
+	const added = await operator.post('/domains', {hostname});
+	expectStatus(added.status, 201, added.text);
+	const path = `/domains/${added.body.id}`;
+	const approved = await operator.post(`${path}/approve`);
+	expectStatus(approved.status, 200, approved.text);
+	const changed = settings === undefined ? approved : await operator.patch(path, settings);
+	expectStatus(changed.status, 200, changed.text);
+	return changed.body as {id: string; hostname: string; [field: string]: unknown};
 };

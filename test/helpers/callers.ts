@@ -71,22 +71,18 @@ const nextAddress = (): string => {
 	return `10.${(lastAddress >> 16) & 255}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
 };
 
-const caller = ({url}: Pick<TestService, 'url'>, credential: Headers, address = nextAddress()): Caller => {
-	const base: Headers = {'X-Forwarded-For': address, ...credential};
-	const plain = (method: string) => (path: string, headers?: Headers) => send(url, method, path, {...base, ...headers});
+const caller = ({url}: Pick<TestService, 'url'>, credential: Headers, address = nextAddress(), base = ''): Caller => {
+	const own: Headers = {'X-Forwarded-For': address, ...credential};
+	const plain = (method: string) => (path: string, headers?: Headers) =>
+		send(url, method, base + path, {...own, ...headers});
 	const withBody = (method: string) => (path: string, body?: unknown, headers?: Headers) => {
 		if (body === undefined) {
-			return send(url, method, path, {...base, ...headers});
+			return send(url, method, base + path, {...own, ...headers});
 		}
 
 		const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-		return send(
-			url,
-			method,
-			path,
-			{'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(raw)), ...base, ...headers},
-			raw,
-		);
+		const content = {'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(raw))};
+		return send(url, method, base + path, {...content, ...own, ...headers}, raw);
 	};
 	return {
 		address,
@@ -103,9 +99,9 @@ const caller = ({url}: Pick<TestService, 'url'>, credential: Headers, address = 
 /** Somebody without a credential. */
 export const anonymous = (service: Pick<TestService, 'url'>, address?: string): Caller => caller(service, {}, address);
 
-/** The operator, with the admin token. */
-export const admin = (service: Pick<TestService, 'url' | 'adminToken'>): Caller =>
-	caller(service, {Authorization: `Bearer ${service.adminToken}`});
+/** The operator, with the admin token. @param base what each path is below. */
+export const admin = (service: Pick<TestService, 'url' | 'adminToken'>, base = ''): Caller =>
+	caller(service, {Authorization: `Bearer ${service.adminToken}`}, nextAddress(), base);
 
 /** A machine with an API key. */
 export const withKey = (service: Pick<TestService, 'url'>, rawKey: string): Caller =>

@@ -42,7 +42,7 @@ test('no log line contains a secret, at the finest level, also for failed reques
 	const badlySigned = {'svix-id': 'x', 'svix-signature': 'v1,x', 'svix-timestamp': '1'};
 	await anonymous(service).post('/webhooks/idp', {a: 1}, badlySigned);
 	await anonymous(service).post('/webhook/gateway-a', {a: 1}, {'Stripe-Signature': 't=1,v1=x'});
-	await admin(service).post(`/admin/organizations/${acme.id}/api-keys/CLIENT/regenerate`);
+	await acme.operator.post('/api-keys/CLIENT/regenerate');
 	await admin(service).get('/admin/doctor');
 	// Internal errors are logged with their cause, which may include a statement and its values.
 	await service.services.db.raw('ALTER TABLE links RENAME TO links_that_were');

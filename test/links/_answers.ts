@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import {checkBody} from '../../src/platform/http/validate.ts';
-import {type Answer, admin} from '../helpers/callers.ts';
-import type {TestService} from '../helpers/service.ts';
+import type {TestOrganization} from '../helpers/builders.ts';
+import type {Answer} from '../helpers/callers.ts';
 
 /** The fields that a 400 names, sorted. */
 export const fieldsOf = ({details}: {details: Array<{field: string}>}): string[] =>
@@ -27,14 +27,14 @@ export type AuditRecord = {
 };
 
 /** What the audit log of an organization has about objects of one type, newest first. */
-export const recordsOf = async (service: TestService, {id}: {id: string}, type: string): Promise<AuditRecord[]> => {
-	const {body} = await admin(service).get(`/admin/organizations/${id}/audit-log?limit=100`);
+export const recordsOf = async ({operator}: TestOrganization, type: string): Promise<AuditRecord[]> => {
+	const {body} = await operator.get('/audit-log?limit=100');
 	return body.data.filter(({entityType}: {entityType: string}) => entityType === type);
 };
 
 /** The actions of those records, sorted. */
-export const actionsOn = async (service: TestService, organization: {id: string}, type: string): Promise<string[]> =>
-	(await recordsOf(service, organization, type)).map(({action}) => action).sort();
+export const actionsOn = async (organization: TestOrganization, type: string): Promise<string[]> =>
+	(await recordsOf(organization, type)).map(({action}) => action).sort();
 
 /** The statuses of as many calls at once, sorted. */
 export const atOnce = async (count: number, call: () => Promise<Answer>): Promise<number[]> =>

@@ -94,8 +94,7 @@ export const billingStage = (portal: Portal, currency: string, gateway: {charges
 			return {...owner, checkout: (await owner.openCheckout(plan)).body};
 		},
 		/** Sets a plan, as the operator. */
-		setPlan: ({organization}: Whose, plan: string | null) =>
-			admin(portal).put(`/admin/organizations/${organization.id}/plan`, {plan}),
+		setPlan: ({organization}: Whose, plan: string | null) => organization.operator.put('/plan', {plan}),
 		/** The ledger's row of an event, by the gateway's id; undefined if it has none. */
 		entryOf: async (event: {id: string} | undefined): Promise<Record<string, unknown> | undefined> =>
 			db('gateway_events')

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {link} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {approvedDomain, link} from '../../helpers/builders.ts';
+import {anonymous} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {DAY, type Owner} from './_stage.ts';
 import {startStripeStage} from './_stripe-stage.ts';
@@ -38,10 +38,7 @@ test.serial('a failed renewal keeps the entitlements for 7 days, to the second',
 test.serial('a custom domain serves for the 7 days of a failed renewal, and again once it is paid', async (t) => {
 	const hostname = 'go.acme-paid.example';
 	const owner = await stage.subscribed();
-	const operator = admin(stage.portal);
-	const base = `/admin/organizations/${owner.organization.id}`;
-	const {body: domain} = await operator.post(`${base}/domains`, {hostname});
-	await operator.post(`${base}/domains/${domain.id}/approve`);
+	const domain = await approvedDomain(owner.organization, hostname);
 	const {shortCode} = await link(owner.organization, {domainId: domain.id});
 	const path = `/${owner.organization.orgKey}/${shortCode}`;
 	/** The domain's answer, and the host of the URL on the link's page of the shared domain, which stays in memory. */

@@ -1,6 +1,5 @@
 import test from 'ava';
 import {cancelSuspended} from '../../../src/accounts/billing/jobs/billing-jobs.ts';
-import {admin} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {startStripeStage} from './_stripe-stage.ts';
 
@@ -85,14 +84,13 @@ test.serial('organization suspended: its subscription ends with the period; its 
 	const owner = await stage.subscribed();
 	const {subscription} = await stage.idsOf(owner);
 	const isEnding = () => stage.stripe.account.subscriptions.get(subscription)?.cancel_at_period_end;
-	const path = `/admin/organizations/${owner.organization.id}`;
-	await admin(stage.portal).post(`${path}/suspend`);
+	await owner.organization.operator.post('/suspend');
 	stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', status: 500});
 	await runCancelSuspended();
 	t.false(isEnding());
 	await runCancelSuspended();
 	t.true(isEnding());
-	await admin(stage.portal).post(`${path}/activate`);
+	await owner.organization.operator.post('/activate');
 	t.like(await owner.subscription(), {status: 'ACTIVE', cancelAtPeriodEnd: true});
 	t.is((await owner.resume()).status, 200);
 	await stage.deliverAll();

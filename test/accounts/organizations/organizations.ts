@@ -104,11 +104,11 @@ test('suspension is seen by keys and links at once, and activation undoes it', a
 	const acme = await organization(service);
 	const {url} = await link(acme);
 	const path = new URL(url).pathname;
-	const suspended = await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	const suspended = await acme.operator.post('/suspend');
 	t.is(suspended.body.status, 'SUSPENDED');
 	t.like(await acme.server.get('/links'), {status: 401, body: {message: 'Organization is suspended'}});
 	t.is((await anonymous(service).get(path)).status, 410);
-	t.is((await admin(service).post(`/admin/organizations/${acme.id}/activate`)).body.status, 'ACTIVE');
+	t.is((await acme.operator.post('/activate')).body.status, 'ACTIVE');
 	t.is((await acme.server.get('/links')).status, 200);
 	t.is((await anonymous(service).get(path)).status, 200);
 });
@@ -136,7 +136,7 @@ test('an organization with an active subscription is not deleted; without one al
 	const {url} = await link(acme);
 	await anonymous(service).get(new URL(url).pathname);
 	t.is((await admin(service).delete(`/admin/organizations/${acme.id}`)).status, 409);
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	const {status, body} = await admin(service).delete(`/admin/organizations/${acme.id}`);
 	t.is(status, 200);
 	t.deepEqual(body, {id: acme.id, deleted: true});

@@ -80,12 +80,11 @@ test('somebody who is not a member of any organization is 403 after the limit an
 
 test('members of a suspended organization are 403, after their role, until it is active again', async (t) => {
 	const {organization, caller} = await member(portal);
-	const operator = admin(portal);
-	await operator.post(`/admin/organizations/${organization.id}/suspend`);
+	await organization.operator.post('/suspend');
 	refused(t, await caller.get('/portal/links'), notActive);
 	refused(t, await caller.get('/portal/api-keys'), notActive);
 	refused(t, await caller.post(badTier), tooLow);
-	await operator.post(`/admin/organizations/${organization.id}/activate`);
+	await organization.operator.post('/activate');
 	t.is((await caller.get('/portal/links')).status, 200);
 });
 

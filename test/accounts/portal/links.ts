@@ -1,6 +1,5 @@
 import test from 'ava';
 import {link} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {member} from '../../helpers/portal.ts';
 import {portal} from './_portal.ts';
 import {refused} from './_refused.ts';
@@ -26,7 +25,7 @@ test('a developer creates a link as a SERVER key does, and a viewer sees the sam
 		t.deepEqual((await viewer.caller.get(`/portal${code}`)).bytes, (await acme.server.get(code)).bytes);
 	}
 
-	const {data} = (await admin(portal).get(`/admin/organizations/${acme.id}/audit-log`)).body;
+	const {data} = (await acme.operator.get('/audit-log')).body;
 	const {actor} = data.find(({entityId}: {entityId: string}) => entityId === made.body.id);
 	t.deepEqual(actor, {type: 'USER', id: user.id, name: user.name});
 });

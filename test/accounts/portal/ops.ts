@@ -2,7 +2,6 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {organization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {member, ops, session, startPortal} from '../../helpers/portal.ts';
 import {portal} from './_portal.ts';
 import {invalid, noMember, noOrganization, opsOnly, refused} from './_refused.ts';
@@ -23,7 +22,7 @@ test('an ops session acts for the customer that orgId names, also a suspended on
 	const actor = {type: 'ADMIN_PASSTHROUGH', id: clerkUserId, name: email};
 	t.like(await recordsOf(acme.organization.id, 'Link'), [{entityId: created.body.id, actor}]);
 
-	await admin(portal).post(`/admin/organizations/${acme.organization.id}/suspend`);
+	await acme.organization.operator.post('/suspend');
 	t.is((await caller.get(`/portal/links?orgId=${acme.organization.id}`)).body.total, 1);
 });
 

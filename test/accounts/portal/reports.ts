@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
+import {anonymous, type Caller} from '../../helpers/callers.ts';
 import {member, ops, portalOf} from '../../helpers/portal.ts';
 import {iPhoneApp, open, visit} from '../../visits/matches/_phones.ts';
 import {refused} from './_refused.ts';
@@ -43,7 +43,7 @@ test.serial('the dashboard is the admin’s stats of the organization', async (t
 		{key: second.id, count: 1},
 	]);
 	t.deepEqual(body.breakdowns.matchMethod, [{key: 'CLIPBOARD', count: 1}]);
-	t.deepEqual(body, (await admin(portal).get(`/admin/organizations/${acme.id}/stats`)).body);
+	t.deepEqual(body, (await acme.operator.get('/stats')).body);
 	const {caller: operator} = ops(portal);
 	t.deepEqual((await operator.get(`${dashboard}?orgId=${acme.id}`)).body, body);
 });
@@ -71,7 +71,7 @@ test('the usage shows use and limit of each quota', async (t) => {
 	invite('open@acme.test');
 	portal.provider.revoke(invite('revoked@acme.test'));
 	await story(acme, caller);
-	await admin(portal).post(`/admin/organizations/${acme.id}/domains`, {hostname: 'usage.acme.test'});
+	await acme.operator.post('/domains', {hostname: 'usage.acme.test'});
 	const {status, body} = await caller.get('/portal/usage');
 	t.is(status, 200);
 	t.deepEqual(body, {
@@ -161,7 +161,7 @@ test('events are listed with all the app’s data, newest first', async (t) => {
 	t.deepEqual(second, {data: [data[1]], total: 2, page: 2, limit: 1});
 
 	// The API's document states it, too.
-	t.is((await admin(portal).delete(`/admin/organizations/${acme.id}/devices/${deviceId}/data`)).status, 200);
+	t.is((await acme.operator.delete(`/devices/${deviceId}/data`)).status, 200);
 	t.like((await caller.get('/portal/events')).body, {total: 2, data: [{deviceId: null}, {deviceId: null}]});
 });
 

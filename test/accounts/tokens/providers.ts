@@ -3,7 +3,7 @@ import {SignJWT, UnsecuredJWT} from 'jose';
 import {ConfigError, loadConfig} from '../../../src/platform/config/config.ts';
 import {presets} from '../../../src/platform/config/operator-scopes.ts';
 import {organization} from '../../helpers/builders.ts';
-import {admin, withKey} from '../../helpers/callers.ts';
+import {withKey} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import {createFakeClock, startService} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
@@ -88,7 +88,7 @@ test.serial('pipelines and people of any provider get what the first matching ru
 	const pipeline = withKey(service, await provider.token({sub, repository_owner_id: '42'}));
 	const release = await pipeline.post(`/admin/organizations/${acme.id}/links`, {path: '/sale'});
 	t.is(release.status, 201);
-	const {body: audit} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const {body: audit} = await acme.operator.get('/audit-log');
 	t.is(audit.data.find(({entityId}: {entityId: string}) => entityId === release.body.id).actor.name, sub);
 });
 

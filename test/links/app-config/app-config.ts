@@ -178,7 +178,7 @@ test('each change is audited with its fields, and a refused one changes nothing'
 	t.is(refused.status, 400);
 	t.deepEqual(fieldsOf(refused.body), ['fallbackUrl']);
 	t.is((await operator.get(path)).body.fallbackUrl, 'https://www.example.com/');
-	const [record, ...others] = await recordsOf(service, org, 'AppConfig');
+	const [record, ...others] = await recordsOf(org, 'AppConfig');
 	t.deepEqual(others, []);
 	t.like(record, {action: 'UPDATE', entityId: org.id, details: {fallbackUrl: 'https://www.example.com/'}});
 });

@@ -4,7 +4,7 @@ import {link} from '../../helpers/builders.ts';
 import {actionsOn, atOnce, badFields, fieldsOf} from '../_answers.ts';
 import {domainStage, freshHost} from './_domains.ts';
 
-const {stage, setup, statusOn} = domainStage(test);
+const {setup, statusOn} = domainStage(test);
 
 test('the shared domain is listed as the default, and an added one PENDING with the record that proves it', async (t) => {
 	const {base, operator} = await setup();
@@ -158,6 +158,6 @@ test('each step of a domain is audited once', async (t) => {
 	}
 
 	await operator.delete(`${base}/${id}`);
-	const actions = await actionsOn(stage.service, org, 'Domain');
+	const actions = await actionsOn(org, 'Domain');
 	t.deepEqual(actions, ['APPROVE', 'CREATE', 'DELETE', 'REJECT', 'SET_DEFAULT']);
 });

@@ -1,6 +1,4 @@
 import type {TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
-import type {TestService} from '../../helpers/service.ts';
 import {linesOf} from '../_answers.ts';
 
 export type ImportedRow = {
@@ -14,17 +12,19 @@ export type ImportedRow = {
 const ndjson = (rows: unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 export const asNdjson = {'Content-Type': 'application/x-ndjson'};
 
-/** Imports rows into an organization of the service. @throws if the whole request is refused. */
-export const importingInto =
-	(service: TestService) =>
-	async ({id}: TestOrganization, rows: unknown[] | string, query = ''): Promise<ImportedRow[]> => {
-		const body = typeof rows === 'string' ? rows : ndjson(rows);
-		const answer = await admin(service).post(`/admin/organizations/${id}/links/import${query}`, body, asNdjson);
-		if (answer.status !== 200) {
-			throw new Error(answer.text);
-		}
+/** Imports rows into an organization. @throws if the whole request is refused. */
+export const importInto = async (
+	{operator}: TestOrganization,
+	rows: unknown[] | string,
+	query = '',
+): Promise<ImportedRow[]> => {
+	const body = typeof rows === 'string' ? rows : ndjson(rows);
+	const answer = await operator.post(`/links/import${query}`, body, asNdjson);
+	if (answer.status !== 200) {
+		throw new Error(answer.text);
+	}
 
-		return linesOf(answer.text);
-	};
+	return linesOf(answer.text);
+};
 
 export const statuses = (rows: ImportedRow[]) => rows.map(({status}) => status);

@@ -6,11 +6,9 @@ import {creatorStatements} from '../../../src/links/links/link-terms.ts';
 import {insertion} from '../../../src/links/links/link-writer.ts';
 import {createBatches} from '../../../src/platform/db/batches.ts';
 import {run} from '../../../src/platform/db/sql.ts';
-import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
+import {approvedDomain, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {untilAwaited} from '../../helpers/database.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
@@ -47,7 +45,7 @@ test('an invalid create does not affect concurrent ones', async (t) => {
 		await organization(service, {plan: 'STARTER'}),
 		await organization(service, {plan: null}),
 	];
-	const fill = (path: string) => admin(service).post(`/admin/organizations/${full.id}/links`, {path});
+	const fill = (path: string) => full.operator.post('/links', {path});
 	await Promise.all(paths(48).map(fill));
 	const asked = paths(10);
 	const [refused, noPlan, ...others] = await Promise.all([
@@ -135,14 +133,12 @@ test('items that arrive together are one batch, in order, and with those of the 
 
 test('writers of many links lock them in one order', async (t) => {
 	const {db} = service.services;
-	const operator = admin(service);
 	const acme = await organization(service);
-	const base = `/admin/organizations/${acme.id}`;
-	const {body: channel} = await operator.post(`${base}/channels`, {name: 'radio'});
-	const domain = await approvedDomain(service, acme, 'go.order.example');
+	const {body: channel} = await acme.operator.post('/channels', {name: 'radio'});
+	const domain = await approvedDomain(acme, 'go.order.example');
 	for (const [fields, write] of [
-		[{channel: 'radio'}, () => operator.patch(`${base}/channels/${channel.id}`, {name: 'television'})],
-		[{domainId: domain.id}, () => operator.delete(`${base}/domains/${domain.id}`)],
+		[{channel: 'radio'}, () => acme.operator.patch(`/channels/${channel.id}`, {name: 'television'})],
+		[{domainId: domain.id}, () => acme.operator.delete(`/domains/${domain.id}`)],
 	] as const) {
 		let [earlier, later] = [await link(acme, fields), await link(acme, fields)];
 		// The later one comes first by its id, and last where rows are read as they are stored.

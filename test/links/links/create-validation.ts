@@ -52,9 +52,8 @@ test('a create and an update report all invalid fields together, each by its dot
 test('faults that only the database shows are named beside those of values, on every surface', async (t) => {
 	const acme = await organization(service);
 	const operator = admin(service);
-	const own = `/admin/organizations/${acme.id}`;
-	const {body: bare} = await operator.post(`${own}/templates`, {name: 'bare'});
-	const {body: full} = await operator.post(`${own}/templates`, {name: 'full', path: '/x'});
+	const {body: bare} = await acme.operator.post('/templates', {name: 'bare'});
+	const {body: full} = await acme.operator.post('/templates', {name: 'full', path: '/x'});
 	const {id} = await link(acme);
 	const bad = {channel: 'nowhere', title: 'x'.repeat(256)};
 	for (const [request, fields] of [
@@ -67,10 +66,10 @@ test('faults that only the database shows are named beside those of values, on e
 		[acme.server.post('/links', {channel: 'email', title: bad.title, path: '/a'}), ['title']],
 		[acme.server.post('/links', {channel: 'nowhere'}), ['channel', 'path']],
 		[acme.server.patch(`/links/${id}`, bad), ['channel', 'title']],
-		[operator.post(`${own}/links`, bad), ['channel', 'path', 'title']],
-		[operator.patch(`${own}/links/${id}`, bad), ['channel', 'title']],
-		[operator.post(`${own}/templates`, bad), ['channel', 'name', 'title']],
-		[operator.patch(`${own}/templates/${bare.id}`, bad), ['channel', 'title']],
+		[acme.operator.post('/links', bad), ['channel', 'path', 'title']],
+		[acme.operator.patch(`/links/${id}`, bad), ['channel', 'title']],
+		[acme.operator.post('/templates', bad), ['channel', 'name', 'title']],
+		[acme.operator.patch(`/templates/${bare.id}`, bad), ['channel', 'title']],
 		[operator.post(`/admin/organizations/${UNKNOWN}/links`, bad), ['path', 'title']],
 	] as const) {
 		const {status, body} = await request;

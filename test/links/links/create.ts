@@ -1,9 +1,8 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {atOnce, fieldsOf, recordsOf} from '../_answers.ts';
-import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
@@ -39,10 +38,9 @@ test('a create with only a path answers 201 and the whole link, omitted fields b
 
 test('a template provides path, window and deferral that the link omits; without one a path is required', async (t) => {
 	const acme = await organization(service);
-	const templates = `/admin/organizations/${acme.id}/templates`;
 	const defaults = {matchWindowHours: 24, deferredDeepLinking: false};
-	const full = await admin(service).post(templates, {name: 'full', path: '/from-template', ...defaults});
-	const bare = await admin(service).post(templates, {name: 'bare'});
+	const full = await acme.operator.post('/templates', {name: 'full', path: '/from-template', ...defaults});
+	const bare = await acme.operator.post('/templates', {name: 'bare'});
 	const created = await acme.server.post('/links', {templateId: full.body.id});
 	t.is(created.status, 201);
 	t.like(created.body, {path: null, templateId: full.body.id, ...defaults});
@@ -61,11 +59,9 @@ test('a template provides path, window and deferral that the link omits; without
 
 test("another organization's domain, template and channel are not found, on create and on update", async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
-	const operator = admin(service);
-	const theirs = `/admin/organizations/${other.id}`;
-	const template = await operator.post(`${theirs}/templates`, {name: 'theirs', path: '/x'});
-	const domain = await approvedDomain(service, other, 'go.other-create.com');
-	await operator.post(`${theirs}/channels`, {name: 'theirs'});
+	const template = await other.operator.post('/templates', {name: 'theirs', path: '/x'});
+	const domain = await approvedDomain(other, 'go.other-create.com');
+	await other.operator.post('/channels', {name: 'theirs'});
 	const {id} = await link(acme);
 	for (const [field, expected] of [
 		[{templateId: template.body.id}, [404, 'Template not found']],
@@ -82,9 +78,7 @@ test("another organization's domain, template and channel are not found, on crea
 
 test('a custom domain is usable once it is verified, and then no fallback may lead to it', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: domain} = await operator.post(domains, {hostname: 'go.acme-create.com'});
+	const {body: domain} = await acme.operator.post('/domains', {hostname: 'go.acme-create.com'});
 	const create = (fields: object) => acme.server.post('/links', {path: '/a', ...fields});
 	const refusesLoop = async (fields: object) => {
 		const loop = await create({...fields, fallbackUrl: 'https://go.acme-create.com/y'});
@@ -92,12 +86,12 @@ test('a custom domain is usable once it is verified, and then no fallback may le
 		t.deepEqual(fieldsOf(loop.body), ['fallbackUrl']);
 	};
 	t.is((await create({domainId: domain.id})).status, 404);
-	await operator.post(`${domains}/${domain.id}/approve`);
+	await acme.operator.post(`/domains/${domain.id}/approve`);
 	const created = await create({domainId: domain.id.toUpperCase(), shortCode: 'x'});
 	t.is(created.body.url, `https://go.acme-create.com/${acme.orgKey}/x`);
 	await refusesLoop({domainId: domain.id});
 
-	t.is((await operator.post(`${domains}/${domain.id}/default`)).status, 200);
+	t.is((await acme.operator.post(`/domains/${domain.id}/default`)).status, 200);
 	const chosen = await create({fallbackUrl: 'https://acme.com/', shortCode: 'z'});
 	t.is(chosen.status, 201);
 	t.like(chosen.body, {url: `https://go.acme-create.com/${acme.orgKey}/z`, domainId: domain.id});
@@ -133,8 +127,6 @@ test('parallel creates fill the quota to its last link and never exceed it', asy
 
 test('checks come in order: validation, plan, app configuration, quota, references, conflict', async (t) => {
 	const acme = await organization(service, {plan: null, appConfig: null});
-	const operator = admin(service);
-	const here = `/admin/organizations/${acme.id}`;
 	const post = async (body: object) => {
 		const {status, body: answer} = await acme.server.post('/links', body);
 		return [status, answer.code ?? answer.message];
@@ -142,9 +134,9 @@ test('checks come in order: validation, plan, app configuration, quota, referenc
 	const foreign = {path: '/a', domainId: UNKNOWN, shortCode: 'taken'};
 	t.deepEqual(await post({}), [400, 'Validation failed']);
 	t.deepEqual(await post(foreign), [402, 'PLAN_NOT_SELECTED']);
-	await operator.put(`${here}/plan`, {plan: 'GROWTH'});
+	await acme.operator.put('/plan', {plan: 'GROWTH'});
 	t.deepEqual(await post(foreign), [428, 'APP_CONFIG_REQUIRED']);
-	await operator.put(`${here}/app-config`, {ios: null, android: []});
+	await acme.operator.put('/app-config', {ios: null, android: []});
 	const {id} = await link(acme, {shortCode: 'taken'});
 	const {db, clock} = service.services;
 	const month = `${clock.now().toISOString().slice(0, 7)}-01`;
@@ -155,7 +147,7 @@ test('checks come in order: validation, plan, app configuration, quota, referenc
 	t.deepEqual(await post({path: '/a', shortCode: 'taken'}), [409, "Short code 'taken' is already in use"]);
 
 	// A refused one leaves no audit record.
-	const [record, ...others] = await recordsOf(service, acme, 'Link');
+	const [record, ...others] = await recordsOf(acme, 'Link');
 	t.deepEqual(others, []);
 	t.like(record, {action: 'CREATE', entityId: id, actor: {type: 'API_KEY'}, details: {shortCode: 'taken'}});
 });

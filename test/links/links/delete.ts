@@ -11,7 +11,7 @@ test('a deleted link answers its id, is recorded, is 404 from then on, and its n
 	const {status, body} = await acme.server.delete(`/links/${id}`);
 	t.is(status, 200);
 	t.deepEqual(body, {id, deleted: true});
-	const record = (await recordsOf(service, acme, 'Link')).find(({action}) => action === 'DELETE');
+	const record = (await recordsOf(acme, 'Link')).find(({action}) => action === 'DELETE');
 	t.like(record, {entityId: id, details: {shortCode, path: '/sale', title: 'Sale'}});
 	for (const path of [`/links/${id}`, `/${acme.orgKey}/${shortCode}/data`]) {
 		t.is((await acme.server.get(path)).status, 404);

@@ -3,11 +3,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import QRCode from 'qrcode';
 import {qrPng} from '../../../src/links/links/qr/qr.ts';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {fieldsOf, linesOf} from '../_answers.ts';
-import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test);
 
@@ -47,9 +46,9 @@ test('the PNG is 512 pixels wide by default; size and colours can be chosen', as
 	const first = PNG.sync.read(plain.bytes);
 	t.deepEqual([first.width, first.height, colorAt(first, 0, 0)], [512, 512, 'ffffffff']);
 
-	const operator = admin(service);
-	const path = `/admin/organizations/${acme.id}/links/${id}/qr.png?size=333&margin=0&color=aa0000&bgColor=transparent`;
-	const second = PNG.sync.read((await operator.get(path)).bytes);
+	const second = PNG.sync.read(
+		(await acme.operator.get(`/links/${id}/qr.png?size=333&margin=0&color=aa0000&bgColor=transparent`)).bytes,
+	);
 	t.is(second.width, 333);
 	t.is(colorAt(second, 0, 0), 'ffffff00');
 	t.is(colorAt(second, 12, 12), 'aa0000ff');
@@ -106,7 +105,7 @@ test('a PNG of any size has every module in whole pixels, in the middle', async 
 test('a bad option is 400, all of them at once, and so is a size below one pixel a module', async (t) => {
 	const acme = await organization(service);
 	const hostname = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example.com`;
-	const {id: domainId} = await approvedDomain(service, acme, hostname);
+	const {id: domainId} = await approvedDomain(acme, hostname);
 	const {id} = await link(acme, {domainId, shortCode: 'x'.repeat(64)});
 	const bad = 'size=63&margin=17&color=red&bgColor=fff&ecc=X';
 	for (const [image, ...fields] of [
@@ -196,15 +195,14 @@ test('every link is exported once, also over many batches with the same time', a
 	await link(other);
 	const rows = Array.from({length: 1203}, (_, index) => `{"path":"/${index}","shortCode":"c${index}"}\n`).join('');
 	const operator = admin(service);
-	const here = `/admin/organizations/${acme.id}/links`;
-	const empty = await operator.get(`${here}/export`);
+	const empty = await acme.operator.get('/links/export');
 	t.deepEqual([empty.status, empty.text], [200, '']);
 	t.is((await operator.get('/admin/organizations/0000/links/export')).status, 404);
-	await operator.post(`${here}/import`, rows, {'Content-Type': 'application/x-ndjson'});
-	const first = await operator.get(`${here}/export`);
+	await acme.operator.post('/links/import', rows, {'Content-Type': 'application/x-ndjson'});
+	const first = await acme.operator.get('/links/export');
 	const lines = linesOf(first.text);
 	t.is(lines.length, 1203);
 	t.is(new Set(lines.map(({shortCode}) => shortCode)).size, 1203);
 	t.true(lines.every(({organizationId}) => organizationId === acme.id));
-	t.is((await operator.get(`${here}/export`)).text, first.text);
+	t.is((await acme.operator.get('/links/export')).text, first.text);
 });

@@ -5,10 +5,9 @@ import test from 'ava';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {asNdjson, importingInto, statuses} from './_import.ts';
+import {asNdjson, importInto, statuses} from './_import.ts';
 
 const service = serviceOf(test);
-const importInto = importingInto(service);
 
 test('a row of 20,000 levels and one over 256 KiB fail alone, and a last line needs no newline', async (t) => {
 	const acme = await organization(service);

@@ -1,13 +1,11 @@
 import test from 'ava';
-import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {fieldsOf, recordsOf} from '../_answers.ts';
-import {approvedDomain} from '../_fields.ts';
-import {type ImportedRow, importingInto, statuses} from './_import.ts';
+import {type ImportedRow, importInto, statuses} from './_import.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
-const importInto = importingInto(service);
 
 const total = async ({id}: TestOrganization): Promise<number> =>
 	(await admin(service).get(`/admin/organizations/${id}/links`)).body.total;
@@ -37,7 +35,7 @@ test('each row is answered by its line number, its link is like any other, and a
 	}
 
 	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [4]);
-	const records = await recordsOf(service, acme, 'Link');
+	const records = await recordsOf(acme, 'Link');
 	t.is(records.length, 4);
 	t.like(records[0], {action: 'CREATE', actor: {type: 'ADMIN_BEARER'}});
 });
@@ -84,7 +82,7 @@ test('onConflict decides over a taken short code or external id', async (t) => {
 	t.is((await acme.server.get(`/links/${id}`)).body.title, 'Old');
 	t.deepEqual(statuses(await importInto(acme, [byCode, byExternalId], '?onConflict=update')), ['updated', 'skipped']);
 	t.like((await acme.server.get(`/links/${id}`)).body, {...byCode, ...byExternalId});
-	const update = (await recordsOf(service, acme, 'Link')).find(({action}) => action === 'UPDATE');
+	const update = (await recordsOf(acme, 'Link')).find(({action}) => action === 'UPDATE');
 	t.like(update, {entityId: id, details: {changes: {title: {from: 'Old', to: 'New'}}}});
 });
 
@@ -112,7 +110,7 @@ test('rows of one file meet each other in their order', async (t) => {
 test('plan, app configuration and quotas bind row by row', async (t) => {
 	const bare = await organization(service, {plan: null, appConfig: null});
 	t.like((await importInto(bare, [{path: '/a'}]))[0]?.error, {statusCode: 402, code: 'PLAN_NOT_SELECTED'});
-	await admin(service).put(`/admin/organizations/${bare.id}/plan`, {plan: 'STARTER'});
+	await bare.operator.put('/plan', {plan: 'STARTER'});
 	t.like((await importInto(bare, [{path: '/a'}]))[0]?.error, {statusCode: 428, code: 'APP_CONFIG_REQUIRED'});
 
 	const acme = await organization(service, {plan: 'STARTER'});
@@ -143,15 +141,14 @@ test('plan, app configuration and quotas bind row by row', async (t) => {
 
 test('imports and creates in parallel never exceed the quota, and the count stays right', async (t) => {
 	const acme = await organization(service, {plan: 'STARTER'});
-	const operator = admin(service);
 	const rows = (name: string) => Array.from({length: 30}, (_, index) => ({path: '/a', shortCode: `${name}${index}`}));
 	const [imports, creates] = await Promise.all([
 		Promise.all(['a', 'b', 'a'].map((name) => importInto(acme, rows(name)))),
-		Promise.all(Array.from({length: 10}, () => operator.post(`/admin/organizations/${acme.id}/links`, {path: '/a'}))),
+		Promise.all(Array.from({length: 10}, () => acme.operator.post('/links', {path: '/a'}))),
 	]);
 	const answers = [...statuses(imports.flat()), ...creates.map(({status}) => status)];
 	t.is(answers.filter((status) => status === 'created' || status === 201).length, 50);
-	t.is((await operator.get(`/admin/organizations/${acme.id}/links`)).body.total, 50);
+	t.is((await acme.operator.get('/links')).body.total, 50);
 	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [50]);
 });
 
@@ -186,15 +183,14 @@ test('a dry run answers the same and writes nothing', async (t) => {
 
 test('an exported line is a row: skipped where it came from, created elsewhere on the default domain', async (t) => {
 	const [acme, other] = [await organization(service), await organization(service)];
-	const operator = admin(service);
-	const domain = await approvedDomain(service, acme, 'go.acme-import.com');
+	const domain = await approvedDomain(acme, 'go.acme-import.com');
 	const windowed = {name: 'windowed', path: '/t', matchWindowHours: 24};
-	const {body: template} = await operator.post(`/admin/organizations/${acme.id}/templates`, windowed);
+	const {body: template} = await acme.operator.post('/templates', windowed);
 	const platforms = {destinations: {ios: 'https://i.example/'}, minimumVersion: {android: 210}};
 	const fields = {title: 'Custom', og: {title: 'T'}, isActive: false, ...platforms};
 	await link(acme, {shortCode: 'custom', domainId: domain.id, ...fields});
 	await link(acme, {path: undefined, shortCode: 'templated', templateId: template.id});
-	const exported = await operator.get(`/admin/organizations/${acme.id}/links/export`);
+	const exported = await acme.operator.get('/links/export');
 	for (const onConflict of ['skip', 'update']) {
 		const same = await importInto(acme, exported.text, `?onConflict=${onConflict}`);
 		t.deepEqual(statuses(same), ['skipped', 'skipped']);

@@ -1,25 +1,23 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {approvedDomain} from '../_fields.ts';
 
 const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 test('a link is read as it was created, with its domain and whether that is the default', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
 	const before = await link(acme, {params: {b: '2', a: '1'}, title: 'Sale'});
-	const domain = await approvedDomain(service, acme, 'go.acme-read.com');
+	const domain = await approvedDomain(acme, 'go.acme-read.com');
 	const read = async ({id}: {id: string}) => (await acme.server.get(`/links/${id}`)).body;
 	const shared = {id: before['domainId'], hostname: 'go.example.com', status: 'VERIFIED'};
 	t.deepEqual(await read(before), {...before, domain: {...shared, isDefault: true}});
-	await operator.post(`/admin/organizations/${acme.id}/domains/${domain.id}/default`);
+	await acme.operator.post(`/domains/${domain.id}/default`);
 	const after = await link(acme);
 	t.is(after.url, `https://go.acme-read.com/${acme.orgKey}/${after.shortCode}`);
 	const own = {id: domain.id, hostname: 'go.acme-read.com', status: 'VERIFIED', isDefault: true};
 	t.deepEqual(await read(after), {...after, domainId: domain.id, domain: own});
-	const {status, body} = await operator.get(`/admin/organizations/${acme.id}/links/${before.id}`);
+	const {status, body} = await acme.operator.get(`/links/${before.id}`);
 	t.is(status, 200);
 	t.deepEqual(body, {...before, domain: {...shared, isDefault: false}});
 });

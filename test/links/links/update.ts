@@ -1,17 +1,17 @@
 import test from 'ava';
 import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {retention} from '../../../src/platform/config/policies.ts';
-import {link, organization} from '../../helpers/builders.ts';
+import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {actionsOn, recordsOf} from '../_answers.ts';
 import {sharedFields} from '../_fields.ts';
-import {importingInto} from './_import.ts';
+import {importInto} from './_import.ts';
 
 const service = serviceOf(test);
 
-const updatesOf = async (acme: {id: string}, type = 'Link') =>
-	(await recordsOf(service, acme, type)).filter(({action}) => action === 'UPDATE');
+const updatesOf = async (acme: TestOrganization, type = 'Link') =>
+	(await recordsOf(acme, type)).filter(({action}) => action === 'UPDATE');
 
 // Those that move the clock are serial.
 
@@ -81,7 +81,7 @@ test.serial('another hour, link or actor has a separate record, and so has each 
 	await change(one.id);
 	await change(one.id);
 	await change(other.id);
-	await admin(service).patch(`/admin/organizations/${acme.id}/links/${one.id}`, {title: 'by the operator'});
+	await acme.operator.patch(`/links/${one.id}`, {title: 'by the operator'});
 	t.is((await updatesOf(acme)).length, 3);
 	clock.advance(3600);
 	await change(one.id);
@@ -91,7 +91,7 @@ test.serial('another hour, link or actor has a separate record, and so has each 
 	await acme.server.delete(`/links/${one.id}`);
 	await acme.server.delete(`/links/${other.id}`);
 	const [creates, deletes] = [Array(2).fill('CREATE'), Array(2).fill('DELETE')];
-	t.deepEqual(await actionsOn(service, acme, 'Link'), [...creates, ...deletes, ...Array(4).fill('UPDATE')]);
+	t.deepEqual(await actionsOn(acme, 'Link'), [...creates, ...deletes, ...Array(4).fill('UPDATE')]);
 });
 
 test('changes at once and within one import are all counted', async (t) => {
@@ -101,7 +101,7 @@ test('changes at once and within one import are all counted', async (t) => {
 	const answers = await Promise.all(titles.map((title) => acme.server.patch(`/links/${id}`, {title})));
 	t.true(answers.every(({status}) => status === 200));
 	const rows = titles.map((_, index) => ({shortCode: 'one', path: `/title-${index}`}));
-	t.is((await importingInto(service)(acme, rows, '?onConflict=update')).length, 12);
+	t.is((await importInto(acme, rows, '?onConflict=update')).length, 12);
 	const [byImport, byKey, ...others] = (await updatesOf(acme)).toSorted((a, b) =>
 		a.actor.type.localeCompare(b.actor.type),
 	);
@@ -112,14 +112,12 @@ test('changes at once and within one import are all counted', async (t) => {
 
 test('changes of a template, a channel or the app configuration share a record as well', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
-	const base = `/admin/organizations/${acme.id}`;
-	const {body: template} = await operator.post(`${base}/templates`, {name: 'one', params: {from: '1', to: '2'}});
-	const {body: channel} = await operator.post(`${base}/channels`, {name: 'radio'});
+	const {body: template} = await acme.operator.post('/templates', {name: 'one', params: {from: '1', to: '2'}});
+	const {body: channel} = await acme.operator.post('/channels', {name: 'radio'});
 	for (const name of ['a', 'b', 'c']) {
-		t.is((await operator.patch(`${base}/templates/${template.id}`, {params: {from: name, to: name}})).status, 200);
-		t.is((await operator.patch(`${base}/channels/${channel.id}`, {name: `radio ${name}`})).status, 200);
-		t.is((await operator.put(`${base}/app-config`, {fallbackUrl: `https://example.com/${name}`})).status, 200);
+		t.is((await acme.operator.patch(`/templates/${template.id}`, {params: {from: name, to: name}})).status, 200);
+		t.is((await acme.operator.patch(`/channels/${channel.id}`, {name: `radio ${name}`})).status, 200);
+		t.is((await acme.operator.put('/app-config', {fallbackUrl: `https://example.com/${name}`})).status, 200);
 	}
 
 	for (const [type, details] of [
@@ -136,7 +134,7 @@ test('changes of a template, a channel or the app configuration share a record a
 test('every field comes back as it was given, URLs and times in their normal form, and null clears it', async (t) => {
 	const acme = await organization(service);
 	const bare = await link(acme, {path: '/item/7', shortCode: 'bare'});
-	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {name: 'one'});
+	const {body: template} = await acme.operator.post('/templates', {name: 'one'});
 	const fields = {
 		...sharedFields,
 		title: 'Summer',
@@ -182,7 +180,7 @@ test('without a plan, or over the click quota, a change is 402; deleting is not'
 	t.like((await acme.server.patch(`/links/${id}`, {title: 'x'})).body, {statusCode: 402, quota: 'clicks'});
 	await db('click_counts').where({organization_id: acme.id, month}).delete();
 	t.is((await acme.server.patch(`/links/${id}`, {title: 'x'})).status, 200);
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	t.like((await acme.server.patch(`/links/${id}`, {title: 'y'})).body, {statusCode: 402, code: 'PLAN_NOT_SELECTED'});
 	t.is((await acme.server.delete(`/links/${id}`)).status, 200);
 });

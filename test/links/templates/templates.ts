@@ -44,7 +44,7 @@ test('PATCH changes only the given fields, also within og, and null clears', asy
 	t.deepEqual(all.body, {...template, ...unset});
 	t.deepEqual((await operator.patch(`${base}/${template.id}`, {})).body, all.body);
 	t.is((await operator.patch(`${base}/${template.id}`, {name: null})).status, 400);
-	const [update, ...others] = (await recordsOf(service, org, 'Template')).filter(({action}) => action === 'UPDATE');
+	const [update, ...others] = (await recordsOf(org, 'Template')).filter(({action}) => action === 'UPDATE');
 	t.deepEqual(others, []);
 	// Neither the update without changes nor the refused one is counted.
 	t.like(update, {entityId: template.id, details: {repeated: {count: 2}}});
@@ -68,10 +68,9 @@ test('an unknown channel is 400, and a label that its channel has lost may stay'
 	t.is(unknown.status, 400);
 	t.is(unknown.body.message, "Unknown channel 'smoke signals'");
 
-	const channels = `/admin/organizations/${org.id}/channels`;
-	const {body: tv} = await operator.post(channels, {name: 'tv'});
+	const {body: tv} = await org.operator.post('/channels', {name: 'tv'});
 	const {body: template} = await operator.post(base, {name: 'spot', channel: 'tv'});
-	await operator.delete(`${channels}/${tv.id}`);
+	await org.operator.delete(`/channels/${tv.id}`);
 	t.is((await operator.patch(`${base}/${template.id}`, {channel: 'tv', path: '/spot'})).status, 200);
 	t.is((await operator.patch(`${base}/${template.id}`, {channel: 'radio'})).status, 400);
 });
@@ -118,7 +117,7 @@ test('a template in use is not deleted until its links release it', async (t) =>
 	t.is(deleted.status, 200);
 	t.deepEqual(deleted.body, {id: template.id, deleted: true});
 	t.is((await operator.get(`${base}/${template.id}`)).status, 404);
-	t.deepEqual(await actionsOn(service, org, 'Template'), ['CREATE', 'DELETE']);
+	t.deepEqual(await actionsOn(org, 'Template'), ['CREATE', 'DELETE']);
 });
 
 test('the path of a template stays while a link depends on it', async (t) => {

@@ -59,8 +59,7 @@ const concrete = async (path: string, acme: TestOrganization): Promise<string> =
 		shortCode: async () => (await link(acme)).shortCode,
 		userId: async () => (await member(portal, {role: 'viewer', organization: acme})).user.id,
 		'links/id': async () => (await link(acme)).id,
-		'templates/id': async () =>
-			(await admin(portal).post(`/admin/organizations/${acme.id}/templates`, {name: 'Spring'})).body.id,
+		'templates/id': async () => (await acme.operator.post('/templates', {name: 'Spring'})).body.id,
 	};
 	let at = path;
 	for (const [, of, name = ''] of path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)) {

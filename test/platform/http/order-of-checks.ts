@@ -1,6 +1,6 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
-import {admin, anonymous, type Caller, withKey} from '../../helpers/callers.ts';
+import {anonymous, type Caller, withKey} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -30,7 +30,7 @@ test('suspension comes before the tier, and the tier before the feature', async 
 	t.regex((await acme.client.get('/links')).body.message, /^API key tier/);
 	const {status, body} = await acme.server.get('/links');
 	t.like({status, ...body}, {status: 403, code: 'FEATURE_NOT_AVAILABLE', feature: 'api_access'});
-	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	await acme.operator.post('/suspend');
 	t.is((await acme.client.get('/links')).body.message, 'Organization is suspended');
 });
 
@@ -41,9 +41,9 @@ test('feature, body, plan, app configuration, quota, references and conflict fol
 	t.is((await acme.server.post('/links', {path: ''})).body.message, 'Validation failed');
 	const create = () => acme.server.post('/links', {path: '/sale', channel: 'unknown', shortCode: 'taken'});
 	t.like(await create(), {status: 402, body: {code: 'PLAN_NOT_SELECTED'}});
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: 'GROWTH'});
+	await acme.operator.put('/plan', {plan: 'GROWTH'});
 	t.like(await create(), {status: 428, body: {code: 'APP_CONFIG_REQUIRED'}});
-	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, exampleAppConfig);
+	await acme.operator.put('/app-config', exampleAppConfig);
 	await link(acme, {shortCode: 'taken'});
 	const {db} = service.services;
 	await db('link_counts').where({organization_id: acme.id}).update({links: 10_000});

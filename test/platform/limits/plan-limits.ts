@@ -44,7 +44,7 @@ test.serial('a plan may set limits of its keys; what it leaves out stays, and so
 	const invite = {deviceId: 'device-0001', template: 'invite'};
 	t.is((await refused(3, () => acme.client.post('/sdk/links', invite))).count, 2);
 
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: 'SCALE'});
+	await acme.operator.put('/plan', {plan: 'SCALE'});
 	t.is((await refused(5, () => list(acme))).count, 0);
 });
 

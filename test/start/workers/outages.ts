@@ -204,8 +204,7 @@ test('two workers without Redis answer known links from memory while PostgreSQL 
 	const {url, service, stop} = await startWorkers({DATABASE_URL: through});
 	t.teardown(stop);
 	const acme = await organization(service);
-	const links = `/admin/organizations/${acme.id}/links`;
-	const made = await admin(service).post(links, {path: '/old'});
+	const made = await acme.operator.post('/links', {path: '/old'});
 	const {pathname} = new URL(made.body.url);
 	/** Asks both workers, which take connections in turn. */
 	const answers = async () => {
@@ -235,7 +234,7 @@ test('two workers without Redis answer known links from memory while PostgreSQL 
 
 	await line.mend();
 	await until(async () => (await readiness()) === 200 && (await readiness()) === 200);
-	const changed = await admin(service).patch(`${links}/${made.body.id}`, {path: '/new'});
+	const changed = await acme.operator.patch(`/links/${made.body.id}`, {path: '/new'});
 	t.is(changed.status, 200);
 	t.deepEqual(await answers(), ['200 /new', '200 /new']);
 });

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
-import {admin, send} from '../../helpers/callers.ts';
+import {send} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {dataDirectory, oplink} from '../../helpers/process.ts';
 import {startedFor} from '../../helpers/started.ts';
@@ -42,13 +42,12 @@ test.serial('two workers share the port, serve no stale link, and each reports t
 	const {workers, service, stderr} = program;
 	t.is(new Set(workers()).size, 2);
 	const acme = await organization(service);
-	const links = `/admin/organizations/${acme.id}/links`;
-	const made = await admin(service).post(links, {path: '/0'});
+	const made = await acme.operator.post('/links', {path: '/0'});
 	t.is(made.status, 201);
 	const {pathname} = new URL(made.body.url);
 	for (let number = 1; number <= 40; number += 1) {
 		const path = `/${number}`;
-		t.is((await admin(service).patch(`${links}/${made.body.id}`, {path})).status, 200);
+		t.is((await acme.operator.patch(`/links/${made.body.id}`, {path})).status, 200);
 		for (const seen of await askFour(`${pathname}/data`)) {
 			t.like(seen, {status: 200, body: {path}});
 		}

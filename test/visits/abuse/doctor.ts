@@ -1,5 +1,5 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {policedService} from './_policed.ts';
@@ -34,9 +34,7 @@ test('doctor fails for a list whose file became unusable, and for hosts of ours 
 		PUBLIC_URL: 'https://api.links.test',
 	});
 	const acme = await organization(service, {plan: 'SCALE'});
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body} = await admin(service).post(domains, {hostname: 'go.acme.test'});
-	await admin(service).post(`${domains}/${body.id}/approve`);
+	await approvedDomain(acme, 'go.acme.test');
 	const failures = async () => (await findings(service)).filter((one) => one.startsWith('fail'));
 	t.deepEqual(await failures(), []);
 

@@ -1,9 +1,9 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createFakeClock, startService} from '../../helpers/service.ts';
-import {importingInto} from '../../links/links/_import.ts';
+import {importInto} from '../../links/links/_import.ts';
 import {pathOf} from '../matches/_phones.ts';
 import {BAD, policedService, policyOf, visit} from './_policed.ts';
 
@@ -111,7 +111,6 @@ test('stored links in any of these forms are blocked once their host is listed',
 test('each bad field has its detail, on templates and app configurations too, and channels carry no address', async (t) => {
 	const {service} = await policedService(t);
 	const acme = await organization(service);
-	const own = `/admin/organizations/${acme.id}`;
 	const fields = async (
 		answer: Promise<{status: number; body: {details?: Array<{field: string; message: string}>}}>,
 	) => {
@@ -133,14 +132,14 @@ test('each bad field has its detail, on templates and app configurations too, an
 	const ofLink = expected(...everywhere, 'og.imageUrl');
 	t.deepEqual(await fields(acme.server.post('/links', {path: '/a', ...all})), ofLink);
 	t.deepEqual(await fields(acme.server.patch(`/links/${existing.id}`, all)), ofLink);
-	const template = await admin(service).post(`${own}/templates`, {name: 'Sale', path: '/a'});
-	t.deepEqual(await fields(admin(service).patch(`${own}/templates/${template.body.id}`, all)), ofLink);
+	const template = await acme.operator.post('/templates', {name: 'Sale', path: '/a'});
+	t.deepEqual(await fields(acme.operator.patch(`/templates/${template.body.id}`, all)), ofLink);
 	const config = {logoUrl: BAD, ...all};
 	t.deepEqual(
-		await fields(admin(service).put(`${own}/app-config`, config)),
+		await fields(acme.operator.put('/app-config', config)),
 		expected(...everywhere, 'logoUrl', 'og.imageUrl'),
 	);
-	const channel = await admin(service).post(`${own}/channels`, {name: 'bad.example', fallbackUrl: BAD});
+	const channel = await acme.operator.post('/channels', {name: 'bad.example', fallbackUrl: BAD});
 	t.is(channel.status, 400);
 	t.is((await acme.server.post('/links', {path: '/a', safety: {state: 'warn'}})).status, 400);
 });
@@ -212,7 +211,7 @@ test('the pages of a missing and a blocked link have no button to a listed websi
 test('an import names each listed row, and ignores the safety of an exported line', async (t) => {
 	const {service} = await policedService(t);
 	const acme = await organization(service);
-	const rows = await importingInto(service)(acme, [
+	const rows = await importInto(acme, [
 		{path: '/a', fallbackUrl: 'https://fine.example/', safety: {state: 'block', by: 'list'}},
 		{path: '/b', destinations: {ipad: BAD}, fallbackUrl: BAD},
 		{path: '/c'},
@@ -235,9 +234,7 @@ test('the form and security.txt are of our hosts alone, whatever a proxy says', 
 		PUBLIC_URL: 'https://api.links.test',
 	});
 	const acme = await organization(service, {plan: 'SCALE'});
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body} = await admin(service).post(domains, {hostname: 'go.acme.test'});
-	await admin(service).post(`${domains}/${body.id}/approve`);
+	const {id: domainId} = await approvedDomain(acme, 'go.acme.test');
 	const report = (Host: string) =>
 		anonymous(service)
 			.get('/report', {Host})
@@ -259,7 +256,7 @@ test('the form and security.txt are of our hosts alone, whatever a proxy says', 
 	t.deepEqual(await text({Host: 'go.acme.test'}), [200, `https://go.acme.test/${place}`]);
 	t.deepEqual(await text({Host: 'else.acme.test'}), [404]);
 	// A code named like the form is still a link of a domain.
-	const {url} = await link(acme, {domainId: body.id, shortCode: 'report'});
+	const {url} = await link(acme, {domainId, shortCode: 'report'});
 	const page = await anonymous(service).get('/report', {
 		Host: 'go.acme.test',
 		'User-Agent': 'Mozilla/5.0 (X11) Firefox/130.0',

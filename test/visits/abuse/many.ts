@@ -2,7 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {until} from '../../helpers/redis-server.ts';
-import {importingInto} from '../../links/links/_import.ts';
+import {importInto} from '../../links/links/_import.ts';
 import {BAD, policedService, visit} from './_policed.ts';
 
 const ROWS = 100_000;
@@ -25,7 +25,7 @@ test('of an import of 100,000 rows those with a listed host fail alone', async (
 		shortCode: `row-${index}`,
 		fallbackUrl: isListed(index) ? BAD : `https://shop-${index % 5000}.example/${index}`,
 	}));
-	const answers = await importingInto(service)(acme, rows);
+	const answers = await importInto(acme, rows);
 	t.is(answers.length, ROWS);
 	t.deepEqual(
 		answers.filter(({status}) => status !== 'created').map(({line, status}) => [line, status]),

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
-import {organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {approvedDomain, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {anonymous} from '../../helpers/callers.ts';
 import {clicked, device, iPhoneApp, network, nothing, open, pathOf, userAgents} from '../matches/_phones.ts';
 import {policedService} from './_policed.ts';
 
@@ -11,8 +11,8 @@ const LATER = 'https://later.example/';
 /** The ways in which a link is blocked and freed again. */
 const ways: Record<string, Record<'block' | 'free', (stage: Stage) => Promise<unknown>>> = {
 	'an operator': {
-		block: ({service, acme, linkId}) => admin(service).post(`/admin/organizations/${acme.id}/links/${linkId}/block`),
-		free: ({service, acme, linkId}) => admin(service).post(`/admin/organizations/${acme.id}/links/${linkId}/unblock`),
+		block: ({acme, linkId}) => acme.operator.post(`/links/${linkId}/block`),
+		free: ({acme, linkId}) => acme.operator.post(`/links/${linkId}/unblock`),
 	},
 	'a list': {
 		block: ({change}) => change('bad.txt', 'later.example\n'),
@@ -26,7 +26,7 @@ const stageOf = async (t: ExecutionContext) => {
 	const place = network();
 	const click = await clicked(service, acme, place(1), {fallbackUrl: LATER});
 	const reason = async () => {
-		const {body} = await admin(service).get(`/admin/organizations/${acme.id}/matches`);
+		const {body} = await acme.operator.get('/matches');
 		return [body.data[0].reason, body.data[0].candidates[0]?.ruledOut];
 	};
 	return {service, change, acme, linkId: click.link.id, click, place, reason};
@@ -86,15 +86,10 @@ test('signals of the page of a blocked link are taken without effect', async (t)
 test('the root and unknown codes of a domain lead neither to a blocked nor silently to a listed address', async (t) => {
 	const {service, change} = await policedService(t);
 	const acme = await organization(service, {plan: 'SCALE'});
-	const operator = admin(service);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: domain} = await operator.post(domains, {hostname: 'go.moved.example'});
-	await operator.post(`${domains}/${domain.id}/approve`);
-	const changed = await operator.patch(`${domains}/${domain.id}`, {
+	await approvedDomain(acme, 'go.moved.example', {
 		rootUrl: 'https://later.example/home',
 		unknownCodes: {url: 'https://www.later.example/{code}'},
 	});
-	t.is(changed.status, 200, changed.text);
 	const get = (path: string, userAgent: string = userAgents.iPhone) =>
 		anonymous(service).get(path, {Host: 'go.moved.example', 'User-Agent': userAgent, 'Accept-Language': 'en'});
 	t.is((await get('/')).headers['location'], 'https://later.example/home');

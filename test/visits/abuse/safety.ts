@@ -1,7 +1,7 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
-import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
-import {importingInto, statuses} from '../../links/links/_import.ts';
+import {type Answer, anonymous} from '../../helpers/callers.ts';
+import {importInto, statuses} from '../../links/links/_import.ts';
 import {ownService} from '../_own.ts';
 import {pathOf} from '../matches/_phones.ts';
 import {BAD, ODD, policedService, visit} from './_policed.ts';
@@ -11,31 +11,29 @@ const refused = (field: string) => [{field, message: 'The destination is on the 
 test('every address that a link can lead to is refused at each write, with its field and the list', async (t) => {
 	const {service} = await policedService(t);
 	const acme = await organization(service);
-	const own = `/admin/organizations/${acme.id}`;
-	const operator = admin(service);
 	const existing = await link(acme);
 	const cases: Array<[field: string, answer: Promise<Answer>]> = [
 		['fallbackUrl', acme.server.post('/links', {path: '/a', fallbackUrl: 'https://X.BAD.example.:8443/?q'})],
 		['destinations.ios', acme.server.post('/links', {path: '/a', destinations: {ios: BAD}})],
 		['destinations.desktop', acme.server.patch(`/links/${existing.id}`, {destinations: {desktop: BAD}})],
 		['og.imageUrl', acme.server.patch(`/links/${existing.id}`, {og: {imageUrl: BAD}})],
-		['fallbackUrl', operator.post(`${own}/templates`, {name: 'x', fallbackUrl: BAD})],
-		['logoUrl', operator.put(`${own}/app-config`, {logoUrl: BAD})],
-		['fallbackUrl', operator.put(`${own}/app-config`, {fallbackUrl: BAD})],
+		['fallbackUrl', acme.operator.post('/templates', {name: 'x', fallbackUrl: BAD})],
+		['logoUrl', acme.operator.put('/app-config', {logoUrl: BAD})],
+		['fallbackUrl', acme.operator.put('/app-config', {fallbackUrl: BAD})],
 	];
 	for (const [field, answer] of cases) {
 		const {status, body} = await answer;
 		t.deepEqual([status, body.details], [400, refused(field)], field);
 	}
 
-	const domain = await operator.post(`${own}/domains`, {hostname: 'go.police.example'});
-	const root = await operator.patch(`${own}/domains/${domain.body.id}`, {rootUrl: BAD});
+	const domain = await acme.operator.post('/domains', {hostname: 'go.police.example'});
+	const root = await acme.operator.patch(`/domains/${domain.body.id}`, {rootUrl: BAD});
 	t.deepEqual(root.body.details, refused('rootUrl'));
-	const unknown = await operator.patch(`${own}/domains/${domain.body.id}`, {unknownCodes: {url: `${BAD}/{code}`}});
+	const unknown = await acme.operator.patch(`/domains/${domain.body.id}`, {unknownCodes: {url: `${BAD}/{code}`}});
 	t.deepEqual(unknown.body.details, refused('unknownCodes.url'));
 
-	const imported = await operator.post(
-		`${own}/links/import`,
+	const imported = await acme.operator.post(
+		'/links/import',
 		`${JSON.stringify({path: '/a', fallbackUrl: BAD})}\n${JSON.stringify({path: '/b', fallbackUrl: ODD})}\n`,
 		{'Content-Type': 'application/x-ndjson'},
 	);
@@ -53,7 +51,7 @@ test('every address that a link can lead to is refused at each write, with its f
 test('a warned link shows people where it leads, and crawlers nothing', async (t) => {
 	const {service} = await policedService(t, {ABUSE_CONTACT: 'mailto:abuse@example.com'});
 	const acme = await organization(service, {appConfig: null});
-	await admin(service).put(`/admin/organizations/${acme.id}/app-config`, {fallbackUrl: 'https://acme.example/'});
+	await acme.operator.put('/app-config', {fallbackUrl: 'https://acme.example/'});
 	const warned = await link(acme, {fallbackUrl: ODD});
 	t.like(warned, {safety: {state: 'warn', by: 'list', reason: 'On the list Odd'}});
 
@@ -73,16 +71,14 @@ test('a warned link shows people where it leads, and crawlers nothing', async (t
 
 	const data = await visit(service, `${warned.url}/data`);
 	t.is(data.body.linkId, warned.id);
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	const {body} = await acme.operator.get('/stats');
 	t.is(body.totals.clicks, 1, 'only the visit of /data counts');
 });
 
 test('a change of a list blocks and frees stored links, through template and organization too', async (t) => {
 	const {service, change} = await policedService(t);
 	const acme = await organization(service);
-	const own = `/admin/organizations/${acme.id}`;
-	const operator = admin(service);
-	const template = await operator.post(`${own}/templates`, {
+	const template = await acme.operator.post('/templates', {
 		name: 'Sale',
 		path: '/s',
 		fallbackUrl: 'https://later.example/',
@@ -138,12 +134,10 @@ test('a check of stored links counts each by any address that it leads to, and e
 test("an operator's decision outlives every list, is audited, and says so on the page", async (t) => {
 	const {service, change} = await policedService(t);
 	const acme = await organization(service);
-	const operator = admin(service);
-	const own = `/admin/organizations/${acme.id}`;
-	await operator.put(`${own}/app-config`, {errorPages: true, fallbackUrl: 'https://fine.example/'});
+	await acme.operator.put('/app-config', {errorPages: true, fallbackUrl: 'https://fine.example/'});
 	const {id, url, shortCode} = await link(acme, {fallbackUrl: ODD});
 
-	const blocked = await operator.post(`${own}/links/${id}/block`, {reason: 'Phishing of a bank'});
+	const blocked = await acme.operator.post(`/links/${id}/block`, {reason: 'Phishing of a bank'});
 	t.is(blocked.status, 200);
 	t.like(blocked.body.safety, {state: 'block', by: 'operator', reason: 'Phishing of a bank'});
 	t.truthy(blocked.body.safety.since);
@@ -153,27 +147,26 @@ test("an operator's decision outlives every list, is audited, and says so on the
 	await change('odd.txt', '# nothing\n');
 	t.is((await visit(service, url)).status, 410);
 
-	const freed = await operator.post(`${own}/links/${id}/unblock`);
+	const freed = await acme.operator.post(`/links/${id}/unblock`);
 	t.deepEqual([freed.status, freed.body.safety], [200, undefined]);
 	await change('bad.txt', 'odd.example\n');
 	t.is((await visit(service, url)).status, 200, 'no list acts on it again');
 
-	const {body} = await operator.get(`${own}/audit-log?entityType=Link`);
+	const {body} = await acme.operator.get('/audit-log?entityType=Link');
 	const actions = (body.data as Array<{action: string; details: object}>).map(({action, details}) => [action, details]);
 	t.deepEqual(actions.filter(([action]) => String(action).endsWith('BLOCK')).toSorted(), [
 		['BLOCK', {shortCode, reason: 'Phishing of a bank'}],
 		['UNBLOCK', {shortCode}],
 	]);
-	t.is((await operator.post(`${own}/links/${acme.id}/block`)).status, 404);
+	t.is((await acme.operator.post(`/links/${acme.id}/block`)).status, 404);
 });
 
 test('the code of a link that was deleted while blocked is taken for 90 days', async (t) => {
 	const service = await ownService(t, {LINK_DOMAIN: 'localhost'});
 	const acme = await organization(service);
-	const operator = admin(service);
 	const {id} = await link(acme, {shortCode: 'bank'});
 	const other = await link(acme);
-	await operator.post(`/admin/organizations/${acme.id}/links/${id}/block`);
+	await acme.operator.post(`/links/${id}/block`);
 	t.is((await acme.server.delete(`/links/${id}`)).status, 200);
 	const created = await acme.server.post('/links', {path: '/a', shortCode: 'bank'});
 	t.deepEqual([created.status, created.body.message], [409, "Short code 'bank' is already in use"]);
@@ -191,7 +184,7 @@ test('the code of a link that was deleted while blocked is taken for 90 days', a
 		['?onConflict=fail', 'failed'],
 		['?onConflict=update', 'failed'],
 	]) {
-		const answers = await importingInto(service)(acme, rows, query);
+		const answers = await importInto(acme, rows, query);
 		t.deepEqual(statuses(answers).slice(1, 3), ['failed', ofOther], query);
 		t.like(answers[1]?.error, {statusCode: 409, message: "Short code 'bank' is already in use"});
 		t.not(answers[3]?.id ?? answers[3]?.url, undefined);

@@ -3,7 +3,7 @@ import {dropOldClicks} from '../../../src/visits/click-stores/drop-old-clicks.ts
 import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
 import {iPhoneApp, network, open, pathOf, visit} from '../matches/_phones.ts';
@@ -11,14 +11,14 @@ import {clickAt, storeRows} from './_counted.ts';
 
 const service = serviceOf(test);
 
-const report = ({id}: {id: string}, query: string) => admin(service).get(`/admin/organizations/${id}/stats?${query}`);
+const report = ({operator}: TestOrganization, query: string) => operator.get(`/stats?${query}`);
 
 const breakdownsOf = async (acme: TestOrganization, by: string) => (await statsOf(service, acme, by)).breakdowns;
 
 test('UTM values of the tap come before those of the link, which come before those of its template', async (t) => {
 	const acme = await organization(service);
 	const values = {name: 'Spring', channel: 'email', utmMedium: 'newsletter', utmCampaign: 'template'};
-	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, values);
+	const {body: template} = await acme.operator.post('/templates', values);
 	const sale = await link(acme, {templateId: template.id, utmCampaign: 'spring', utmSource: 'acme'});
 	const address = network()(1);
 	// Half a surrogate pair is at the limit.
@@ -111,7 +111,7 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 	const {clock} = own;
 	const {acme, ...sale} = await linked(own, {tags: ['spring'], channel: 'email', utmCampaign: 'spring'});
 	const funnel = async (query: string) => {
-		const {status, body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?${query}`);
+		const {status, body} = await acme.operator.get(`/stats/funnel?${query}`);
 		t.is(status, 200, JSON.stringify(body));
 		return body;
 	};
@@ -161,7 +161,7 @@ test('a funnel counts matches and events for the link, the campaign and the coun
 	const later = await funnel(`from=${clock.now().toISOString()}&to=2099-01-01&by=link`);
 	t.is(later.totals.events, 0);
 	for (const query of ['by=colour', 'interval=day']) {
-		t.is((await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?${query}`)).status, 400);
+		t.is((await acme.operator.get(`/stats/funnel?${query}`)).status, 400);
 	}
 });
 
@@ -170,7 +170,7 @@ test('a row of a funnel is one story, whatever the link is changed to, or whethe
 	const {clock} = own;
 	const acme = await organization(own);
 	const values = {name: 'Spring', channel: 'email', utmSource: 'template'};
-	const {body: template} = await admin(own).post(`/admin/organizations/${acme.id}/templates`, values);
+	const {body: template} = await acme.operator.post('/templates', values);
 	const sale = await link(acme, {templateId: template.id, utmCampaign: 'spring'});
 	const news = await link(acme, {utmCampaign: 'news'});
 	const sent = async (deviceId: string, more: object = {}) => {
@@ -217,7 +217,7 @@ test('a row of a funnel is one story, whatever the link is changed to, or whethe
 	const read = async () => {
 		const found: Record<string, unknown[]> = {};
 		for (const by of ['channel', 'utmSource', 'utmCampaign', 'country']) {
-			const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?by=${by}`);
+			const {body} = await acme.operator.get(`/stats/funnel?by=${by}`);
 			found[by] = body.rows.map(({key, clicks, matches, devices, events}: Record<string, unknown>) =>
 				[key, clicks, matches, devices, events].join(' '),
 			);
@@ -255,7 +255,7 @@ test('a row of a funnel is one story, whatever the link is changed to, or whethe
 	await rollUp(db);
 	t.deepEqual((await dropOldClicks(db, {now: clock.now(), days: 30})).left, null);
 	const range = `from=2026-03-01&to=${clock.now().toISOString()}`;
-	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats/funnel?by=utmCampaign&${range}`);
+	const {body} = await acme.operator.get(`/stats/funnel?by=utmCampaign&${range}`);
 	t.deepEqual(
 		body.rows
 			.map(({key, clicks, matches, events}: Record<string, unknown>) => [key, clicks, matches, events].join(' '))
@@ -286,8 +286,7 @@ test('a funnel adds up what apps send, and stays with numbers that JSON has', as
 		['mixed', 3],
 		['tiny', 0],
 	] as const) {
-		const path = `/admin/organizations/${acme.id}/stats/funnel?event=${event}&property=amount`;
-		const {status, body} = await admin(service).get(path);
+		const {status, body} = await acme.operator.get(`/stats/funnel?event=${event}&property=amount`);
 		t.is(status, 200, event);
 		t.deepEqual([body.totals.sum, body.rows[0].sum], [sum, sum], event);
 	}

@@ -9,7 +9,6 @@ import {sectionOf} from '../../../src/visits/clicks/journal/section.ts';
 import {batchId} from '../../../src/visits/clicks/journal/store.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {isDeep} from '../../helpers/deep.ts';
 import type {TestService} from '../../helpers/service.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
@@ -76,8 +75,7 @@ const story = async (at: TestService) => {
 		}
 
 		for (const by of funnelDimensions.filter((name) => name !== 'link')) {
-			const path = `/admin/organizations/${acme.id}/stats/funnel?by=${by}`;
-			answers.push((await admin(at).get(path)).body);
+			answers.push((await acme.operator.get(`/stats/funnel?by=${by}`)).body);
 		}
 
 		return answers;

@@ -148,8 +148,8 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 	const [kept, deleted, orphan] = [await link(acme), await link(acme), await link(gone)];
 	const clicks = [clickOn(acme, kept.id), clickOn(acme, deleted.id), clickOn(gone, orphan.id)];
 	const left = await leftBehind(t, service, [frameOf(clicks.map((click) => entry(click)))]);
-	await admin(service).delete(`/admin/organizations/${acme.id}/links/${deleted.id}`);
-	await admin(service).put(`/admin/organizations/${gone.id}/plan`, {plan: null});
+	await acme.operator.delete(`/links/${deleted.id}`);
+	await gone.operator.put('/plan', {plan: null});
 	t.is((await admin(service).delete(`/admin/organizations/${gone.id}`)).status, 200);
 	await left.drain();
 	t.is(left.refused(), 0);

@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
-import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, statsOf} from '../_own.ts';
 import {clickAt, type Row, storeRows} from './_counted.ts';
@@ -88,7 +87,7 @@ test('a list of links has 500 by name, and the rest under other', async (t) => {
 	);
 	const read = async () => {
 		const {breakdowns} = await statsOf(service, acme, `${RANGE}&by=link`);
-		const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats/funnel?${RANGE}&by=link`);
+		const {body} = await acme.operator.get(`/stats/funnel?${RANGE}&by=link`);
 		return [breakdowns.link, body.rows.map(({key, clicks: count}: {key: string; clicks: number}) => ({key, count}))];
 	};
 	const before = await read();
@@ -133,8 +132,7 @@ for (const {terms, other} of [
 		await storeRows(service, acme.id, tapsOf(id, terms));
 		await addEvents(acme.id);
 		const read = async (query: string) => {
-			const path = `/admin/organizations/${acme.id}/stats/funnel?${RANGE}&property=amount&${query}`;
-			const {status, body} = await admin(service).get(path);
+			const {status, body} = await acme.operator.get(`/stats/funnel?${RANGE}&property=amount&${query}`);
 			t.is(status, 200);
 			return body;
 		};

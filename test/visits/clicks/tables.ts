@@ -122,14 +122,14 @@ test('matches that wait go with their link, however it is deleted, and with thei
 		return (await db('match_clicks').where({organization_id: acme.id})).length;
 	};
 	t.is(await left(), 2);
-	await admin(service).delete(`/admin/organizations/${acme.id}/links/${one.id}`);
+	await acme.operator.delete(`/links/${one.id}`);
 	t.is(await left(), 1);
 	await db('links').where({id: other.id}).delete();
 	t.is(await left(), 0);
 
 	await clicked(service, acme, address(3));
 	t.is(await left(), 1);
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	t.is((await admin(service).delete(`/admin/organizations/${acme.id}`)).status, 200);
 	t.is(await left(), 0);
 	t.deepEqual(await db('clicks').where({organization_id: acme.id}), []);

@@ -2,7 +2,6 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {DuckDBInstance} from '@duckdb/node-api';
 import test from 'ava';
-import {admin} from '../../helpers/callers.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
@@ -23,7 +22,7 @@ test('DuckDB reads exports of clicks and events as docs/reports.md says', async 
 	const folder = await dataDirectory(t);
 	for (const kind of ['clicks', 'events']) {
 		for (const format of ['ndjson', 'csv']) {
-			const {text} = await admin(service).get(`/admin/organizations/${acme.id}/export/${kind}?format=${format}`);
+			const {text} = await acme.operator.get(`/export/${kind}?format=${format}`);
 			await writeFile(path.join(folder, `${kind}-1.${format}`), text);
 		}
 	}

@@ -7,7 +7,7 @@ import {parse} from 'csv-parse/sync';
 import {guarded} from '../../../src/platform/formula-guard.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {anonymous} from '../../helpers/callers.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
@@ -17,8 +17,7 @@ import {linesOf} from './_lines.ts';
 
 const service = serviceOf(test);
 
-const exportOf = (acme: TestOrganization, kind: string, query = '') =>
-	admin(service).get(`/admin/organizations/${acme.id}/export/${kind}${query}`);
+const exportOf = (acme: TestOrganization, kind: string, query = '') => acme.operator.get(`/export/${kind}${query}`);
 
 const UTM = 'utmSource,utmMedium,utmCampaign,utmContent,utmTerm';
 const COLUMNS = {
@@ -69,7 +68,7 @@ test('a run after a cursor has what was stored since, and a click that was just 
 		cursor = String(headers['x-cursor']);
 	}
 
-	const byHeader = await admin(service).get(`/admin/organizations/${acme.id}/export/clicks`, {'X-Cursor': cursor});
+	const byHeader = await acme.operator.get('/export/clicks', {'X-Cursor': cursor});
 	t.is(linesOf(byHeader.text).length, 1);
 	for (const [query, lines] of [
 		[`?cursor=${cursor}`, 1],

@@ -6,8 +6,7 @@ import {clicked, device, iPhoneApp, network, open, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
-const pageOf = async ({id}: TestOrganization, query = '') =>
-	(await admin(service).get(`/admin/organizations/${id}/matches${query}`)).body;
+const pageOf = async ({operator}: TestOrganization, query = '') => (await operator.get(`/matches${query}`)).body;
 const attemptsOf = async (acme: TestOrganization) => (await pageOf(acme)).data;
 
 test('a match is kept with its signals, and with the probability of every candidate and of nobody', async (t) => {
@@ -113,8 +112,8 @@ test.serial('attempts are paged newest first, and one of another organization is
 	const second = await pageOf(acme, '?limit=2&page=2');
 	t.like(second, {total: 3, page: 2, limit: 2, data: {length: 1, 0: {deviceId: 'device-0001'}}});
 	const [{id}] = second.data;
-	t.is((await operator.get(`/admin/organizations/${globex.id}/matches/${id}`)).status, 404);
-	t.is((await operator.get(`/admin/organizations/${acme.id}/matches/nothing`)).status, 400);
+	t.is((await globex.operator.get(`/matches/${id}`)).status, 404);
+	t.is((await acme.operator.get('/matches/nothing')).status, 400);
 	t.is((await operator.get('/admin/organizations/zz99/matches')).status, 404);
 });
 

@@ -1,6 +1,5 @@
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, tapped, userAgents, visit} from './_phones.ts';
@@ -147,7 +146,7 @@ test('a key confines guesses to its organization; an invalid one, or one of the 
 	const byServerKey = await match(service, address, device('second-device'), {clientKey: globex.serverKey});
 	t.is(byServerKey.linkId, second.id);
 	const {link: third} = await clicked(service, acme, address);
-	await admin(service).post(`/admin/organizations/${globex.id}/suspend`);
+	await globex.operator.post('/suspend');
 	t.is((await match(service, address, device('third-device'), globex)).linkId, third.id);
 });
 

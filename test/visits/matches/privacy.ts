@@ -3,7 +3,6 @@ import {applyRetention} from '../../../src/operations/jobs/retention.ts';
 import {forgetExpiredMatches} from '../../../src/visits/matches/match-clicks.ts';
 import {weekOf} from '../../../src/visits/matches/network-keys.ts';
 import {link, organization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {serviceOf, storedRows} from '../../helpers/service.ts';
 import {linked, ownService} from '../_own.ts';
 import {clicked, device, iPhoneApp, match, network, nothing, open, tapped, visit} from './_phones.ts';
@@ -108,7 +107,7 @@ test.serial('signals are kept for 90 days: a miss is deleted, a match anonymous,
 	const signals = {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'};
 	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null});
 	t.like(kept, {candidates: {length: 0}, signals});
-	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
+	t.is((await acme.operator.get(`/matches/${kept.id}`)).status, 200);
 });
 
 test.serial('a miss that belongs to no organization is kept for a week', async (t) => {

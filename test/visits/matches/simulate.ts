@@ -1,14 +1,13 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {linked, statsOf} from '../_own.ts';
 import {byClipboard, match, nothing, userAgents} from './_phones.ts';
 
 const service = serviceOf(test);
 
-const simulate = async ({id}: TestOrganization, body: object = {}) => {
-	const answer = await admin(service).post(`/admin/organizations/${id}/matches/simulate`, body);
+const simulate = async ({operator}: TestOrganization, body: object = {}) => {
+	const answer = await operator.post('/matches/simulate', body);
 	return answer.status === 200 ? answer.body : answer;
 };
 

@@ -40,8 +40,7 @@ const tap = async (
 	return {text: answer.text.replaceAll('&amp;', '&'), token, cookie: cookie ?? '', address};
 };
 
-const attemptsOf = async ({id}: TestOrganization) =>
-	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
+const attemptsOf = async ({operator}: TestOrganization) => (await operator.get('/matches')).body.data;
 
 const rowsOf = (linkId: string) => storedRows(service, 'match_clicks', {link_id: linkId});
 
@@ -62,14 +61,14 @@ test('an invitation built offline reaches the installed app, the page’s target
 	await service.services.background.settle();
 	const [attempt] = await attemptsOf(acme);
 	t.deepEqual(attempt.query, {ref: '42', note: 'a b+c', campaign: 'mine'});
-	const {body: explained} = await admin(service).get(`/admin/organizations/${acme.id}/matches/${attempt.id}`);
+	const {body: explained} = await acme.operator.get(`/matches/${attempt.id}`);
 	t.deepEqual(explained, attempt);
 });
 
 test('a guess carries the query as a token does, below the template’s parameters, and those of the link', async (t) => {
 	const acme = await organization(service);
 	const template = {name: 'Invitation', path: '/invitation', params: {plan: 'free', ref: 'none'}};
-	const made = await admin(service).post(`/admin/organizations/${acme.id}/templates`, template);
+	const made = await acme.operator.post('/templates', template);
 	const invite = await link(acme, {templateId: made.body.id, path: undefined, params: {ref: 'house'}});
 	const {address} = await tap(invite.url, '?ref=42&plan=gold&from=ada');
 	const {body} = await open(service, address, device('device-0002'), acme);

@@ -1,6 +1,5 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {decodeQR} from './_qr.ts';
 import {readers} from './_readers.ts';
@@ -145,8 +144,7 @@ test('without script a desktop is redirected to the website, or shows the QR cod
 test('an organization’s logo stands in the place of its initial, which shows where the logo cannot be had', async (t) => {
 	const org = await organization(stage.service);
 	const {url} = await link(org);
-	const put = (logoUrl: string | null) =>
-		admin(stage.service).put(`/admin/organizations/${org.id}/app-config`, {...exampleAppConfig, logoUrl});
+	const put = (logoUrl: string | null) => org.operator.put('/app-config', {...exampleAppConfig, logoUrl});
 	const logo = 'https://img.example.com/logo.png';
 	t.is((await put(logo)).body.logoUrl, logo);
 	const {page, elsewhere, complaints} = await visit(stage, t, url, 'iPhone');

@@ -1,9 +1,8 @@
 import test from 'ava';
 import {appleAppSiteAssociation, assetLinks} from '../../../src/links/app-config/association-files.ts';
-import {exampleAppConfig, organization} from '../../helpers/builders.ts';
+import {approvedDomain, exampleAppConfig, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {addDomain} from './_domains.ts';
 
 type Rule = {'/': string; exclude?: boolean};
 
@@ -152,7 +151,7 @@ test('on the shared domain no list of rules lets the path of another organizatio
 test('on a custom domain the apps open all but data, signals and the paths that stay in the browser', async (t) => {
 	const browserPaths = ['/help/*', '/??/imprint'];
 	const acme = await withApps('rules', true, {browserPaths, ios: {...ios, appClipBundleId: `${ios.bundleId}.Clip`}});
-	await addDomain(service, acme, 'links.rules.test');
+	await approvedDomain(acme, 'links.rules.test');
 	const excluded = browserPaths.map((path) => ({'/': path, exclude: true}));
 	const {body: androidFile} = await fileOf<Statement[]>('links.rules.test', ANDROID);
 	const rules = rulesIn(androidFile, 'com.acme.rules') ?? [];
@@ -192,16 +191,15 @@ test('on a custom domain the apps open all but data, signals and the paths that 
 
 test('without the new fields a custom domain’s files are what they were, and a change of the paths alone is served', async (t) => {
 	const acme = await withApps('before');
-	await addDomain(service, acme, 'links.before.test');
+	await approvedDomain(acme, 'links.before.test');
 	const apple = (browserPaths = '') =>
 		`{"applinks":{"details":[{"appIDs":["ABCDE12345.com.acme.before"],"components":[${browserPaths}{"/":"/*"}]}]}}`;
 	const print = android?.sha256Fingerprints[0];
 	const statements = `[{"relation":["delegate_permission/common.handle_all_urls"],"target":{"namespace":"android_app","package_name":"com.acme.before","sha256_cert_fingerprints":["${print}"]}}]`;
 	t.is((await fileOf('links.before.test', APPLE)).text, apple());
 	t.is((await fileOf('links.before.test', ANDROID)).text, statements);
-	const path = `/admin/organizations/${acme.id}/app-config`;
-	const {body} = await admin(service).get(path);
-	t.is((await admin(service).put(path, {...body, browserPaths: ['/help/*']})).status, 200);
+	const {body} = await acme.operator.get('/app-config');
+	t.is((await acme.operator.put('/app-config', {...body, browserPaths: ['/help/*']})).status, 200);
 	t.is((await fileOf('links.before.test', APPLE)).text, apple('{"/":"/help/*","exclude":true},'));
 	// Android's file has paths only where `dynamicAppLinks` asks for rules.
 	t.is((await fileOf('links.before.test', ANDROID)).text, statements);

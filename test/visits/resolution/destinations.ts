@@ -1,9 +1,8 @@
 import test from 'ava';
-import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
-import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
+import {approvedDomain, exampleAppConfig, link, organization} from '../../helpers/builders.ts';
+import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {network, open, pathOf, userAgents, visit} from '../matches/_phones.ts';
-import {addDomain} from './_domains.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
@@ -150,17 +149,15 @@ test('a deferred link copies its token on the way to the store, and says so belo
 
 test('each field is the link’s own, else the template’s, else the organization’s, and changes at once', async (t) => {
 	const acme = await organization(service);
-	const operator = admin(service);
-	const base = `/admin/organizations/${acme.id}`;
 	const ofAll = {ios: at('org'), android: at('org'), desktop: at('org')};
 	const config = {...exampleAppConfig, destinations: ofAll, minimumVersion: {android: 7}};
-	const saved = await operator.put(`${base}/app-config`, config);
+	const saved = await acme.operator.put('/app-config', config);
 	const ofItems = {destinations: {ios: at('template'), android: at('template')}, minimumVersion: {ios: '2'}};
-	const {body: template} = await operator.post(`${base}/templates`, {name: 'Item', ...ofItems});
+	const {body: template} = await acme.operator.post('/templates', {name: 'Item', ...ofItems});
 	const own = {destinations: {ios: at('link')}, minimumVersion: {ios: '3.0'}, deferredDeepLinking: false};
 	const made = await link(acme, {templateId: template.id, ...own});
 	t.like(saved.body, {destinations: ofAll});
-	t.deepEqual((await operator.get(`${base}/app-config`)).body, saved.body);
+	t.deepEqual((await acme.operator.get('/app-config')).body, saved.body);
 	const firsts = async () =>
 		Promise.all(
 			(['iPhone', 'android', 'desktop'] as const).map(async (name) => hrefsOf(await pageOf(made.url, name))[0]),
@@ -169,13 +166,13 @@ test('each field is the link’s own, else the template’s, else the organizati
 	t.deepEqual(await firsts(), [at('link'), at('template'), at('org')]);
 	t.deepEqual((await data()).minimumVersion, {ios: '3.0', android: 7});
 
-	await operator.patch(`${base}/templates/${template.id}`, {destinations: {android: null}, minimumVersion: null});
+	await acme.operator.patch(`/templates/${template.id}`, {destinations: {android: null}, minimumVersion: null});
 	await acme.server.patch(`/links/${made.id}`, {destinations: null, minimumVersion: {ios: null}});
 	t.deepEqual(await firsts(), [at('template'), at('org'), at('org')]);
 	t.deepEqual((await data()).minimumVersion, {android: 7});
 
-	await operator.patch(`${base}/templates/${template.id}`, {destinations: {ios: null}});
-	await operator.put(`${base}/app-config`, exampleAppConfig);
+	await acme.operator.patch(`/templates/${template.id}`, {destinations: {ios: null}});
+	await acme.operator.put('/app-config', exampleAppConfig);
 	t.deepEqual(await firsts(), [store, play, store]);
 	t.deepEqual(await data(), {linkId: made.id, path: '/sale', params: {}});
 });
@@ -190,7 +187,7 @@ test('answers have what is set, field by field, and nothing where nothing is', a
 	});
 	t.is(JSON.stringify(changed.body.destinations), JSON.stringify({ios: at('ios'), desktop: at('desktop')}));
 	t.deepEqual(changed.body.minimumVersion, {android: 210});
-	const {body: log} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const {body: log} = await acme.operator.get('/audit-log');
 	const [update] = log.data.filter((one: Answer['body']) => one.entityType === 'Link' && one.action === 'UPDATE');
 	t.deepEqual(update.details.changes.minimumVersion, {from: null, to: {android: 210}});
 	const more = await acme.server.patch(`/links/${id}`, {destinations: {ios: null, ipad: at('ipad')}});
@@ -216,10 +213,9 @@ test('a destination keeps the rules of fallbackUrl, a version its form, on links
 		...['android', 'ios', 'ipad', 'tv'].map((platform) => `destinations.${platform}`),
 		...['android', 'desktop', 'ios'].map((platform) => `minimumVersion.${platform}`),
 	];
-	const base = `/admin/organizations/${acme.id}`;
 	t.deepEqual(faultsOf(await acme.server.post('/links', {path: '/a', ...fields})), [400, bad]);
-	t.deepEqual(faultsOf(await admin(service).post(`${base}/templates`, {name: 'a', ...fields})), [400, bad]);
-	t.deepEqual(faultsOf(await admin(service).put(`${base}/app-config`, fields)), [400, bad]);
+	t.deepEqual(faultsOf(await acme.operator.post('/templates', {name: 'a', ...fields})), [400, bad]);
+	t.deepEqual(faultsOf(await acme.operator.put('/app-config', fields)), [400, bad]);
 	const linkOf = (minimumVersion: object) => acme.server.post('/links', {path: '/a', minimumVersion});
 	for (const ios of ['1', '2.10.0', '026.0.1']) {
 		t.is((await linkOf({ios})).status, 201, ios);
@@ -237,10 +233,10 @@ test('a destination keeps the rules of fallbackUrl, a version its form, on links
 test('a destination on the link’s own domain is a loop, and is refused', async (t) => {
 	const acme = await organization(service);
 	const hostname = `go.${acme.orgKey.toLowerCase()}.example.com`;
-	const domain = await addDomain(service, acme, hostname);
+	const domain = await approvedDomain(acme, hostname);
 	const loop = {path: '/a', destinations: {ipad: `https://${hostname}/x`}};
 	t.deepEqual(faultsOf(await acme.server.post('/links', {...loop, domainId: domain.id})), [400, ['destinations.ipad']]);
-	await admin(service).post(`${domain.path}/default`);
+	await acme.operator.post(`/domains/${domain.id}/default`);
 	t.deepEqual(faultsOf(await acme.server.post('/links', loop)), [400, ['destinations.ipad']]);
 });
 

@@ -3,7 +3,6 @@ import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {readLink} from '../../../src/visits/visit/link-rows.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
 import {userAgents} from '../matches/_phones.ts';
 
@@ -96,7 +95,7 @@ test.serial('links of many kilobytes, with pages and data, stay within their mem
 		packageName: `com.acme.a${app}`,
 		sha256Fingerprints: Array.from({length: 10}, (__, index) => print(index, app)),
 	}));
-	t.is((await admin(service).put(`/admin/organizations/${acme.id}/app-config`, {android})).status, 200);
+	t.is((await acme.operator.put('/app-config', {android})).status, 200);
 	const params = paramsOf(`'k' || n || '_' || key, n || repeat('я', 70)`);
 	await makeLinks(service, acme, LARGE_LINKS, {
 		path: `'/' || repeat('p', 2000)`,

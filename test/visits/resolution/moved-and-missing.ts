@@ -1,10 +1,10 @@
 import test from 'ava';
 import {packageVersion} from '../../../src/platform/package-root.ts';
 import {pageLanguages, translations} from '../../../src/visits/page/translations.ts';
-import {exampleAppConfig, link, organization} from '../../helpers/builders.ts';
-import {type Answer, admin, anonymous} from '../../helpers/callers.ts';
+import {approvedDomain, exampleAppConfig, link, organization} from '../../helpers/builders.ts';
+import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
-import {addDomain, withDomain} from './_domains.ts';
+import {withDomain} from './_domains.ts';
 
 const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
 
@@ -13,7 +13,7 @@ const statusAndType = (answer: Answer) => [answer.status, typeOf(answer)];
 
 test('prefixes are taken off before the code: page, data, preflight and both forms of an address', async (t) => {
 	const acme = await withDomain(service, {pathPrefixes: ['promos', '/links/share/']});
-	t.deepEqual(acme.changed.body.pathPrefixes, ['promos', 'links/share']);
+	t.deepEqual(acme.domain.pathPrefixes, ['promos', 'links/share']);
 	const {id} = await link(acme, {shortCode: 'sale'});
 	const [docs, data] = [await link(acme, {shortCode: 'docs'}), await link(acme, {shortCode: 'data'})];
 	for (const prefix of ['/promos', '/links/share']) {
@@ -72,7 +72,7 @@ test('a prefix alone is read as a code, and the longest prefix counts', async (t
 
 test('settings are in the answers while they are set, and leave no trace when they are cleared', async (t) => {
 	const acme = await withDomain(service);
-	const before = acme.changed.body;
+	const before = acme.domain;
 	t.deepEqual(Object.keys(before), ['id', 'hostname', 'status', 'isDefault', 'verification', 'createdAt']);
 	const unknownCodes = {url: 'https://old.example.link/{code}?from={code}'};
 	const set = await acme.change({pathPrefixes: ['promos'], rootUrl: 'https://www.acme.test', unknownCodes});
@@ -80,7 +80,7 @@ test('settings are in the answers while they are set, and leave no trace when th
 	t.deepEqual((await acme.change({})).body, set.body);
 	t.deepEqual((await acme.change({rootUrl: null})).body, {...before, pathPrefixes: ['promos'], unknownCodes});
 	t.deepEqual((await acme.change({pathPrefixes: null, unknownCodes: null})).body, before);
-	const {data} = (await admin(service).get(`/admin/organizations/${acme.id}/audit-log`)).body;
+	const {data} = (await acme.operator.get('/audit-log')).body;
 	const [{details}] = data.filter(
 		(one: Record<string, string>) => one['entityType'] === 'Domain' && one['action'] === 'UPDATE',
 	);
@@ -108,7 +108,7 @@ test('the root of a domain redirects to its rootUrl, and stays 404 without one',
 		t.like(await anonymous(service).get('/', {Host: host}), {status: 404, body: {message: 'Not found'}}, host);
 	}
 
-	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	await acme.operator.post('/suspend');
 	t.is((await acme.get('/')).status, 404);
 });
 
@@ -152,7 +152,7 @@ test('settings that make no sense are 400 with the field', async (t) => {
 	const message = 'unknownCodes.url must be an http or https URL of a public host, with {code} behind the host';
 	t.is(body.details[0].message, message);
 	await refused({status: 'VERIFIED'}, 'status');
-	t.is((await admin(service).patch(other.domain.path.replace(other.id, acme.id), {rootUrl: null})).status, 404);
+	t.is((await acme.operator.patch(`/domains/${other.domain.id}`, {rootUrl: null})).status, 404);
 });
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
@@ -221,10 +221,10 @@ test('links of a suspended organization have the page too, on the shared domain 
 	const acme = await withPages();
 	const {url} = await link(acme);
 	const hostname = `${acme.orgKey.toLowerCase()}.suspended.test`;
-	await addDomain(service, acme, hostname);
+	await approvedDomain(acme, hostname);
 	const {pathname} = new URL(url);
 	t.is((await get(pathname)).status, 200);
-	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	await acme.operator.post('/suspend');
 	for (const host of ['go.oplink.test', hostname]) {
 		const gone = await get(pathname, {}, host);
 		t.deepEqual(statusAndType(gone), [410, 'text/html'], host);
@@ -260,7 +260,7 @@ test('the start page names the service, for clients that prefer a page and on th
 test('every path of a custom domain has the page; without a fallback there is no button', async (t) => {
 	const acme = await withPages({fallbackUrl: null});
 	const hostname = `${acme.orgKey.toLowerCase()}.acme.test`;
-	await addDomain(service, acme, hostname);
+	await approvedDomain(acme, hostname);
 	for (const path of ['/', '/none', `/${acme.orgKey}/none`, '/a/b/c', `/${acme.orgKey}/none/data`]) {
 		const answer = await get(path, {}, hostname);
 		t.deepEqual(statusAndType(answer), [404, 'text/html'], path);
@@ -277,15 +277,14 @@ test('texts of the pages differ between all languages', (t) => {
 test('the setting counts at once, and an organization’s name is text on the page', async (t) => {
 	const acme = await organization(service, {name: `<b>"Acme" & Co ${Date.now()}`});
 	const path = `/${acme.orgKey}/none`;
-	const config = `/admin/organizations/${acme.id}/app-config`;
 	t.is(typeOf(await get(path)), 'application/json');
-	const before = (await admin(service).get(config)).body;
+	const before = (await acme.operator.get('/app-config')).body;
 	t.false('errorPages' in before);
-	const set = await admin(service).put(config, {...before, errorPages: true});
+	const set = await acme.operator.put('/app-config', {...before, errorPages: true});
 	t.is(set.body.errorPages, true);
 	const page = await get(path);
 	t.is(typeOf(page), 'text/html');
 	t.true(page.text.includes('&lt;b&gt;&quot;Acme&quot; &amp; Co'));
-	t.deepEqual((await admin(service).put(config, {...before, errorPages: false})).body, before);
+	t.deepEqual((await acme.operator.put('/app-config', {...before, errorPages: false})).body, before);
 	t.is(typeOf(await get(path)), 'application/json');
 });

@@ -3,11 +3,10 @@ import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {packageRoot} from '../../../src/platform/package-root.ts';
-import {exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {type Answer, admin, type Headers, send} from '../../helpers/callers.ts';
+import {approvedDomain, exampleAppConfig, link, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {type Answer, type Headers, send} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {userAgents} from '../matches/_phones.ts';
-import {addDomain} from './_domains.ts';
 
 /** A line a request: its name, the status, and the digest of what callers see of the answer. Deleted, it is recorded anew. */
 const RECORD = path.join(packageRoot, 'test/fixtures/recorded-answers.tsv');
@@ -90,11 +89,11 @@ test.serial.before(async () => {
 		[website, 'own.website.test', {}],
 		[gone, 'own.gone.test', {rootUrl: 'https://www.gone.test/', unknownCodes}],
 	] as const) {
-		const {path: domain} = await addDomain(service, owner, hostname);
-		await admin(service).patch(domain, settings);
+		const {id} = await approvedDomain(owner, hostname);
+		await owner.operator.patch(`/domains/${id}`, settings);
 	}
 
-	await admin(service).post(`/admin/organizations/${gone.id}/suspend`);
+	await gone.operator.post('/suspend');
 	service.clock.advance(2);
 	await service.services.changes.settled();
 });

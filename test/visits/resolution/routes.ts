@@ -42,7 +42,7 @@ test('a preview crawler gets a static, cacheable page, and does not count as a c
 	const [row, ...others] = await clicksOf(id);
 	t.deepEqual([row.bot_class, others], ['preview-crawler', []]);
 	t.deepEqual(await storedRows(service, 'click_counts', {organization_id: acme.id}), []);
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	const {body} = await acme.operator.get('/stats');
 	t.like(body.totals, {clicks: 0, crawlerViews: 1});
 });
 
@@ -128,7 +128,7 @@ test('a deactivated, an expired and a suspended link are 410 in JSON for every v
 		}
 	}
 
-	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	await acme.operator.post('/suspend');
 	t.is((await anonymous(service).get(pathOf(live.url))).status, 410);
 });
 
@@ -136,8 +136,7 @@ test('values fall back from the link to its template and then to the organizatio
 	const og = {title: 'Acme', description: 'Everything', imageUrl: 'https://cdn.acme.test/a.png'};
 	const acme = await organization(service, {appConfig: {fallbackUrl: 'https://acme.test/home', og}});
 	const ofItems = {path: '/template', params: {a: 'template', b: 'template'}, og: {description: 'From the template'}};
-	const templates = `/admin/organizations/${acme.id}/templates`;
-	const template = await admin(service).post(templates, {name: 'Item', ...ofItems});
+	const template = await acme.operator.post('/templates', {name: 'Item', ...ofItems});
 	const own = {path: undefined, params: {b: 'link'}, og: {title: 'Own'}};
 	const {url} = await link(acme, {templateId: template.body.id, ...own});
 	t.like((await dataOf(url)).body, {path: '/template', params: {a: 'template', b: 'link'}});
@@ -165,7 +164,7 @@ test('a click records the referrer host and, from a trusted proxy, the country',
 test('a link of a deleted organization is 404', async (t) => {
 	const acme = await organization(service, {plan: 'GROWTH'});
 	const {url} = await link(acme);
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	t.is((await admin(service).delete(`/admin/organizations/${acme.id}`)).status, 200);
 	t.is((await anonymous(service).get(pathOf(url))).status, 404);
 	t.is((await anonymous(service).get(`/${acme.orgKey}/${randomUUID().slice(0, 8)}`)).status, 404);

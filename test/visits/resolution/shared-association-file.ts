@@ -1,7 +1,7 @@
 import test from 'ava';
 import {APPLE_LIMIT_BYTES} from '../../../src/links/app-config/association-files.ts';
-import {exampleAppConfig, organization} from '../../helpers/builders.ts';
-import {admin, anonymous} from '../../helpers/callers.ts';
+import {exampleAppConfig, organization, type TestOrganization} from '../../helpers/builders.ts';
+import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
 const HOST = {Host: 'go.oplink.test'};
@@ -61,11 +61,9 @@ const keysOf = async (): Promise<string[]> =>
 	(await fileOf()).body.applinks.details.map(({components}: {components: Array<{'/': string}>}) =>
 		components[0]?.['/'].slice(1, 5),
 	);
-const configure = ({id}: {id: string}, ios: object) =>
-	admin(service).put(`/admin/organizations/${id}/app-config`, {ios});
-const setPlan = ({id}: {id: string}, plan: string | null) =>
-	admin(service).put(`/admin/organizations/${id}/plan`, {plan});
-const suspend = ({id}: {id: string}) => admin(service).post(`/admin/organizations/${id}/suspend`);
+const configure = ({operator}: TestOrganization, ios: object) => operator.put('/app-config', {ios});
+const setPlan = ({operator}: TestOrganization, plan: string | null) => operator.put('/plan', {plan});
+const suspend = ({operator}: TestOrganization) => operator.post('/suspend');
 
 test.serial('the files list active organizations with a plan, each under its own key', async (t) => {
 	await removeAllApps();
@@ -114,9 +112,9 @@ test.serial('of two that take the last place at once one is refused with 409, an
 	const {bytes, body} = await fileOf();
 	t.true(bytes <= APPLE_LIMIT_BYTES && bytes > APPLE_LIMIT_BYTES - 10, `${bytes}`);
 	t.is(body.applinks.details.length, count + 1);
-	const config = `/admin/organizations/${pair[refused]?.id}/app-config`;
-	t.is((await admin(service).get(config)).status, 404);
-	t.is((await admin(service).put(config, {android: exampleAppConfig.android})).status, 200);
+	const operator = pair[refused]?.operator as Caller;
+	t.is((await operator.get('/app-config')).status, 404);
+	t.is((await operator.put('/app-config', {android: exampleAppConfig.android})).status, 200);
 });
 
 test.serial('an app keeps its place, but cannot grow beyond the limit', async (t) => {
@@ -136,10 +134,9 @@ test.serial('an organization with its own domain needs no place, because its own
 	await fill(APPLE_LIMIT_BYTES - EMPTY);
 	const acme = await organization(service, {appConfig: null});
 	t.is((await configure(acme, iosWith(40))).status, 409);
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {id} = (await admin(service).post(domains, {hostname: 'links.acme.test'})).body;
+	const {id} = (await acme.operator.post('/domains', {hostname: 'links.acme.test'})).body;
 	t.is((await configure(acme, iosWith(40))).status, 409);
-	t.is((await admin(service).post(`${domains}/${id}/approve`)).status, 200);
+	t.is((await acme.operator.post(`/domains/${id}/approve`)).status, 200);
 	t.is((await configure(acme, iosWith(40))).status, 200);
 	t.false((await keysOf()).includes(acme.orgKey));
 	const own = await anonymous(service).get(APPLE, {Host: 'links.acme.test'});
@@ -155,7 +152,7 @@ test.serial('a free place goes to a waiting app, and a returning one waits', asy
 	t.false((await keysOf()).includes(second.orgKey));
 	await suspend(first);
 	t.true((await keysOf()).includes(second.orgKey));
-	await admin(service).post(`/admin/organizations/${first.id}/activate`);
+	await first.operator.post('/activate');
 	const keys = await keysOf();
 	t.true(keys.includes(second.orgKey) && !keys.includes(first.orgKey));
 	await setPlan(second, null);

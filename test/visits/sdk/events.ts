@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
-import {admin, withKey} from '../../helpers/callers.ts';
+import {withKey} from '../../helpers/callers.ts';
 import {untilAwaited} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {serviceOf, type TestService} from '../../helpers/service.ts';
@@ -75,7 +75,7 @@ test('an event with a known eventId is counted once, sent in turn or at once; an
 	await send({});
 	await send({});
 	t.is((await events()).length, 4);
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	const {body} = await acme.operator.get('/stats');
 	t.is(body.totals.events, 4);
 });
 

@@ -28,7 +28,7 @@ const service = serviceOf(test, {PLANS_FILE});
 const inviting = async (plan: string) => {
 	const acme = await organization(service, {plan});
 	const template = {name: 'invite', path: '/invite', clientCreate: {fields: ['title']}};
-	await admin(service).post(`/admin/organizations/${acme.id}/templates`, template);
+	await acme.operator.post('/templates', template);
 	return acme;
 };
 
@@ -39,8 +39,8 @@ const nextDevice = () => {
 };
 const create = ({client}: TestOrganization, deviceId = nextDevice()) =>
 	client.post('/sdk/links', {deviceId, template: 'invite'});
-const usageOf = async ({id}: TestOrganization) => {
-	const {links, appLinks} = (await admin(service).get(`/admin/organizations/${id}/usage`)).body;
+const usageOf = async ({operator}: TestOrganization) => {
+	const {links, appLinks} = (await operator.get('/usage')).body;
 	return {links, appLinks};
 };
 
@@ -107,7 +107,7 @@ test('a link of an erased device stays in the share until it is deleted', async 
 	const device = nextDevice();
 	const {body: made} = await create(acme, device);
 	t.is((await create(acme)).status, 201);
-	t.is((await admin(service).delete(`/admin/organizations/${acme.id}/devices/${device}/data`)).status, 200);
+	t.is((await acme.operator.delete(`/devices/${device}/data`)).status, 200);
 	const ofDevice = {organization_id: acme.id, device_id: device};
 	t.deepEqual(await service.services.db('app_links').where(ofDevice), []);
 	t.is((await create(acme, device)).status, 402);
@@ -123,7 +123,7 @@ test('a changed plan has its own share, and what is over it stays', async (t) =>
 		t.deepEqual([status, body.quota], [quota === undefined ? 201 : 402, quota]);
 	}
 
-	const choose = (plan: string) => admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan});
+	const choose = (plan: string) => acme.operator.put('/plan', {plan});
 	await choose('CLOSED');
 	t.deepEqual(await usageOf(acme), {links: {used: 3, limit: 5}, appLinks: {used: 3, limit: 0}});
 	t.like((await create(acme)).body, {statusCode: 402, quota: 'appLinks'});
@@ -135,7 +135,7 @@ test('a changed plan has its own share, and what is over it stays', async (t) =>
 test('deleting an organization with links of apps removes their count', async (t) => {
 	const acme = await inviting('HALF');
 	t.is((await create(acme)).status, 201);
-	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	await acme.operator.put('/plan', {plan: null});
 	t.is((await admin(service).delete(`/admin/organizations/${acme.id}`)).status, 200);
 	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}), []);
 });

@@ -1,20 +1,18 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous, type Headers} from '../../helpers/callers.ts';
+import {anonymous, type Headers} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {pathOf} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
 const html: Headers = {'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'};
 
-const templatesOf = ({id}: TestOrganization) => `/admin/organizations/${id}/templates`;
-
 /** An organization with a template for invitations that apps may use. */
 const inviting = async (clientCreate: object) => {
 	const acme = await organization(service);
 	const fields = {name: 'invite', path: '/invite', params: {campaign: 'friends'}, clientCreate};
-	const {status, text, body} = await admin(service).post(templatesOf(acme), fields);
+	const {status, text, body} = await acme.operator.post('/templates', fields);
 	if (status !== 201) {
 		throw new Error(text);
 	}
@@ -49,7 +47,7 @@ test('an app creates a link of an open template, and the same content of the dev
 		t.not(made.body.id, id);
 	}
 
-	const audit = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const audit = await acme.operator.get('/audit-log');
 	const record = audit.body.data.find(({entityId}: {entityId: string}) => entityId === id);
 	t.like(record, {action: 'CREATE', entityType: 'Link', actor: {type: 'API_KEY', name: acme.clientKey.slice(0, 16)}});
 	t.is((await acme.server.get('/links')).body.total, 4);
@@ -106,27 +104,25 @@ test('a path is only below the prefix, however it is written', async (t) => {
 
 test('checks come in the order of POST /links: plan, app configuration, quota, template, fields', async (t) => {
 	const acme = await organization(service, {plan: null, appConfig: null});
-	const operator = admin(service);
-	const at = `/admin/organizations/${acme.id}`;
 	const post = async (body: object = {}) => {
 		const answer = await create(acme, {template: 'nowhere', ...body});
 		return [answer.status, answer.body.code ?? answer.body.message];
 	};
 	t.deepEqual(await post(), [402, 'PLAN_NOT_SELECTED']);
-	await operator.put(`${at}/plan`, {plan: 'GROWTH'});
+	await acme.operator.put('/plan', {plan: 'GROWTH'});
 	t.deepEqual(await post(), [428, 'APP_CONFIG_REQUIRED']);
-	await operator.put(`${at}/app-config`, {fallbackUrl: 'https://www.example.com'});
+	await acme.operator.put('/app-config', {fallbackUrl: 'https://www.example.com'});
 	const notOpen = [404, 'Template not found, or its clientCreate opens it to no app'];
 	t.deepEqual(await post(), notOpen);
-	const {body: template} = await operator.post(`${at}/templates`, {name: 'invite'});
+	const {body: template} = await acme.operator.post('/templates', {name: 'invite'});
 	t.deepEqual(await post({template: 'invite'}), notOpen);
 	t.false('clientCreate' in template);
-	await operator.patch(`${at}/templates/${template.id}`, {clientCreate: open});
+	await acme.operator.patch(`/templates/${template.id}`, {clientCreate: open});
 	// The template has no path, and the app may not give one.
 	t.deepEqual(await post({template: 'invite'}), [400, 'Validation failed']);
-	await operator.patch(`${at}/templates/${template.id}`, {path: '/invite'});
+	await acme.operator.patch(`/templates/${template.id}`, {path: '/invite'});
 	t.is((await post({template: 'invite'}))[0], 201);
-	await operator.patch(`${at}/templates/${template.id}`, {clientCreate: null});
+	await acme.operator.patch(`/templates/${template.id}`, {clientCreate: null});
 	t.is((await post({template: 'invite'}))[0], 200);
 	t.deepEqual(await post({template: 'invite', title: 'A'}), notOpen);
 	const foreign = await inviting(open);
@@ -157,7 +153,7 @@ test('a device has 20 requests a minute, and others of the key have theirs', asy
 
 test('clientCreate is validated, and replaced as a whole', async (t) => {
 	const acme = await inviting({fields: ['params'], pathPrefix: '/invite/'});
-	const at = `${templatesOf(acme)}/${acme.template.id}`;
+	const change = (clientCreate: object | null) => acme.operator.patch(`/templates/${acme.template.id}`, {clientCreate});
 	t.deepEqual(acme.template.clientCreate, {fields: ['params'], pathPrefix: '/invite/'});
 	for (const clientCreate of [
 		{},
@@ -168,12 +164,12 @@ test('clientCreate is validated, and replaced as a whole', async (t) => {
 		{fields: [], pathPrefix: '/a?b'},
 		{fields: [], other: 1},
 	]) {
-		t.is((await admin(service).patch(at, {clientCreate})).status, 400, JSON.stringify(clientCreate));
+		t.is((await change(clientCreate)).status, 400, JSON.stringify(clientCreate));
 	}
 
-	const {body} = await admin(service).patch(at, {clientCreate: {fields: ['title']}});
+	const {body} = await change({fields: ['title']});
 	t.deepEqual(body.clientCreate, {fields: ['title']});
-	t.false('clientCreate' in (await admin(service).patch(at, {clientCreate: null})).body);
+	t.false('clientCreate' in (await change(null)).body);
 });
 
 test('links of a device are exported, and emptied and ended by its erasure', async (t) => {
@@ -181,13 +177,12 @@ test('links of a device are exported, and emptied and ended by its erasure', asy
 	const device = `device-${randomUUID()}`;
 	const fields = {deviceId: device, title: 'From Ada', params: {by: 'ada'}};
 	const {body: created} = await create(acme, fields);
-	const at = `/admin/organizations/${acme.id}/devices/${device}/data`;
-	const exported = await admin(service).get(at);
+	const exported = await acme.operator.get(`/devices/${device}/data`);
 	t.is(exported.status, 200);
 	t.like(exported.body.links[0], {id: created.id, title: 'From Ada', params: {by: 'ada'}});
-	const erased = await admin(service).delete(at);
+	const erased = await acme.operator.delete(`/devices/${device}/data`);
 	t.deepEqual(erased.body.erased, {devices: 0, events: 0, matchAttempts: 0, clicks: 0, links: 1});
-	t.is((await admin(service).get(at)).status, 404);
+	t.is((await acme.operator.get(`/devices/${device}/data`)).status, 404);
 	t.is((await anonymous(service).get(pathOf(created.url), html)).status, 410);
 	const {body: left} = await acme.server.get(`/links/${created.id}`);
 	t.like(left, {title: null, params: null, isActive: false});

@@ -5,7 +5,7 @@ import {allowances} from '../../../src/platform/config/limits.ts';
 import {retention, storageLimits} from '../../../src/platform/config/policies.ts';
 import {rollUp} from '../../../src/visits/reports/rollups/roll-up.ts';
 import {link, organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin, anonymous, type Caller} from '../../helpers/callers.ts';
+import {anonymous, type Caller} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 
 const DAY = 24 * 3600;
@@ -33,7 +33,7 @@ const start = async () => {
 		acme.client.post('/sdk/events', {deviceId, eventName: 'open', ...more});
 	const report = async (filter = '') => {
 		const query = `from=2026-03-01&to=2027-06-01&interval=month${filter}`;
-		return (await admin(service).get(`/admin/organizations/${acme.id}/stats?${query}`)).body;
+		return (await acme.operator.get(`/stats?${query}`)).body;
 	};
 	const eventsLeft = (): Promise<string[]> =>
 		db('events').where({organization_id: acme.id}).orderBy('occurred_at').pluck('event_id');

@@ -4,7 +4,6 @@ import type {AddressInfo} from 'node:net';
 import {text as textOf} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import type {TestService} from '../../helpers/service.ts';
 
 export type Received = {
@@ -57,17 +56,13 @@ export const startReceiver = async (t: Pick<ExecutionContext, 'teardown'>) => {
 	};
 };
 
-/** The path of an organization's endpoints for the operator. */
-export const endpointsOf = ({id}: Pick<TestOrganization, 'id'>): string =>
-	`/admin/organizations/${id}/webhook-endpoints`;
-
 /** The deliveries of an endpoint, the newest first. */
-export const deliveriesOf = async (service: TestService, path: string) =>
-	(await admin(service).get(`${path}/deliveries`)).body.data;
+export const deliveriesOf = async ({operator}: TestOrganization, path: string) =>
+	(await operator.get(`${path}/deliveries`)).body.data;
 
 /** A new endpoint, made by the operator. */
-export const endpoint = async (service: TestService, organization: TestOrganization, body: object) => {
-	const {status, body: made, text} = await admin(service).post(endpointsOf(organization), body);
+export const endpoint = async ({operator}: TestOrganization, body: object) => {
+	const {status, body: made, text} = await operator.post('/webhook-endpoints', body);
 	if (status !== 201) {
 		throw new Error(`an endpoint got ${status}: ${text}`);
 	}
@@ -79,8 +74,8 @@ export const endpoint = async (service: TestService, organization: TestOrganizat
 export const subscribed = async (t: Pick<ExecutionContext, 'teardown'>, service: TestService, ...events: string[]) => {
 	const acme = await organization(service);
 	const receiver = await startReceiver(t);
-	const {id, secret} = await endpoint(service, acme, {url: receiver.url, events});
-	return {acme, receiver, id, secret, path: `${endpointsOf(acme)}/${id}`};
+	const {id, secret} = await endpoint(acme, {url: receiver.url, events});
+	return {acme, receiver, id, secret, path: `/webhook-endpoints/${id}`};
 };
 
 /** Waits until a row meets a condition, by looking again and again. */

@@ -2,10 +2,9 @@ import test from 'ava';
 import {type AddressRules, requireWebhookUrl, resolveSafely} from '../../../src/visits/webhooks/safe-address.ts';
 import {startDns} from '../../fakes/dns.ts';
 import {organization} from '../../helpers/builders.ts';
-import {admin} from '../../helpers/callers.ts';
 import {startService} from '../../helpers/service.ts';
 import {startedFor} from '../../helpers/started.ts';
-import {endpoint, endpointsOf, subscribed} from './_receiver.ts';
+import {endpoint, subscribed} from './_receiver.ts';
 
 let dns: Awaited<ReturnType<typeof startDns>>;
 test.serial.before(async () => {
@@ -73,8 +72,9 @@ test('a name of which one address is private is refused with all of them', async
 	dns.setAddresses('public.example.com', '93.184.216.34');
 	const safe = [{address: '93.184.216.34', family: 4}];
 	t.deepEqual(await resolveSafely(new URL('https://public.example.com/'), own), safe);
-	const path = endpointsOf(await organization(service));
-	const make = (name: string) => admin(service).post(path, {url: `https://${name}.example.com/`, events: ['*']});
+	const {operator} = await organization(service);
+	const make = (name: string) =>
+		operator.post('/webhook-endpoints', {url: `https://${name}.example.com/`, events: ['*']});
 	t.like(await make('metadata'), {status: 400, body: {details: {0: {field: 'url'}}}});
 	t.is((await make('public')).status, 201);
 });
@@ -82,15 +82,15 @@ test('a name of which one address is private is refused with all of them', async
 test('a name that leads elsewhere after its endpoint was made is not connected to', async (t) => {
 	dns.setAddresses('turns.example.com', '93.184.216.34');
 	const acme = await organization(service);
-	const {id} = await endpoint(service, acme, {url: 'https://turns.example.com/', events: ['link.created']});
+	const {id} = await endpoint(acme, {url: 'https://turns.example.com/', events: ['link.created']});
 	dns.setAddresses('turns.example.com', '127.0.0.1');
-	const {body} = await admin(service).post(`${endpointsOf(acme)}/${id}/test`, {});
+	const {body} = await acme.operator.post(`/webhook-endpoints/${id}/test`, {});
 	t.like(body, {ok: false, status: null});
 	t.regex(body.error, /turns\.example\.com is at 127\.0\.0\.1, which is not a public address/);
 });
 
 test('of a 10 MB answer 64 KB are read, and whole characters of its first KB are kept', async (t) => {
-	const {receiver, path} = await subscribed(t, service, 'link.created');
+	const {acme, receiver, path} = await subscribed(t, service, 'link.created');
 	let written = 0;
 	receiver.respond((response) => {
 		response.writeHead(200);
@@ -103,13 +103,13 @@ test('of a 10 MB answer 64 KB are read, and whole characters of its first KB are
 		response.on('drain', more);
 		more();
 	});
-	const {body} = await admin(service).post(`${path}/test`, {});
+	const {body} = await acme.operator.post(`${path}/test`, {});
 	t.like(body, {ok: true, status: 200, answer: `x${'é'.repeat(511)}`});
 	t.true(written < 10_000_000);
 });
 
 test('an endpoint without a URL or types, and one with an unknown type, filter or a secret is 400', async (t) => {
-	const path = endpointsOf(await organization(service));
+	const {operator} = await organization(service);
 	for (const [field, wrong] of [
 		['url', {url: undefined}],
 		['url', {url: 'https://hooks.example.com/\x1b[2Ja'}],
@@ -119,6 +119,6 @@ test('an endpoint without a URL or types, and one with an unknown type, filter o
 		['secret', {secret: 'whsec_x'}],
 	] as const) {
 		const body = {url: 'https://hooks.example.com/', events: ['*'], ...wrong};
-		t.like(await admin(service).post(path, body), {status: 400, body: {details: {0: {field}}}}, field);
+		t.like(await operator.post('/webhook-endpoints', body), {status: 400, body: {details: {0: {field}}}}, field);
 	}
 });

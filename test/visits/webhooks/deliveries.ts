@@ -6,7 +6,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {serviceOf} from '../../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../matches/_phones.ts';
-import {deliveriesOf, endpoint, endpointsOf, type Received, startReceiver, subscribed, untilTrue} from './_receiver.ts';
+import {deliveriesOf, endpoint, type Received, startReceiver, subscribed, untilTrue} from './_receiver.ts';
 
 const service = serviceOf(test);
 
@@ -45,9 +45,9 @@ test('a changed and a deleted link are sent, and an update that changes nothing 
 test('filters by tag and channel hold, and another organization gets nothing', async (t) => {
 	const [acme, other] = await Promise.all([organization(service), organization(service)]);
 	const [spring, all, foreign] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
-	await endpoint(service, acme, {url: spring.url, events: ['*'], filter: {tags: ['spring'], channels: ['email']}});
-	await endpoint(service, acme, {url: all.url, events: ['*']});
-	await endpoint(service, other, {url: foreign.url, events: ['*']});
+	await endpoint(acme, {url: spring.url, events: ['*'], filter: {tags: ['spring'], channels: ['email']}});
+	await endpoint(acme, {url: all.url, events: ['*']});
+	await endpoint(other, {url: foreign.url, events: ['*']});
 	await link(acme, {tags: ['spring'], channel: 'sms'});
 	await link(acme, {tags: ['summer'], channel: 'email'});
 	const wanted = await link(acme, {tags: ['summer', 'spring'], channel: 'email'});
@@ -61,9 +61,9 @@ test('a link that has its tags and its channel from its template passes filters,
 	const {acme, receiver: all} = await subscribed(t, service, '*');
 	const receiver = await startReceiver(t);
 	const filter = {tags: ['t1'], channels: ['email']};
-	await endpoint(service, acme, {url: receiver.url, events: ['*'], filter});
+	await endpoint(acme, {url: receiver.url, events: ['*'], filter});
 	const labels = {tags: ['t1'], channel: 'email'};
-	const {body: template} = await admin(service).post(`/admin/organizations/${acme.id}/templates`, {
+	const {body: template} = await acme.operator.post('/templates', {
 		name: 'Mail',
 		...labels,
 	});
@@ -92,7 +92,7 @@ test.serial(
 		receiver.respond((response) => response.writeHead(500).end('out of order'));
 		await link(acme);
 		await receiver.until(1);
-		const delivery = async () => (await deliveriesOf(service, path))[0];
+		const delivery = async () => (await deliveriesOf(acme, path))[0];
 		await untilTrue(async () => (await delivery()).tries.length === 1);
 		service.clock.advance(4.9);
 		receiver.respond((response) => response.writeHead(302, {Location: 'http://127.0.0.1:1/'}).end());
@@ -121,8 +121,8 @@ test.serial(
 test.serial('429 with Retry-After is heeded, 410 disables at once, and the other endpoint is notified', async (t) => {
 	const acme = await organization(service);
 	const [gone, busy] = await Promise.all([startReceiver(t), startReceiver(t)]);
-	const {id} = await endpoint(service, acme, {url: gone.url, events: ['link.created']});
-	const {id: busyId} = await endpoint(service, acme, {url: busy.url, events: ['*']});
+	const {id} = await endpoint(acme, {url: gone.url, events: ['link.created']});
+	const {id: busyId} = await endpoint(acme, {url: busy.url, events: ['*']});
 	gone.respond((response) => response.writeHead(410).end());
 	busy.respond((response, {json: {type}}) =>
 		(type === 'link.created' ? response.writeHead(429, {'Retry-After': '900'}) : response.writeHead(200)).end(),
@@ -130,12 +130,12 @@ test.serial('429 with Retry-After is heeded, 410 disables at once, and the other
 	await link(acme);
 	const [disabled] = await busy.until(1, ({json}) => json.type === 'endpoint.disabled');
 	t.deepEqual(disabled?.json.data, {id, url: gone.url, reason: 'It answered 410 Gone'});
-	const shown = await admin(service).get(`${endpointsOf(acme)}/${id}`);
+	const shown = await acme.operator.get(`/webhook-endpoints/${id}`);
 	t.like(shown, {body: {enabled: false, disabledReason: 'It answered 410 Gone'}});
-	const deliveries = await deliveriesOf(service, `${endpointsOf(acme)}/${busyId}`);
+	const deliveries = await deliveriesOf(acme, `/webhook-endpoints/${busyId}`);
 	const refused = deliveries.find(({type}: {type: string}) => type === 'link.created');
 	t.is(Date.parse(refused.nextTryAt) - service.clock.now().getTime(), 900_000);
-	const {body: audit} = await admin(service).get(`/admin/organizations/${acme.id}/audit-log`);
+	const {body: audit} = await acme.operator.get('/audit-log');
 	t.true(audit.data.some(({action, entityId}: Record<string, string>) => action === 'DISABLE' && entityId === id));
 	const {body: diagnosis} = await admin(service).get('/admin/doctor');
 	const finding = diagnosis.findings.find(({check}: {check: string}) => check === 'webhooks.disabled');
@@ -149,8 +149,8 @@ test.serial('an endpoint that answered nothing well for five days is disabled', 
 	receiver.respond((response) => response.writeHead(500).end());
 	await link(acme);
 	await receiver.until(1);
-	const shown = () => admin(service).get(path);
-	const tries = async () => (await deliveriesOf(service, path)).at(-1).tries.length;
+	const shown = () => acme.operator.get(path);
+	const tries = async () => (await deliveriesOf(acme, path)).at(-1).tries.length;
 	await untilTrue(async () => (await tries()) === 1);
 	service.clock.advance(4 * 86_400);
 	await receiver.until(2);
@@ -163,7 +163,7 @@ test.serial('an endpoint that answered nothing well for five days is disabled', 
 
 test.serial('after a rotation both secrets sign for 24 hours, then the new one alone', async (t) => {
 	const {acme, receiver, secret, path} = await subscribed(t, service, 'link.created');
-	const {body: rotated} = await admin(service).post(`${path}/rotate`, {});
+	const {body: rotated} = await acme.operator.post(`${path}/rotate`, {});
 	t.regex(rotated.secret, /^whsec_/);
 	t.not(rotated.secret, secret);
 	await link(acme);
@@ -175,7 +175,7 @@ test.serial('after a rotation both secrets sign for 24 hours, then the new one a
 	};
 	const both = (received: Received | undefined) => `${signed(rotated.secret, received)} ${signed(secret, received)}`;
 	t.is(first?.headers['webhook-signature'], both(first));
-	t.true((await admin(service).post(`${path}/test`, {})).body.ok);
+	t.true((await acme.operator.post(`${path}/test`, {})).body.ok);
 	const isTest = ({json}: Received) => json.type === 'endpoint.test';
 	const [tested] = await receiver.until(1, isTest);
 	t.is(tested?.headers['webhook-signature'], both(tested));
@@ -183,45 +183,44 @@ test.serial('after a rotation both secrets sign for 24 hours, then the new one a
 	await link(acme);
 	const [, second] = await receiver.until(2, ({json}) => json.type === 'link.created');
 	t.is(second?.headers['webhook-signature'], signed(rotated.secret, second));
-	await admin(service).post(`${path}/test`, {});
+	await acme.operator.post(`${path}/test`, {});
 	const [, alone] = await receiver.until(2, isTest);
 	t.is(alone?.headers['webhook-signature'], signed(rotated.secret, alone));
 });
 
 test('test sends endpoint.test and answers what came back; replay sends a delivery again with its id', async (t) => {
-	const {acme, receiver, id, path} = await subscribed(t, service, 'link.created');
+	const {acme, receiver, path} = await subscribed(t, service, 'link.created');
 	receiver.respond((response) => response.writeHead(200).end('thanks'));
-	const operator = admin(service);
 	const answered = {ok: true, status: 200, answer: 'thanks', error: null};
-	t.like(await operator.post(`${path}/test`, {}), {status: 200, body: answered});
+	t.like(await acme.operator.post(`${path}/test`, {}), {status: 200, body: answered});
 	t.is(receiver.all[0]?.json.type, 'endpoint.test');
 	receiver.respond((response) => response.writeHead(503).end());
-	t.like((await operator.post(`${path}/test`, {})).body, {ok: false, status: 503});
+	t.like((await acme.operator.post(`${path}/test`, {})).body, {ok: false, status: 503});
 	receiver.respond((response) => response.writeHead(204).end());
 	await link(acme);
 	const [sent] = await receiver.until(1, ({json}) => json.type === 'link.created');
 	const delivery = sent?.headers['webhook-id'] ?? '';
-	const list = () => operator.get(`${path}/deliveries?status=DELIVERED`);
+	const list = () => acme.operator.get(`${path}/deliveries?status=DELIVERED`);
 	await untilTrue(async () => (await list()).body.data.some(({id: own}: {id: string}) => own === delivery));
-	t.deepEqual((await operator.post(`${path}/deliveries/${delivery}/replay`, {})).body, {replayed: 1});
+	t.deepEqual((await acme.operator.post(`${path}/deliveries/${delivery}/replay`, {})).body, {replayed: 1});
 	const [, again] = await receiver.until(2, ({json}) => json.type === 'link.created');
 	t.deepEqual([again?.headers['webhook-id'], again?.body], [delivery, sent?.body]);
 	const since = new Date(service.clock.now().getTime() - 1000).toISOString();
-	t.deepEqual((await operator.post(`${path}/replay`, {since})).body, {replayed: 1});
+	t.deepEqual((await acme.operator.post(`${path}/replay`, {since})).body, {replayed: 1});
 	await receiver.until(3, ({json}) => json.type === 'link.created');
-	const foreign = `${endpointsOf(await organization(service))}/${id}`;
-	t.is((await operator.post(`${path}/deliveries/00000000-0000-4000-8000-000000000000/replay`, {})).status, 404);
-	t.is((await operator.get(`${foreign}/deliveries`)).status, 404);
-	t.is((await operator.post(`${foreign}/test`, {})).status, 404);
+	const other = await organization(service);
+	t.is((await acme.operator.post(`${path}/deliveries/00000000-0000-4000-8000-000000000000/replay`, {})).status, 404);
+	t.is((await other.operator.get(`${path}/deliveries`)).status, 404);
+	t.is((await other.operator.post(`${path}/test`, {})).status, 404);
 });
 
 test('of eleven endpoints that are made at once ten are there', async (t) => {
 	const acme = await organization(service);
 	const make = (_: unknown, index: number) =>
-		admin(service).post(endpointsOf(acme), {url: `http://127.0.0.1:9/${index}`, events: ['*']});
+		acme.operator.post('/webhook-endpoints', {url: `http://127.0.0.1:9/${index}`, events: ['*']});
 	const answers = await Promise.all(Array.from({length: 11}, make));
 	t.deepEqual(answers.map(({status}) => status).toSorted(), [...Array(10).fill(201), 409]);
-	t.is((await admin(service).get(endpointsOf(acme))).body.total, 10);
+	t.is((await acme.operator.get('/webhook-endpoints')).body.total, 10);
 });
 
 test('what deliveries hold of a person is exported and erased with them, and a waiting one is not sent', async (t) => {
@@ -237,14 +236,13 @@ test('what deliveries hold of a person is exported and erased with them, and a w
 	receiver.respond((response, {body}) => response.writeHead(500).end(body));
 	await acme.client.post('/sdk/events', {deviceId, eventName: 'purchase'});
 	await acme.client.post('/sdk/events', {deviceId: 'another-device', eventName: 'purchase'});
-	const deliveries = () => deliveriesOf(service, path);
+	const deliveries = () => deliveriesOf(acme, path);
 	const isTried = ({type, tries}: {type: string; tries: unknown[]}) => type === 'event.tracked' && tries.length === 1;
 	await untilTrue(async () => (await deliveries()).filter(isTried).length === 2);
-	const subject = `/admin/organizations/${acme.id}/devices/${encodeURIComponent(deviceId)}/data`;
-	const {body: exported} = await admin(service).get(subject);
+	const {body: exported} = await acme.operator.get(`/devices/${encodeURIComponent(deviceId)}/data`);
 	t.is(exported.deliveries.length, 3);
 	t.true(exported.deliveries.every(({body}: {body: string}) => body.includes('Ann') || body.includes('click')));
-	const {body: erased} = await admin(service).delete(subject);
+	const {body: erased} = await acme.operator.delete(`/devices/${encodeURIComponent(deviceId)}/data`);
 	t.is(erased.erased.deliveries, exported.deliveries.length);
 	const {rows} = await service.services.db.raw(
 		`SELECT body, answer, status FROM endpoint_deliveries JOIN (SELECT delivery_id, answer FROM delivery_tries) AS tries ON delivery_id = id

@@ -15,7 +15,7 @@ const daysAhead = (days: number): Date => new Date(service.clock.now().getTime()
 
 /** An endpoint, which has answered quickly so far, with so many deliveries that are due at a time. */
 const backlog = async (acme: TestOrganization, count: number, at: Date): Promise<string> => {
-	const {id} = await endpoint(service, acme, {url: 'http://127.0.0.1:9/', events: ['link.deleted']});
+	const {id} = await endpoint(acme, {url: 'http://127.0.0.1:9/', events: ['link.deleted']});
 	const one = {endpointId: id, organizationId: acme.id, type: 'link.deleted', at, body: '{}'};
 	await insertDeliveries(service.services.db, Array(count).fill(one), at);
 	await service.services.db('webhook_endpoints').where({id}).update({quick: true});
@@ -106,13 +106,11 @@ test.serial('webhooks, replays and tests of a suspended organization wait until 
 	const {acme, receiver, path} = await subscribed(t, service, 'link.created');
 	await link(acme);
 	const [sent] = await receiver.until(1);
-	const operator = admin(service);
-	const own = `/admin/organizations/${acme.id}`;
-	t.is((await operator.post(`${own}/suspend`, {})).status, 200);
-	t.is((await operator.post(`${own}/links`, {path: '/sale'})).status, 201);
-	const replayed = await operator.post(`${path}/deliveries/${sent?.headers['webhook-id']}/replay`, {});
+	t.is((await acme.operator.post('/suspend', {})).status, 200);
+	t.is((await acme.operator.post('/links', {path: '/sale'})).status, 201);
+	const replayed = await acme.operator.post(`${path}/deliveries/${sent?.headers['webhook-id']}/replay`, {});
 	t.deepEqual(replayed.body, {replayed: 1});
-	const {body: tested} = await operator.post(`${path}/test`, {});
+	const {body: tested} = await acme.operator.post(`${path}/test`, {});
 	t.like(tested, {ok: false, status: null});
 	t.regex(tested.error, /^the organization is suspended; the test is sent once it is active again$/);
 	// What another organization makes later is sent.
@@ -120,7 +118,7 @@ test.serial('webhooks, replays and tests of a suspended organization wait until 
 	await link(other.acme);
 	await other.receiver.until(1);
 	t.is(receiver.all.length, 1);
-	t.is((await operator.post(`${own}/activate`, {})).status, 200);
+	t.is((await acme.operator.post('/activate', {})).status, 200);
 	const [, ...late] = await receiver.until(4);
 	t.deepEqual(late.map(({json}) => json.type).toSorted(), ['endpoint.test', 'link.created', 'link.created']);
 	t.is(late.find(({json}) => json.type === 'endpoint.test')?.headers['webhook-id'], tested.deliveryId);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {link, organization} from '../../helpers/builders.ts';
+import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
@@ -19,7 +19,7 @@ test('clicks of people are sent in batches, without address and User-Agent, and 
 	const host = network();
 	await visit(service, made, host(1));
 	await service.services.clickJournal.flushed({mentioned: [acme.id]});
-	await endpoint(service, acme, {url: receiver.url, events: ['click.recorded'], filter: {tags: ['spring']}});
+	await endpoint(acme, {url: receiver.url, events: ['click.recorded'], filter: {tags: ['spring']}});
 	const other = await link(acme, {tags: ['summer']});
 	const visits = 120;
 	for (let index = 0; index < visits; index += 1) {
@@ -69,13 +69,11 @@ test('an event is sent as it is stored', async (t) => {
 
 test('a domain that is verified and one that lapses are sent', async (t) => {
 	const {acme, receiver} = await subscribed(t, service, 'domain.verified', 'domain.lapsed');
-	const domains = `/admin/organizations/${acme.id}/domains`;
-	const {body: added} = await admin(service).post(domains, {hostname: 'webhooks.acme.example'});
-	await admin(service).post(`${domains}/${added.id}/approve`, {});
-	await admin(service).post(`${domains}/${added.id}/reject`, {});
+	const {id} = await approvedDomain(acme, 'webhooks.acme.example');
+	await acme.operator.post(`/domains/${id}/reject`, {});
 	const received = await receiver.until(2);
 	t.deepEqual(received.map(({json}) => json.type).toSorted(), ['domain.lapsed', 'domain.verified']);
-	t.like(received[0]?.json.data, {id: added.id, hostname: 'webhooks.acme.example'});
+	t.like(received[0]?.json.data, {id, hostname: 'webhooks.acme.example'});
 });
 
 test('a quota that is used up is sent with both its marks', async (t) => {
@@ -85,7 +83,7 @@ test('a quota that is used up is sent with both its marks', async (t) => {
 	const acme = await organization(own);
 	await admin(own).post(`/admin/organizations/${acme.id}/domains`, {hostname: 'quota.acme.example'});
 	const receiver = await startReceiver(t);
-	await endpoint(own, acme, {url: receiver.url, events: ['quota.reached'], filter: {tags: ['spring']}});
+	await endpoint(acme, {url: receiver.url, events: ['quota.reached'], filter: {tags: ['spring']}});
 	const received = await receiver.until(2);
 	const reached = {quota: 'domains', used: 1, limit: 1};
 	t.deepEqual(
@@ -108,7 +106,7 @@ test('two processes send each event once, and an endpoint made on one is known t
 	const made = await Promise.all(Array.from({length: 60}, make));
 	t.true(made.every((answer) => answer?.status === 201));
 	await receiver.until(60);
-	const {body} = await admin(one).get(`${path}/deliveries`);
+	const {body} = await acme.operator.get(`${path}/deliveries`);
 	const ids = receiver.all.map(({json}) => json.data['id']);
 	t.deepEqual([body.total, new Set(ids).size, ids.length], [60, 60, 60]);
 });
