@@ -1,5 +1,6 @@
 import test from 'ava';
 import {exampleAppConfig, organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
 import {applier, doc, yamlOf} from './_apply.ts';
 import {ends, runOnScreen} from './_run-cli.ts';
 import {environment, serviceCli} from './_service-cli.ts';
@@ -149,7 +150,7 @@ test('an organization is created with all it has, found again by its name, and r
 		],
 	});
 	ends(t, await acme.run(['brand.yaml']), 0, {stdout: '0 created, 0 changed, 0 deleted, 5 unchanged\n'});
-	const {data} = (await acme.operator.get(`/admin/organizations?q=${encodeURIComponent(name)}`)).body;
+	const {data} = (await admin(service).get(`/admin/organizations?q=${encodeURIComponent(name)}`)).body;
 	const {orgKey} = data[0];
 	t.like(data[0], {name, plan: 'SCALE', contactEmail: 'ops@acme.example'});
 	await acme.write('rename.yaml', [doc('Organization', orgKey, {name: `${name} 2`, plan: null})]);

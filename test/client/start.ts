@@ -1,12 +1,13 @@
 import test, {type ExecutionContext} from 'ava';
 import {type LinkData, type MatchFound, Oplink, type OplinkOptions} from '../../src/client/oplink.ts';
-import {SDK_VERSION} from '../../src/client/version.ts';
 import {type Fate, faultyServer, linksOf, session} from './_faulty-server.ts';
 
-const sdkVersion = `oplink-js/${SDK_VERSION}`;
-
-const matchToken = `opl_${'Ab1'.repeat(10)}xy`;
-const device = {deviceId: 'device-0001', platform: 'iOS', clipboardToken: matchToken, appVersion: '1.2'} as const;
+const device = {
+	deviceId: 'device-0001',
+	platform: 'iOS',
+	clipboardToken: `opl_${'Ab1'.repeat(10)}xy`,
+	appVersion: '1.2',
+} as const;
 const link: LinkData = {linkId: '5f0c1f5e-8a58-4a0c-9a43-0d9c2b1b7a10', path: '/sale', params: {code: 'x'}};
 const found: MatchFound = {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...link};
 
@@ -24,33 +25,6 @@ const started = async (t: ExecutionContext, fates: [Fate, ...Fate[]], options: P
 const paths = (requests: Array<{url: string}>) => requests.map(({url}) => url);
 const errorsOf = (log: Array<{error: unknown}>) => log.map(({error}) => (error as Error).message);
 
-test('start opens a session, then asks for a match, and hands its link to the listeners', async (t) => {
-	const {oplink, requests, log} = await faultyServer(t, [session, matched]);
-	const received: unknown[] = [];
-	oplink.onLink((...given) => void received.push(given));
-	t.is(await oplink.start(device), undefined);
-	t.deepEqual(received, [[link, found]]);
-	t.deepEqual(paths(requests), ['/sdk/session', '/match']);
-	t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, platform: 'iOS', appVersion: '1.2', sdkVersion});
-	t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, platform: 'iOS', clipboardToken: matchToken});
-	t.deepEqual(log, []);
-});
-
-test('start sends only the token of clipboard and referrer, in or out of an address, and nothing like it', async (t) => {
-	const referrer = `utm_source=${'x'.repeat(200)}&t=${matchToken}&b=1`;
-	for (const [given, sent] of [
-		[{clipboardToken: `https://example.com/x?t=${matchToken} `}, {clipboardToken: matchToken}],
-		[{installReferrer: referrer}, {installReferrer: matchToken}],
-		[{clipboardToken: 'my password', installReferrer: 'utm_source=google-play'}, {}],
-		[{clipboardToken: `${matchToken}z`, installReferrer: 'opl_short'}, {}],
-	] as const) {
-		const {oplink, requests} = await faultyServer(t, [session, unmatched]);
-		await oplink.start({deviceId: device.deviceId, ...given});
-		t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, sdkVersion});
-		t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, ...sent});
-	}
-});
-
 for (const [answer, fate, links] of [
 	['matched', matched, [link]],
 	['unmatched', unmatched, []],
@@ -60,15 +34,6 @@ for (const [answer, fate, links] of [
 		await oplink.start(device);
 		t.deepEqual(paths(requests), ['/sdk/session', '/match', '/sdk/session']);
 		t.deepEqual(received, links);
-	});
-
-	test(`with a storage that lasts, the next process asks for no second match (${answer})`, async (t) => {
-		const storage = new Map<string, string>();
-		await started(t, [session, fate], {storage});
-		t.is(storage.size, 1);
-		const {requests, received} = await started(t, [session, matched], {storage});
-		t.deepEqual(paths(requests), ['/sdk/session']);
-		t.deepEqual(received, []);
 	});
 }
 
@@ -90,17 +55,6 @@ test('start does not throw without a usable answer, and the next call asks again
 		t.deepEqual(received, []);
 		t.deepEqual((await started(t, [session, matched], {storage})).received, [link]);
 	}
-});
-
-test('a failed session does not prevent a match, which is tried again like any other', async (t) => {
-	const {requests, waits, log, received} = await started(t, [{status: 500}, 'drop', {status: 503}, matched]);
-	t.deepEqual(paths(requests), ['/sdk/session', '/match', '/match', '/match']);
-	t.deepEqual(waits, [0.5, 1]);
-	t.deepEqual(received, [link]);
-	t.deepEqual(
-		log.map(({message}) => message),
-		['oplink: no session'],
-	);
 });
 
 test('a listener that throws or rejects is logged and does not affect others', async (t) => {

@@ -15,34 +15,6 @@ const data: Fate = {status: 200, body: newer};
 
 const iOS = {deviceId: 'device-0001', platform: 'iOS', appVersion: '2.9.1'} as const;
 
-test('an app that is too old for a link is asked to update, by its version or its version code', async (t) => {
-	for (const [app, ...expected] of [
-		[{platform: 'iOS', appVersion: '2.9.1'}, '2.10.0'],
-		[{platform: 'iOS', appVersion: '2'}, '2.10.0'],
-		[{platform: 'iOS', appVersion: '1.99.99'}, '2.10.0'],
-		[{platform: 'iOS', appVersion: '2.9-beta'}, '2.10.0'],
-		[{platform: 'iOS', appVersion: '2.10'}],
-		[{platform: 'iOS', appVersion: '2.10.0.1'}],
-		[{platform: 'iOS', appVersion: '10'}],
-		[{platform: 'iOS', appVersion: 'dev'}],
-		[{platform: 'iOS', appVersionCode: 1}],
-		[{platform: 'Android', appVersionCode: 209}, 210],
-		[{platform: 'Android', appVersionCode: 210, appVersion: '1.0'}],
-		[{platform: 'Android', appVersion: '1.0'}],
-		[{appVersion: '1.0', appVersionCode: 1}],
-	] as const) {
-		const {oplink} = await faultyServer(t, [session, data]);
-		const required = updatesOf(oplink);
-		await oplink.session({deviceId: 'device-0001', ...app});
-		t.deepEqual(await oplink.resolve('Ab12', 'sale'), newer);
-		t.deepEqual(
-			required,
-			expected.map((minimumVersion) => ({minimumVersion, link: newer})),
-			JSON.stringify(app),
-		);
-	}
-});
-
 test('a first open is compared before its link is handed over, which it is all the same', async (t) => {
 	const {oplink} = await faultyServer(t, [session, {status: 200, body: found}]);
 	const received: unknown[] = [];
