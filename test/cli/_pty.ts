@@ -45,10 +45,5 @@ export const runOnTerminal = async (
 	});
 	await once(child, 'close');
 	const read = (name: string) => readFile(path.join(folder, name), 'utf8');
-	return {
-		screen,
-		exitCode: Number(await read('code')),
-		before: await read('before'),
-		after: await read('after'),
-	};
+	return {screen, exitCode: Number(await read('code')), before: await read('before'), after: await read('after')};
 };

@@ -104,14 +104,12 @@ test('a file of another kind is named with the option that takes it', async (t) 
 	const {check, kit} = await appProject(t);
 	const {ios = '', info = ''} = await kit('ios');
 	const {findings} = await check({ios: info, info: ios, android: ios});
-	t.deepEqual(
-		findings.flatMap(({status, message, next}) => (status === 'ok' ? [] : [`${message}; ${next}`])),
-		[
-			'android:1: it is not an Android manifest: it begins with plist; Give an AndroidManifest.xml',
-			'ios:2: it has CFBundleURLTypes, so it is an Info.plist and not entitlements; Give it as --info',
-			'info:2: it has com.apple.developer.associated-domains, so it is entitlements and no Info.plist; Give it as --ios',
-		],
-	);
+	const found = findings.flatMap(({status, message, next}) => (status === 'ok' ? [] : [`${message}; ${next}`]));
+	t.deepEqual(found, [
+		'android:1: it is not an Android manifest: it begins with plist; Give an AndroidManifest.xml',
+		'ios:2: it has CFBundleURLTypes, so it is an Info.plist and not entitlements; Give it as --info',
+		'info:2: it has com.apple.developer.associated-domains, so it is entitlements and no Info.plist; Give it as --ios',
+	]);
 });
 
 test('an Info.plist with another bundle id and a switched-on Flutter is named at its lines', async (t) => {

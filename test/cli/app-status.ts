@@ -88,10 +88,8 @@ test('app status names an app that sends nothing, with exit 1, and an organizati
 	const acme = await organization(service);
 	for (const platform of ['ios', 'android']) {
 		const {findings} = await statusOf(acme);
-		t.like(
-			findings.find((one: Found) => one.platform === platform),
-			{check: 'app.nothing_seen', status: 'fail', count: 0},
-		);
+		const found = findings.find((one: Found) => one.platform === platform);
+		t.like(found, {check: 'app.nothing_seen', status: 'fail', count: 0});
 	}
 
 	t.regex(
@@ -246,10 +244,8 @@ test.serial('app status names the association file that nobody fetched since the
 	await fetchFiles(APPLE);
 	const found = await named(t, acme, 'app.association_one_platform', 1);
 	t.like(found, {platform: 'android'});
-	t.is(
-		found.message,
-		'Android: only the association file of iOS was fetched since the last change of the app configuration',
-	);
+	const seen = found.message;
+	t.is(seen, 'Android: only the association file of iOS was fetched since the last change of the app configuration');
 	await fetchFiles(ANDROID);
 	const {findings, association} = await statusOf(acme);
 	t.false(findings.some((one: Found) => one.check.startsWith('app.association')));
@@ -277,13 +273,11 @@ test.serial('an app that does all of it right is ok, on a screen of 80 columns t
 	await goodStart(acme, pixel, {field: 'installReferrer'});
 	const status = await statusOf(acme);
 	t.is(status.status, 'ok');
-	t.deepEqual(
-		status.findings.map((one: Found) => [one.check, one.platform]),
-		[
-			['app.ok', 'ios'],
-			['app.ok', 'android'],
-		],
-	);
+	const found = status.findings.map((one: Found) => [one.check, one.platform]);
+	t.deepEqual(found, [
+		['app.ok', 'ios'],
+		['app.ok', 'android'],
+	]);
 	const {stdout} = ends(t, await onScreen(`app status --org ${acme.orgKey}`), 0);
 	t.true(widest(stdout) <= 80, stdout);
 	t.regex(stdout, /^iOS +last seen 2026-03-10 \d\d:\d\d UTC$/m);
@@ -324,10 +318,8 @@ test.serial('sessions and first opens before since do not count', async (t) => {
 	const scope = {organizationId: acme.id, since: oldest};
 	for (const countedUntil of [null, await readCountedUntil(db, acme.id)]) {
 		const opens = (await readCounts(db, {...scope, countedUntil})).filter(({kind}) => kind === 'first_open');
-		t.deepEqual(
-			opens.map((open) => open.count),
-			[1],
-		);
+		const found = opens.map((open) => open.count);
+		t.deepEqual(found, [1]);
 	}
 
 	await db('match_attempts')

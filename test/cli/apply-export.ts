@@ -108,10 +108,8 @@ test('an organization in which apps make links is exported and applied without t
 	await other.write('there.yaml', stdout.replace(/^kind: Organization\n(?:.*\n)*?---\n/, ''));
 	ends(t, await other.run(['there.yaml', '--org', other.orgKey]), 0, {stdout: /\+ Link own/});
 	t.like((await other.rows('templates'))[0], {name: 'invite', clientCreate: {fields: ['title', 'params']}});
-	t.deepEqual(
-		(await other.rows('links')).map(({externalId}) => externalId),
-		['own'],
-	);
+	const externalIds = (await other.rows('links')).map(({externalId}) => externalId);
+	t.deepEqual(externalIds, ['own']);
 });
 
 test('an export to a folder is a file a kind, and replaces none without --yes', async (t) => {

@@ -101,20 +101,16 @@ test('a renamed template is a new one; --prune deletes the old one, no other kin
 	await link(acme, {path: '/by-hand'});
 	const prune = ['--prune', 'Template', '--prune', 'Link'];
 	ends(t, await acme.apply(docs('New'), ...prune), 2, {stdout: '', stderr: /^Error: This needs confirmation/});
-	t.deepEqual(
-		(await acme.rows('templates')).map(({name}) => name),
-		['Old'],
-	);
+	const names = (await acme.rows('templates')).map(({name}) => name);
+	t.deepEqual(names, ['Old']);
 	ends(t, await acme.apply(docs('New'), '--check', ...prune), 1, {
 		stdout: `+ Template New (${acme.orgKey})\n  + path: "/sale"\n~ Link spring (${acme.orgKey})\n  ~ template: "Old" → "New"\n- Template Old (${acme.orgKey})\n1 to create, 1 to change, 1 to delete, 0 unchanged\n`,
 	});
 	ends(t, await acme.apply(docs('New'), '--yes', ...prune), 0, {
 		stdout: /\n- Template Old \(\w+\)\n1 created, 1 changed, 1 deleted/,
 	});
-	t.deepEqual(
-		(await acme.rows('templates')).map(({name}) => name),
-		['New'],
-	);
+	const found = (await acme.rows('templates')).map(({name}) => name);
+	t.deepEqual(found, ['New']);
 	t.is((await acme.rows('links')).length, 2);
 	t.is((await acme.rows('channels')).length, 10);
 	t.is((await other.rows('templates')).length, 1);

@@ -262,9 +262,7 @@ test('a backup is not written to a terminal', async (t) => {
 
 test('a backup of a database without any table says that there is nothing to back up', async (t) => {
 	const {env} = await setUp(t, 'template0');
-	ends(t, await runCli('backup -', {env}), 1, {
-		stderr: /^Error: There is nothing to back up/m,
-	});
+	ends(t, await runCli('backup -', {env}), 1, {stderr: /^Error: There is nothing to back up/m});
 });
 
 test('no table counts by a sequence, which a restore would have to set', async (t) => {

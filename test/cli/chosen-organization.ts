@@ -19,10 +19,9 @@ test('OPLINK_ORG, orgs use and a bound token name the organization of commands t
 	t.deepEqual((await saved()).organizations, {[service.url]: acme.orgKey});
 	const made = await json('links create --path /a --short-code same', {env});
 	t.is(made.organizationId, acme.id);
-	t.is(
-		(await json('links create --path /b --short-code same', {env: {...env, OPLINK_ORG: other.orgKey}})).organizationId,
-		other.id,
-	);
+	const found = (await json('links create --path /b --short-code same', {env: {...env, OPLINK_ORG: other.orgKey}}))
+		.organizationId;
+	t.is(found, other.id);
 	// A code is that of the default organization, an id of whichever has it.
 	t.is((await json('links show same', {env})).id, made.id);
 	t.is((await json(`links show ${made.id}`, {env: {...env, OPLINK_ORG: other.orgKey}})).id, made.id);

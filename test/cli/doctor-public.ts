@@ -76,18 +76,11 @@ test('Apple and Google are asked only with --public, for what phones ask them', 
 	t.deepEqual([none, nothing], [[], []]);
 	const {requests, found} = await doctor(t, ' --public');
 	const area = 'Domain go.acme.invalid of Ab12';
-	t.deepEqual(
-		found.map(({next, ...finding}) => finding),
-		[
-			{area, check: 'public.apple', status: 'ok', message: "Apple's CDN has the configured apps"},
-			{
-				area,
-				check: 'public.google',
-				status: 'ok',
-				message: "Google's verifier links com.acme.app with AB:AB:AB:AB…",
-			},
-		],
-	);
+	const seen = found.map(({next, ...finding}) => finding);
+	t.deepEqual(seen, [
+		{area, check: 'public.apple', status: 'ok', message: "Apple's CDN has the configured apps"},
+		{area, check: 'public.google', status: 'ok', message: "Google's verifier links com.acme.app with AB:AB:AB:AB…"},
+	]);
 	const google = new URL(requests.find(({url}) => url.startsWith('/v1'))?.url ?? '', 'http://x');
 	t.deepEqual(Object.fromEntries(google.searchParams), {
 		'source.web.site': `https://${HOST}`,

@@ -32,10 +32,8 @@ test.serial(
 		const fine = `server.address server.ready server.clock server.token server.version public.answer
 		database.version database.clock database.migrations redis.reachable disk.space identity.configured
 		stripe.configured paymob.configured host.address host.apple host.android`;
-		t.deepEqual(
-			fine.split(/\s+/).filter((check) => !checksOf(true).includes(check)),
-			[],
-		);
+		const found = fine.split(/\s+/).filter((check) => !checksOf(true).includes(check));
+		t.deepEqual(found, []);
 	},
 );
 
@@ -77,13 +75,11 @@ test('a refused or missing token is a failure with the next step', async (t) => 
 
 test('an unreachable remote server ends with 7, without findings about this machine', async (t) => {
 	const result = ends(t, await runCli('doctor --json --url http://127.0.0.1.example.invalid --token x'), 7);
-	t.deepEqual(
-		findingsIn(result).map(({check, status}) => [check, status]),
-		[
-			['server.address', 'ok'],
-			['server.reachable', 'fail'],
-		],
-	);
+	const found = findingsIn(result).map(({check, status}) => [check, status]);
+	t.deepEqual(found, [
+		['server.address', 'ok'],
+		['server.reachable', 'fail'],
+	]);
 });
 
 test('if the server of this machine is down, its environment and database are examined', async (t) => {
@@ -101,10 +97,10 @@ test('if the server of this machine is down, its environment and database are ex
 	}
 
 	const wrong = await runCli('doctor --json', {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
-	t.deepEqual(
-		findingsIn(wrong).flatMap(({check, message}) => (check === 'configuration.fault' ? [message.split(' ')[0]] : [])),
-		['PORT', 'WORKERS'],
+	const found = findingsIn(wrong).flatMap(({check, message}) =>
+		check === 'configuration.fault' ? [message.split(' ')[0]] : [],
 	);
+	t.deepEqual(found, ['PORT', 'WORKERS']);
 	const fresh = await runCli('doctor --json', {env: {OPLINK_URL: url, DATA_DIR: folder}});
 	const database = findingsIn(fresh).find(({area}) => area === 'Database');
 	t.is(database?.message, 'there is none yet; the first start creates one in DATA_DIR');
@@ -129,14 +125,12 @@ test('a server that is not ready and a foreign server are failures', async (t) =
 test('a token without the scope is a failure that says which token is needed', async (t) => {
 	const {body} = await admin(service).post('/admin/tokens', {name: 'viewer', scopes: ['viewer']});
 	const result = ends(t, await cli('doctor --json', {env: {OPLINK_ADMIN_TOKEN: body.token}}), 1);
-	t.like(
-		findingsIn(result).find(({check}) => check === 'server.token'),
-		{
-			status: 'fail',
-			message: 'it refuses this token: The token lacks the scope system:read',
-			next: 'Use a token of the preset support that is not bound to an organization',
-		},
-	);
+	const found = findingsIn(result).find(({check}) => check === 'server.token');
+	t.like(found, {
+		status: 'fail',
+		message: 'it refuses this token: The token lacks the scope system:read',
+		next: 'Use a token of the preset support that is not bound to an organization',
+	});
 });
 
 test('Ctrl-C ends it with 130', async (t) => {
@@ -176,10 +170,8 @@ test('versions that differ are a warning', (t) => {
 test('verdicts are coloured on a terminal, and no text of a finding can steer it', (t) => {
 	const {ok, fail} = findingsOf('Server');
 	const findings = [ok('a', 'fine'), fail('b', 'odd \u001B[2J', 'Mend it')];
-	t.is(
-		findingsText(findings, {width: 80, isColoured: false}),
-		'Server\n  ok    fine\n  fail  odd  [2J\n        Next: Mend it',
-	);
+	const found = findingsText(findings, {width: 80, isColoured: false});
+	t.is(found, 'Server\n  ok    fine\n  fail  odd  [2J\n        Next: Mend it');
 	t.true(terminalText(findingsText(findings, {width: 80, isColoured: true})).includes('\u001B[31mfail'));
 	t.is(summaryText(findings), '1 failure, 0 warnings, 1 ok');
 });

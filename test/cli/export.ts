@@ -199,10 +199,7 @@ test('erase needs --yes without a terminal, reports what it erased, and ends wit
 	const erase = `privacy erase --org ${orgKey} --user customer-78`;
 	ends(t, await cli(erase), 2, {stderr: /Add --yes/});
 	ends(t, await cli(`${erase} --yes --json`), 0, {
-		json: {
-			externalUserId: 'customer-78',
-			erased: {devices: 1, events: 0, matchAttempts: 0, clicks: 0},
-		},
+		json: {externalUserId: 'customer-78', erased: {devices: 1, events: 0, matchAttempts: 0, clicks: 0}},
 	});
 	ends(t, await cli(`${erase} --yes`), 4, {stderr: /^Error: Nothing is stored about this user$/m});
 });

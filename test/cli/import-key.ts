@@ -39,10 +39,8 @@ test('with a SERVER key rows are created one by one, without read-only fields', 
 		{path: '/b', externalId: 'b'},
 	];
 	t.is(ends(t, await imports([{...exported, ...rows[0]}, {...rows[1]}]), 0).summary.created, 2);
-	t.deepEqual(
-		requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path']))),
-		rows,
-	);
+	const found = requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path'])));
+	t.deepEqual(found, rows);
 	t.true(requests.every(({authorization}) => authorization === 'Bearer opl_api_key'));
 });
 

@@ -123,15 +123,13 @@ test('with a SERVER key links go to /links, with --org to the admin API even the
 	ends(t, await cli(`links show ${linkId} --api-key opl_api_flag`), 0);
 	ends(t, await cli(`links delete ${linkId} --yes`, withKey), 0);
 	ends(t, await cli('links list --org Ab12', withKey), 0);
-	t.deepEqual(
-		requests.map(({url, authorization}) => [url, authorization]),
-		[
-			['/links?isActive=false&tag=sale&externalId=e', 'Bearer opl_api_key'],
-			[`/links/${linkId}`, 'Bearer opl_api_flag'],
-			[`/links/${linkId}`, 'Bearer opl_api_key'],
-			['/admin/organizations/Ab12/links?clicks=true', 'Bearer admin-secret'],
-		],
-	);
+	const found = requests.map(({url, authorization}) => [url, authorization]);
+	t.deepEqual(found, [
+		['/links?isActive=false&tag=sale&externalId=e', 'Bearer opl_api_key'],
+		[`/links/${linkId}`, 'Bearer opl_api_flag'],
+		[`/links/${linkId}`, 'Bearer opl_api_key'],
+		['/admin/organizations/Ab12/links?clicks=true', 'Bearer admin-secret'],
+	]);
 });
 
 test('a create with a SERVER key is retried with the same Idempotency-Key after a lost answer', async (t) => {
@@ -198,10 +196,8 @@ test('of all links the clicks are counted and shown where one page has them', as
 	t.regex((await cli(list)).stdout, /^code-1 .* 1,000 +active/m);
 	total = 101;
 	t.notRegex((await cli(list)).stdout, /CLICKS/);
-	t.deepEqual(
-		urls().map((url) => url.includes('clicks=true')),
-		[true, true, false],
-	);
+	const found = urls().map((url) => url.includes('clicks=true'));
+	t.deepEqual(found, [true, true, false]);
 });
 
 test('without an organization, or with several, a link command without --org is a usage error', async (t) => {

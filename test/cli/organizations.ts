@@ -226,10 +226,8 @@ test('domains are named by hostname as well as by id, in every command', async (
 			ends(t, await cli(`domains ${words} --org Ab12 ${named}`), 0);
 		}
 
-		t.deepEqual(
-			requests.map(({method, url}) => `${method} ${url.split('?')[0]}`),
-			[route, list, route],
-		);
+		const found = requests.map(({method, url}) => `${method} ${url.split('?')[0]}`);
+		t.deepEqual(found, [route, list, route]);
 		ends(t, await cli(`domains ${words} --org Ab12 no.acme.example`), 4, {stderr: /no domain 'no.acme.example'/});
 	}
 });

@@ -183,10 +183,8 @@ test('an address from a file gets the token beside it alone, whatever was given 
 	ends(t, await runCli('orgs list', {env: {DATA_DIR, ...secrets}}), 3, {
 		stderr: /None is beside .*\/address: oplink login/,
 	});
-	t.deepEqual(
-		requests.map(({authorization}) => authorization),
-		['Bearer generated'],
-	);
+	const authorizations = requests.map(({authorization}) => authorization);
+	t.deepEqual(authorizations, ['Bearer generated']);
 	ends(t, await runCli(`orgs list --url ${url} --token flag`, {env: {DATA_DIR}}), 0);
 	t.is(lastToken({requests}), 'Bearer flag');
 });

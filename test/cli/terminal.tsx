@@ -23,9 +23,7 @@ const linkId = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
 const deleted = {
 	'GET /admin/organizations/Ab12': {body: acme},
 	'GET /admin/organizations/Ab12/links': {body: pageOf([], {total: 9998})},
-	[`GET /admin/organizations/Ab12/links/${linkId}`]: {
-		body: {url: 'https://go.example/Ab12/a', title: 'Spring'},
-	},
+	[`GET /admin/organizations/Ab12/links/${linkId}`]: {body: {url: 'https://go.example/Ab12/a', title: 'Spring'}},
 	'GET /admin/organizations/Ab12/api-keys': {body: {sdkKey: {}, serverKey: {}, locked: false, earlier: [{}]}},
 	'GET /admin/organizations/Ab12/stats': {body: {totals: {clicks: 1}}},
 	'DELETE /admin/organizations/Ab12': {body: {id: 'x', deleted: true}},
@@ -48,10 +46,8 @@ for (const [name, keys, exitCode, says] of [
 		});
 		t.true(terminal.text().includes('Delete Acme [2J (Ab12): 9,998 links, 3 keys, 1 click? [y/N] '), terminal.text());
 		t.regex(terminal.text(), says);
-		t.deepEqual(
-			requests.flatMap(({method}) => (method === 'GET' ? [] : [method])),
-			exitCode === 0 ? ['DELETE'] : [],
-		);
+		const found = requests.flatMap(({method}) => (method === 'GET' ? [] : [method]));
+		t.deepEqual(found, exitCode === 0 ? ['DELETE'] : []);
 	});
 }
 
@@ -197,10 +193,8 @@ for (const [command, behind] of [
 test('a message is wrapped at words on a terminal, continues indented, and stays a line off it', (t) => {
 	const text = 'Error: No\nNext: Cancel it at once, with oplink plan set --org ORG none; then delete\n  a: b c\n';
 	t.is(messageText(text, {columns: 36}), text);
-	t.is(
-		messageText(text, {isTTY: true, columns: 36}),
-		'Error: No\nNext: Cancel it at once, with\n  oplink plan set --org ORG none;\n  then delete\n  a: b c\n',
-	);
+	const found = messageText(text, {isTTY: true, columns: 36});
+	t.is(found, 'Error: No\nNext: Cancel it at once, with\n  oplink plan set --org ORG none;\n  then delete\n  a: b c\n');
 	t.is(messageText('Error: \u001B[2J', {isTTY: true, columns: 80}), 'Error:  [2J');
 });
 

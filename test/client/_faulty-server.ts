@@ -85,7 +85,4 @@ export const updatesOf = (oplink: Oplink): UpdateRequired[] => {
 	return updates;
 };
 
-export const session: Fate = {
-	status: 200,
-	body: {deviceId: 'device-0001', sessionId: 'session-1', isNewDevice: true},
-};
+export const session: Fate = {status: 200, body: {deviceId: 'device-0001', sessionId: 'session-1', isNewDevice: true}};

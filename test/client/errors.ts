@@ -144,10 +144,8 @@ test('a timeout is a connection error, also during the answer, and aborts the re
 		await t.throwsAsync(endless.match({}), {instanceOf: OplinkConnectionError});
 	}
 
-	t.deepEqual(
-		signals.map(({aborted}) => aborted),
-		[true, true],
-	);
+	const aborteds = signals.map(({aborted}) => aborted);
+	t.deepEqual(aborteds, [true, true]);
 });
 
 test('a timeout beyond the longest timer never fires, instead of at once', async (t) => {

@@ -5,10 +5,7 @@ import {faultyServer} from './_faulty-server.ts';
 const occurredAt = new Date('2026-03-10T12:00:00.000Z');
 const at = occurredAt.toISOString();
 
-const credentials = {
-	server: {authorization: 'Bearer opl_api_test'},
-	'x-api-key': {'x-api-key': 'opl_sdk_test'},
-};
+const credentials = {server: {authorization: 'Bearer opl_api_test'}, 'x-api-key': {'x-api-key': 'opl_sdk_test'}};
 
 type Case = [`${keyof typeof credentials} ${string} ${string}`, (oplink: Oplink) => Promise<unknown>, body?: object];
 

@@ -68,12 +68,7 @@ export const startDns = async (): Promise<FakeDns> => {
 						.filter((address) => isIPv6(address) === (question.type === 'AAAA'))
 						.map((data) => ({type: question.type as 'A', name, ttl: TTL, data}))
 				: (records.get(name) ?? []).map((value) => ({type: 'TXT', name, ttl: TTL, data: stringsOf(value)}));
-		return {
-			...reply,
-			flags: isKnown ? 0 : NXDOMAIN,
-			answers,
-			authorities: answers.length === 0 ? [soa(name)] : [],
-		};
+		return {...reply, flags: isKnown ? 0 : NXDOMAIN, answers, authorities: answers.length === 0 ? [soa(name)] : []};
 	};
 
 	socket.on('message', (message, {port, address}) => {

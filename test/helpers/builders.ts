@@ -41,11 +41,7 @@ export const organization = async (
 		plan = 'GROWTH',
 		appConfig = exampleAppConfig as object | null,
 		name = `Acme ${randomUUID()}`,
-	}: {
-		plan?: string | null;
-		appConfig?: object | null;
-		name?: string;
-	} = {},
+	}: {plan?: string | null; appConfig?: object | null; name?: string} = {},
 ): Promise<TestOrganization> => {
 	const created = await admin(service).post('/admin/organizations', {name, ...(plan === null ? {} : {plan})});
 	expectStatus(created.status, 201, created.text);

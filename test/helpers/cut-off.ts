@@ -77,8 +77,5 @@ export const openDatabaseLine = async (databaseUrl: string): Promise<{line: Line
 	const {pathname, searchParams} = given;
 	const user = given.username || searchParams.get('user') || 'postgres';
 	const password = given.password || searchParams.get('password') || '';
-	return {
-		line,
-		url: `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`,
-	};
+	return {line, url: `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`};
 };

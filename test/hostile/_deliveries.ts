@@ -14,11 +14,7 @@ const each = (names: string, values: fc.Arbitrary<unknown>) =>
 
 const id = one('org_1', 'user_1', 'mem_1', 'Acme');
 const at = one(1_773_144_000_000, 1_773_144_060_000);
-const email = fc.record({
-	id,
-	email_address: orHostile(fc.emailAddress()),
-	verification: one({status: 'verified'}),
-});
+const email = fc.record({id, email_address: orHostile(fc.emailAddress()), verification: one({status: 'verified'})});
 
 const providerTypes = [
 	...['created', 'updated', 'deleted'].flatMap((what) => [`organization.${what}`, `organizationMembership.${what}`]),

@@ -26,12 +26,7 @@ test('no regular expression of src takes more than linear time, whatever text it
 	);
 	t.true(expressions.size > 150);
 	// By steps alone: what a time limit cuts off depends on how busy the machine is.
-	const patient = {
-		timeout: null,
-		attackTimeout: null,
-		incubationTimeout: null,
-		seedingTimeout: null,
-	};
+	const patient = {timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null};
 	const slow = [...expressions].flatMap(([text, {pattern, flags, file}]) => {
 		const found = checkSync(pattern, flags, patient);
 		const why = found.status === 'vulnerable' ? found.complexity.summary : found.status;

@@ -63,10 +63,8 @@ const spoilt: Array<[what: string, headers: Record<string, string | undefined>, 
 
 for (const [what, headers, body = BODY] of spoilt) {
 	test(`a delivery with ${what} is refused`, (t) => {
-		t.like(
-			t.throws(() => verify(body, headers)),
-			refused,
-		);
+		const found = t.throws(() => verify(body, headers));
+		t.like(found, refused);
 	});
 }
 
@@ -133,10 +131,8 @@ for (const [what, secret] of Object.entries(badSecrets)) {
 		});
 		// Signed with an empty key, which the library would derive from the prefix alone.
 		signatures.push(signatureOf(BODY, {secret: 'whsec_'}));
-		t.like(
-			t.throws(() => verify(BODY, {'svix-signature': signatures.join(' ')}, secret)),
-			refused,
-		);
+		const found = t.throws(() => verify(BODY, {'svix-signature': signatures.join(' ')}, secret));
+		t.like(found, refused);
 	});
 }
 

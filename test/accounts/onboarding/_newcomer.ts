@@ -20,12 +20,7 @@ export type Newcomer = {
 export const newcomer = (): Newcomer => {
 	const email = `${randomUUID().slice(0, 8)}@acme.test`;
 	const user = portal.provider.user({email, firstName: 'Mona', lastName: 'Lisa'});
-	return {
-		user,
-		email,
-		caller: session(portal, {user}),
-		in: (organization) => session(portal, {user, organization}),
-	};
+	return {user, email, caller: session(portal, {user}), in: (organization) => session(portal, {user, organization})};
 };
 
 export const uniqueName = (): string => `Acme ${randomUUID()}`;

@@ -229,8 +229,6 @@ test('rules that name an owner are taken', async (t) => {
 	];
 	const content = byIssuer.map(({issuer, claims}) => ({issuer, audience: 'oplink', ...rulesOf(claims)}));
 	const config = await withFile(content, (file) => loadConfig({OPERATOR_OIDC_FILE: file}));
-	t.deepEqual(
-		config.operatorProviders.map(({rules: taken}) => taken.length),
-		[4, 2, 3],
-	);
+	const found = config.operatorProviders.map(({rules: taken}) => taken.length);
+	t.deepEqual(found, [4, 2, 3]);
 });

@@ -127,11 +127,8 @@ test('oplink login --oidc signs in by a code, the token is renewed, and logout e
 	await writeFile(profiles, JSON.stringify(saved));
 	// Two commands at once: a refresh token that rotates is good for one of them.
 	const both = await Promise.all([runCli(['orgs', 'list'], {env}), runCli(['orgs', 'list'], {env})]);
-	t.deepEqual(
-		both.map((one) => one.exitCode),
-		[0, 0],
-		both.map(({stderr}) => stderr).join(),
-	);
+	const exitCodes = both.map((one) => one.exitCode);
+	t.deepEqual(exitCodes, [0, 0], both.map(({stderr}) => stderr).join());
 	const renewed = JSON.parse(await readFile(profiles, 'utf8'));
 	t.true(Date.parse(renewed.profiles.default.signIn.expiresAt) > Date.parse('2026-01-01'));
 	t.not(renewed.profiles.default.signIn.refreshToken, saved.profiles.default.signIn.refreshToken);

@@ -31,12 +31,7 @@ const maxSeats = 1_000_000;
 const maxExpiryDays = 365;
 
 const metadataFields = {publicMetadata: metadata, privateMetadata: metadata};
-const organizationFields = {
-	name: text,
-	slug: text,
-	...metadataFields,
-	maxAllowedMemberships: integer(0, maxSeats),
-};
+const organizationFields = {name: text, slug: text, ...metadataFields, maxAllowedMemberships: integer(0, maxSeats)};
 const invitationFields = {
 	inviterUserId: text,
 	emailAddress,

@@ -77,11 +77,7 @@ export const startIdentityProvider = async (options: IdentityProviderOptions = {
 		'GET /v1/jwks': keys.keySet,
 		...backendApi(directory),
 	};
-	const server = await startServer({
-		answer: (call) => answerApi(routes, secretKey, call),
-		failure: failureReply,
-		port,
-	});
+	const server = await startServer({answer: (call) => answerApi(routes, secretKey, call), failure: failureReply, port});
 	const {url} = server;
 
 	return {

@@ -6,11 +6,7 @@ import {idOf, newId, type Ref} from './records.ts';
 import type {SigningKeys} from './signing-keys.ts';
 
 /** Header `cat` of the kinds of token that an instance signs (contract/identity 2). */
-const categories = {
-	session: 'cl_B7d4PD111AAA',
-	template: 'cl_B7d4PD222AAA',
-	machine: 'cl_B7d4PD333AAA',
-};
+const categories = {session: 'cl_B7d4PD111AAA', template: 'cl_B7d4PD222AAA', machine: 'cl_B7d4PD333AAA'};
 
 export type TokenInput = {
 	user: Ref;

@@ -56,11 +56,7 @@ export type Settings = {
 	draftSeconds: number;
 };
 
-export const defaultSettings: Settings = {
-	portalCancelsBy: 'cancel_at',
-	hasPortalConfiguration: true,
-	draftSeconds: 0,
-};
+export const defaultSettings: Settings = {portalCancelsBy: 'cancel_at', hasPortalConfiguration: true, draftSeconds: 0};
 
 export const NO_REQUEST: RequestSource = {id: null, idempotency_key: null};
 

@@ -84,7 +84,4 @@ export const failureOf = ({
 	code,
 	message = 'An unknown error occurred',
 }: Pick<FaultInput, 'status' | 'code' | 'message'>): StripeError =>
-	new StripeError(status, message, {
-		type: typeOf(status),
-		...(code === undefined ? {} : {code}),
-	});
+	new StripeError(status, message, {type: typeOf(status), ...(code === undefined ? {} : {code})});

@@ -102,9 +102,7 @@ test('fields for association files appear only where they are set', async (t) =>
 	t.deepEqual((await operator.get(path)).body, body);
 });
 
-const android = (app: object) => ({
-	android: [{packageName: 'com.acme', sha256Fingerprints: [colons(hex(1))], ...app}],
-});
+const android = (app: object) => ({android: [{packageName: 'com.acme', sha256Fingerprints: [colons(hex(1))], ...app}]});
 
 test('ten distinct fingerprints are allowed, duplicates removed; eleven are refused, and SHA-1 by its name', (t) => {
 	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));

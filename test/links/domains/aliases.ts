@@ -72,10 +72,8 @@ test('visits at aliases are counted, and reports have the host', async (t) => {
 
 	await visit('older.links.test', {'User-Agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)'});
 	const {body} = await admin(service).get('/admin/domains/aliases');
-	t.deepEqual(
-		body.data.map(({hostname}: {hostname: string}) => hostname),
-		[ALIAS, 'older.links.test'],
-	);
+	const hostnames = body.data.map(({hostname}: {hostname: string}) => hostname);
+	t.deepEqual(hostnames, [ALIAS, 'older.links.test']);
 	t.like(body.data[1], {visits: 2, lastVisitAt: service.clock.now().toISOString()});
 	const stats = await admin(service).get(`/admin/organizations/${acme.id}/stats?by=host`);
 	t.deepEqual(stats.body.breakdowns, {

@@ -144,10 +144,8 @@ test.serial('a list is a page, the newest first, and an export has one line per 
 	t.is(headers['content-type'], 'application/x-ndjson');
 	t.true(text.endsWith('\n'));
 	const lines = linesOf(text);
-	t.deepEqual(
-		lines.map(({shortCode}) => shortCode),
-		['a', 'b', 'c'],
-	);
+	const shortCodes = lines.map(({shortCode}) => shortCode);
+	t.deepEqual(shortCodes, ['a', 'b', 'c']);
 	t.deepEqual(lines[2], (await acme.server.get(`/links/${id}`)).body);
 });
 

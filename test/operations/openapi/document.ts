@@ -33,10 +33,8 @@ const declared = (operation: Operation, place: string): string[] =>
 	(operation.parameters ?? []).filter((one) => one.in === place).map(({name}) => name);
 
 test('every route of the table is an operation, and nothing else is', (t) => {
-	t.deepEqual(
-		operations.map(({name}) => name).toSorted(),
-		routes.map(({method, path}) => `${method.toLowerCase()} ${templateOf(path)}`).toSorted(),
-	);
+	const found = operations.map(({name}) => name).toSorted();
+	t.deepEqual(found, routes.map(({method, path}) => `${method.toLowerCase()} ${templateOf(path)}`).toSorted());
 });
 
 test('the document names its OpenAPI version and has all required parts', (t) => {
@@ -61,10 +59,8 @@ test('an operation has a unique name, a summary, and a described tag', (t) => {
 		t.true(tags.includes(operation.tags[0] ?? ''), name);
 	}
 
-	t.deepEqual(
-		tags.filter((tag) => !operations.some(({operation}) => operation.tags.includes(tag))),
-		[],
-	);
+	const found = tags.filter((tag) => !operations.some(({operation}) => operation.tags.includes(tag)));
+	t.deepEqual(found, []);
 });
 
 test('every reference leads somewhere', (t) => {

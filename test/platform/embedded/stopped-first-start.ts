@@ -89,8 +89,6 @@ test('SIGKILL of the server ends its initdb as well, and the next start removes 
 
 	t.false((await readdir(dataDir)).includes('postgres'));
 	t.is(await nextStartWorks(t, dataDir), 0);
-	t.deepEqual(
-		(await readdir(dataDir)).filter((name) => name.startsWith('.postgres-')),
-		[],
-	);
+	const found = (await readdir(dataDir)).filter((name) => name.startsWith('.postgres-'));
+	t.deepEqual(found, []);
 });

@@ -122,9 +122,7 @@ test('a database of another major version is refused with both versions named', 
 		await second.stop();
 
 		await rm(first.directory, {recursive: true});
-		await t.throwsAsync(startEmbeddedPostgres({dataDir: moved, log: silent}), {
-			message: /links to a missing database/,
-		});
+		await t.throwsAsync(startEmbeddedPostgres({dataDir: moved, log: silent}), {message: /links to a missing database/});
 	},
 );
 

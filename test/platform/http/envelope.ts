@@ -144,9 +144,7 @@ test('a number that JavaScript reads as infinite is 400 wherever it stands in a 
 	}
 
 	const rows = '{"path":"/a","matchWindowHours":1e309}\n{"path":"/b"}\n';
-	const imported = await acme.operator.post('/links/import', rows, {
-		'Content-Type': 'application/x-ndjson',
-	});
+	const imported = await acme.operator.post('/links/import', rows, {'Content-Type': 'application/x-ndjson'});
 	const [failed, created] = imported.text
 		.trim()
 		.split('\n')

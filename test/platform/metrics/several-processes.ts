@@ -81,10 +81,8 @@ test('counters and times of last actions outlive their process, other gauges do 
 	]);
 	member.report(null, figures.flat());
 	member.left();
-	t.deepEqual(
-		(await gathering.gather(true)).map(({name}) => name),
-		['c', 'h', 'last_timestamp_seconds', 'oplink_workers', 'oplink_workers_answered'],
-	);
+	const names = (await gathering.gather(true)).map(({name}) => name);
+	t.deepEqual(names, ['c', 'h', 'last_timestamp_seconds', 'oplink_workers', 'oplink_workers_answered']);
 });
 
 const answered = (count: number) => ['oplink_workers 2', `oplink_workers_answered ${count}`];

@@ -151,14 +151,10 @@ const cases: Array<{title: string; format: string; text: string; on: string[]; o
 for (const {title, format, text, on, off} of cases) {
 	test(title, async (t) => {
 		const policy = await openPolicy(t, {format, text});
-		t.deepEqual(
-			on.filter((address) => policy.of(address)?.state !== 'block'),
-			[],
-		);
-		t.deepEqual(
-			off.filter((address) => policy.of(address) !== null),
-			[],
-		);
+		const found = on.filter((address) => policy.of(address)?.state !== 'block');
+		t.deepEqual(found, []);
+		const seen = off.filter((address) => policy.of(address) !== null);
+		t.deepEqual(seen, []);
 	});
 }
 
@@ -269,16 +265,16 @@ test('every fault of LINK_POLICY_FILE is a sentence', async (t) => {
 	]);
 	const good = {name: 'a', file: 'a', format: 'hosts', action: 'warn'};
 	t.deepEqual(await faultsOf(JSON.stringify([good, good])), ['names the list a more than once']);
-	t.deepEqual(
-		await faultsOf(JSON.stringify([{name: 'x'.repeat(51), file: '', format: 'csv', action: 'allow', more: 1}, null])),
-		[
-			'entry 1: name must be a text of 1 to 50 printable characters',
-			'entry 1: file must be longer than or equal to 1 characters',
-			'entry 1: format must be one of [hosts, domains, urls]',
-			'entry 1: action must be one of [block, warn]',
-			'entry 1: more is not allowed',
-			'entry 2: body must be of type object',
-		],
+	const found = await faultsOf(
+		JSON.stringify([{name: 'x'.repeat(51), file: '', format: 'csv', action: 'allow', more: 1}, null]),
 	);
+	t.deepEqual(found, [
+		'entry 1: name must be a text of 1 to 50 printable characters',
+		'entry 1: file must be longer than or equal to 1 characters',
+		'entry 1: format must be one of [hosts, domains, urls]',
+		'entry 1: action must be one of [block, warn]',
+		'entry 1: more is not allowed',
+		'entry 2: body must be of type object',
+	]);
 	t.deepEqual(await faultsOf(`\uFEFF${JSON.stringify([good])}`), []);
 });

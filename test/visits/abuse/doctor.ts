@@ -51,10 +51,8 @@ test('doctor fails for a list whose file became unusable, and for hosts of ours 
 		'fail abuse.listed-host: the link host go.acme.test is on the list Odd: browsers may warn of its links',
 	]);
 	const {body: all} = await admin(service).get('/admin/doctor');
-	t.deepEqual(
-		all.hosts.map(({url}: {url: string}) => url),
-		['https://go.links.test', 'https://old.links.test', 'https://go.acme.test'],
-	);
+	const urls = all.hosts.map(({url}: {url: string}) => url);
+	t.deepEqual(urls, ['https://go.links.test', 'https://old.links.test', 'https://go.acme.test']);
 
 	await change('policy.json', '{"name"');
 	t.regex(

@@ -135,10 +135,8 @@ test('each bad field has its detail, on templates and app configurations too, an
 	const template = await acme.operator.post('/templates', {name: 'Sale', path: '/a'});
 	t.deepEqual(await fields(acme.operator.patch(`/templates/${template.body.id}`, all)), ofLink);
 	const config = {logoUrl: BAD, ...all};
-	t.deepEqual(
-		await fields(acme.operator.put('/app-config', config)),
-		expected(...everywhere, 'logoUrl', 'og.imageUrl'),
-	);
+	const found = await fields(acme.operator.put('/app-config', config));
+	t.deepEqual(found, expected(...everywhere, 'logoUrl', 'og.imageUrl'));
 	const channel = await acme.operator.post('/channels', {name: 'bad.example', fallbackUrl: BAD});
 	t.is(channel.status, 400);
 	t.is((await acme.server.post('/links', {path: '/a', safety: {state: 'warn'}})).status, 400);
@@ -185,10 +183,8 @@ test('two processes on one database agree after a reload, and one of them counts
 	t.deepEqual(await statuses(), [200, 200], 'a decision holds in each');
 	await write('bad.txt', '# nothing\n');
 	await Promise.all(both.map(({services}) => services.abuseFigures.refresh()));
-	t.deepEqual(
-		both.map(({services}) => services.abuseFigures.blocked.list),
-		[0, 0],
-	);
+	const found = both.map(({services}) => services.abuseFigures.blocked.list);
+	t.deepEqual(found, [0, 0]);
 });
 
 test('the pages of a missing and a blocked link have no button to a listed website', async (t) => {
@@ -216,14 +212,12 @@ test('an import names each listed row, and ignores the safety of an exported lin
 		{path: '/b', destinations: {ipad: BAD}, fallbackUrl: BAD},
 		{path: '/c'},
 	]);
-	t.deepEqual(
-		rows.map(({status, error}) => [status, error?.details?.map(({field}) => field).toSorted()]),
-		[
-			['created', undefined],
-			['failed', ['destinations.ipad', 'fallbackUrl']],
-			['created', undefined],
-		],
-	);
+	const found = rows.map(({status, error}) => [status, error?.details?.map(({field}) => field).toSorted()]);
+	t.deepEqual(found, [
+		['created', undefined],
+		['failed', ['destinations.ipad', 'fallbackUrl']],
+		['created', undefined],
+	]);
 });
 
 test('the form and security.txt are of our hosts alone, whatever a proxy says', async (t) => {
@@ -239,10 +233,8 @@ test('the form and security.txt are of our hosts alone, whatever a proxy says', 
 		anonymous(service)
 			.get('/report', {Host})
 			.then(({status}) => status);
-	t.deepEqual(
-		await Promise.all(['api.links.test', 'go.links.test', 'old.links.test', 'go.acme.test'].map(report)),
-		[200, 404, 404, 404],
-	);
+	const found = await Promise.all(['api.links.test', 'go.links.test', 'old.links.test', 'go.acme.test'].map(report));
+	t.deepEqual(found, [200, 404, 404, 404]);
 	const text = async (headers: Record<string, string>) => {
 		const {status, text} = await anonymous(service).get('/.well-known/security.txt', headers);
 		return [status, ...[...text.matchAll(/^Canonical: (.*)$/gm)].map(([, url]) => url)];

@@ -33,14 +33,14 @@ test('a report is taken whether or not the link exists, and counted by link, rea
 	}
 
 	const reports = await reportsOf(acme.id);
-	t.deepEqual(
-		reports.map(({reason, count, linkId, state}: Record<string, unknown>) => [reason, count, linkId, state]).toSorted(),
-		[
-			['phishing', 1, id, 'open'],
-			['phishing', 2, id, 'open'],
-			['spam', 1, id, 'open'],
-		],
-	);
+	const found = reports
+		.map(({reason, count, linkId, state}: Record<string, unknown>) => [reason, count, linkId, state])
+		.toSorted();
+	t.deepEqual(found, [
+		['phishing', 1, id, 'open'],
+		['phishing', 2, id, 'open'],
+		['spam', 1, id, 'open'],
+	]);
 	t.is(reports.find(({reason}: {reason: string}) => reason === 'phishing').details, '<script>alert(1)</script>');
 });
 
@@ -55,10 +55,8 @@ test('a report is closed once with a note, which the audit log names', async (t)
 	t.deepEqual(await reportsOf(acme.id, 'state=open'), []);
 	t.is((await reportsOf(acme.id, 'state=closed')).length, 1);
 	const {body} = await operator.get(`/admin/organizations/${acme.id}/audit-log`);
-	t.like(
-		body.data.find(({action}: {action: string}) => action === 'CLOSE'),
-		{entityType: 'Report', entityId: id},
-	);
+	const found = body.data.find(({action}: {action: string}) => action === 'CLOSE');
+	t.like(found, {entityType: 'Report', entityId: id});
 	t.is((await operator.get(`/admin/reports/${acme.id}`)).status, 404);
 });
 

@@ -41,10 +41,8 @@ test('every address that a link can lead to is refused at each write, with its f
 		.trim()
 		.split('\n')
 		.map((line) => JSON.parse(line));
-	t.deepEqual(
-		lines.map(({status}) => status),
-		['failed', 'created'],
-	);
+	const statuses = lines.map(({status}) => status);
+	t.deepEqual(statuses, ['failed', 'created']);
 	t.deepEqual(lines[0].error.details, refused('fallbackUrl'));
 });
 

@@ -140,10 +140,7 @@ test('the doctor warns of an old file', (t) => {
 });
 
 test('the doctor warns of a GEOIP_FILE and a RELAY_RANGES_FILE that became unusable, until they are as they should be', async (t) => {
-	const files = {
-		GEOIP_FILE: await fileOf(t),
-		RELAY_RANGES_FILE: path.join(await dataDirectory(t), 'relay.csv'),
-	};
+	const files = {GEOIP_FILE: await fileOf(t), RELAY_RANGES_FILE: path.join(await dataDirectory(t), 'relay.csv')};
 	await writeFile(files.RELAY_RANGES_FILE, '198.51.100.0/24,GB,\n');
 	const service = await ownService(t, files);
 	const {countries, relayRanges} = service.services;

@@ -55,13 +55,7 @@ const scansOf = async (statement: Sql): Promise<Plan[]> => {
 
 const open = firstOpen(new Date());
 const ofOne = {...open, organizationId: randomUUID()};
-const answer = {
-	method: 'CLIPBOARD',
-	confidence: 'high',
-	score: null,
-	device: randomBytes(32),
-	now: open.now,
-} as const;
+const answer = {method: 'CLIPBOARD', confidence: 'high', score: null, device: randomBytes(32), now: open.now} as const;
 const attempt: RecordedAttempt = {
 	id: randomUUID(),
 	at: open.now,

@@ -181,9 +181,7 @@ test.serial('with clipboardFormat url a tap copies the short URL with the token,
 	const put = (fields: object) => admin(service).put(`/admin/organizations/${org.id}/app-config`, fields);
 	/** The page without its token, which differs in each answer. */
 	const html = async () => {
-		const {text} = await anonymous(service).get(new URL(own).pathname, {
-			'User-Agent': readers.iPhone.userAgent ?? '',
-		});
+		const {text} = await anonymous(service).get(new URL(own).pathname, {'User-Agent': readers.iPhone.userAgent ?? ''});
 		return text.replaceAll(/opl_[A-Za-z0-9]{32}/g, 'TOKEN');
 	};
 	const before = await html();
@@ -200,10 +198,7 @@ test.serial('with clipboardFormat url a tap copies the short URL with the token,
 	t.deepEqual(opened.complaints, []);
 	const oplink = new Oplink({baseUrl: stage.url, clientKey: org.clientKey});
 	const longer = `${await copied()}`.replace('//', `//${'a'.repeat(60)}.`);
-	t.like(await oplink.match({clipboardToken: longer, deviceId: 'device-0001'}), {
-		matchMethod: 'CLIPBOARD',
-		linkId: id,
-	});
+	t.like(await oplink.match({clipboardToken: longer, deviceId: 'device-0001'}), {matchMethod: 'CLIPBOARD', linkId: id});
 
 	for (const [fields, format] of [
 		[{clipboardFormat: 'token'}, 'token'],

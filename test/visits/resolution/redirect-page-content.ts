@@ -101,10 +101,8 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 test('no language lacks a word, and those with a place for a value have it', (t) => {
 	for (const language of pageLanguages) {
 		const words = translations[language];
-		t.true(
-			Object.values(words).every((text) => text.trim() !== ''),
-			language,
-		);
+		const found = Object.values(words).every((text) => text.trim() !== '');
+		t.true(found, language);
 		t.true(words.hint.includes('{browser}') && words.qrAlt.includes('{url}'), language);
 	}
 });

@@ -49,10 +49,8 @@ test('properties of a device are cut at whole characters, and a platform has one
 	const {data} = body as {data: Array<Record<string, unknown>>};
 	const [ios, android] = ['iOS', 'Android'];
 	const byId = data.toSorted((a, b) => Number(String(a['deviceId']).slice(7)) - Number(String(b['deviceId']).slice(7)));
-	t.deepEqual(
-		byId.map(({platform}) => platform),
-		[ios, ios, ios, android, android, android, 'Web', null, null, null, null],
-	);
+	const platforms = byId.map(({platform}) => platform);
+	t.deepEqual(platforms, [ios, ios, ios, android, android, android, 'Web', null, null, null, null]);
 	for (const device of data) {
 		t.is(device['osVersion'], `a${'😀'.repeat(49)}`);
 	}

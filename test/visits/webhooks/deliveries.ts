@@ -63,10 +63,7 @@ test('a link that has its tags and its channel from its template passes filters,
 	const filter = {tags: ['t1'], channels: ['email']};
 	await endpoint(acme, {url: receiver.url, events: ['*'], filter});
 	const labels = {tags: ['t1'], channel: 'email'};
-	const {body: template} = await acme.operator.post('/templates', {
-		name: 'Mail',
-		...labels,
-	});
+	const {body: template} = await acme.operator.post('/templates', {name: 'Mail', ...labels});
 	const own = await link(acme, {templateId: template.id, tags: ['t2']});
 	const made = await link(acme, {templateId: template.id});
 	const host = network();

@@ -69,10 +69,8 @@ test.serial('beside ten organizations whose endpoints never answer another one i
 	t.true([...countBy(claimed, 'organizationId').values()].every((count) => count <= 64));
 	t.deepEqual(await claim(), []);
 	const victim = await backlog(await organization(service), 5, at);
-	t.deepEqual(
-		(await claim()).map(({endpointId}) => endpointId),
-		Array(5).fill(victim),
-	);
+	const endpointIds = (await claim()).map(({endpointId}) => endpointId);
+	t.deepEqual(endpointIds, Array(5).fill(victim));
 });
 
 test.serial(

@@ -6,10 +6,7 @@ export type Connections = ReturnType<typeof watchConnections>;
 
 type Query = {text: string; values?: unknown[]; name?: string};
 type Connection = Omit<pg.Client, 'query'> & {query(query: Query | string, done: unknown): unknown};
-type Inner = {
-	acquireConnection(): Promise<Connection>;
-	releaseConnection(connection: Connection): Promise<void>;
-};
+type Inner = {acquireConnection(): Promise<Connection>; releaseConnection(connection: Connection): Promise<void>};
 
 const CHANGES_NOTHING = /^\s*(?:select|begin|commit|rollback)\b|\bleases\b/i;
 
