@@ -61,40 +61,47 @@ const folderOf = (file: string): string | null => {
 	return rest.length === 0 ? null : `${room}/${folder}`;
 };
 
-/** The imports from folder to folder of the same room, as `FOLDER -> FOLDER`, types included. */
-const folderArrows = (house: House): Set<string> => {
-	const arrows = [...house].flatMap(([file, {values, types}]) =>
-		[...values, ...types]
-			.filter((target) => roomOf(target) === roomOf(file))
-			.map((target) => [folderOf(file), folderOf(target)])
-			.filter(([from, to]) => from !== null && to !== null && from !== to)
-			.map(([from, to]) => `${from} -> ${to}`),
-	);
-	return new Set(arrows);
+/** What leads to what. */
+export type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** What one leads to, directly or through others. */
+const reachableFrom = (graph: Graph, one: string): Set<string> => {
+	const found = new Set<string>();
+	const waiting = [...(graph.get(one) ?? [])];
+	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+		if (!found.has(next)) {
+			found.add(next);
+			waiting.push(...(graph.get(next) ?? []));
+		}
+	}
+
+	return found;
 };
 
-/** The groups of folders of one room that import each other, directly or through others, one line each. */
-export const folderCycles = (house: House): string[] => {
-	const arrows = [...folderArrows(house)].map((arrow) => arrow.split(' -> '));
-	const reached = (from: string, known = new Set<string>()): Set<string> => {
-		for (const [source, target = ''] of arrows) {
-			if (source === from && !known.has(target)) {
-				reached(target, known.add(target));
-			}
-		}
-
-		return known;
-	};
-	const reachable = new Map(arrows.flat().map((folder) => [folder, reached(folder)]));
+/** The groups that lead to each other, directly or through others. */
+export const cyclesOf = (graph: Graph): string[][] => {
+	const reachable = new Map([...graph.keys()].map((one) => [one, reachableFrom(graph, one)]));
 	const groups = [...reachable]
-		.filter(([folder, targets]) => targets.has(folder))
-		.map(([folder, targets]) =>
-			[...targets]
-				.filter((target) => reachable.get(target)?.has(folder))
-				.sort()
-				.join(' '),
-		);
-	return [...new Set(groups)].sort();
+		.filter(([one, targets]) => targets.has(one))
+		.map(([one, targets]) => [...targets].filter((target) => reachable.get(target)?.has(one)).sort());
+	return [...new Map(groups.map((group) => [group.join(' '), group])).values()];
+};
+
+/** The groups of folders of one room that import each other, types included, one line each. */
+export const folderCycles = (house: House): string[] => {
+	const graph = new Map<string, string[]>();
+	for (const [file, {values, types}] of house) {
+		const from = folderOf(file);
+		const targets = [...values, ...types].filter((target) => roomOf(target) === roomOf(file)).map(folderOf);
+		const others = targets.filter((target) => target !== null && target !== from) as string[];
+		if (from !== null) {
+			graph.set(from, [...(graph.get(from) ?? []), ...others]);
+		}
+	}
+
+	return cyclesOf(graph)
+		.map((group) => group.join(' '))
+		.sort();
 };
 
 const linesOf = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;

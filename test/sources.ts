@@ -4,36 +4,11 @@ import test from 'ava';
 import {build} from 'esbuild';
 import {packageRoot} from '../src/platform/package-root.ts';
 import {below, found, read} from './_files.ts';
-import {arrowsUp, folderCycles, type House, readHouse} from './_house.ts';
-
-type Graph = ReadonlyMap<string, readonly string[]>;
+import {arrowsUp, cyclesOf, folderCycles, type Graph, type House, readHouse} from './_house.ts';
 
 /** The files of src, each with the files that it imports, as paths below src. */
 const importGraph = (): Graph =>
 	new Map([...readHouse()].map(([file, {values, types}]) => [file, [...values, ...types]]));
-
-/** Whatever a file imports, directly or through others. */
-const reachableFrom = (graph: Graph, file: string): Set<string> => {
-	const found = new Set<string>();
-	const waiting = [...(graph.get(file) ?? [])];
-	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-		if (!found.has(next)) {
-			found.add(next);
-			waiting.push(...(graph.get(next) ?? []));
-		}
-	}
-
-	return found;
-};
-
-/** The groups of files that all import each other, directly or through others. */
-const cyclesOf = (graph: Graph): string[][] => {
-	const reachable = new Map([...graph.keys()].map((file) => [file, reachableFrom(graph, file)]));
-	const groups = [...reachable]
-		.filter(([file, targets]) => targets.has(file))
-		.map(([file, targets]) => [...targets].filter((target) => reachable.get(target)?.has(file)).sort());
-	return [...new Map(groups.map((group) => [group.join(' '), group])).values()];
-};
 
 test('no files of src import each other in a cycle, not even for their types', (t) => {
 	const graph = importGraph();
@@ -77,6 +52,11 @@ test('an import that goes up is found; a type of the services may, and the clien
 		'services.ts -> start/log.ts (type)',
 		'client/oplink.ts -> platform/clock.ts',
 	]);
+});
+
+test('no file of tests has more than 300 lines', (t) => {
+	const long = below('test').filter((name) => /\.tsx?$/.test(name) && read(name).split('\n').length > 301);
+	t.deepEqual(long, []);
 });
 
 test('no folders of a room import each other in a cycle', (t) => {

@@ -1,88 +1,14 @@
-import test, {type ExecutionContext} from 'ava';
-import {SDK_VERSION} from '../../src/client/version.ts';
-import {countFirstOpens, readCountedUntil, readCounts} from '../../src/operations/app-status/app-status-store.ts';
-import {DAY_MS} from '../../src/platform/clock.ts';
-import {daysBefore} from '../../src/platform/config/policies.ts';
-import {exampleAppConfig, link, organization, type TestOrganization} from '../helpers/builders.ts';
-import {admin, anonymous, withKey} from '../helpers/callers.ts';
-import {iPhoneApp, match, network, visit} from '../visits/matches/_phones.ts';
+import test from 'ava';
+import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
+import {anonymous, withKey} from '../helpers/callers.ts';
+import {iPhoneApp, network, visit} from '../visits/matches/_phones.ts';
+import {androidOnly, appStatus, type Found, iosOnly, iPhone, newDevice, pixel} from './_app-status.ts';
 import {widest} from './_match.ts';
 import {ends} from './_run-cli.ts';
-import {serviceCli} from './_service-cli.ts';
 
-const {cli, json, onScreen, service} = serviceCli(test);
+const {cli, json, onScreen, service, session, firstOpen, goodStart, fetchFiles, statusOf, named} = appStatus(test);
 
-const SDK = `oplink-js/${SDK_VERSION}`;
-const iPhone = {...iPhoneApp, appVersion: '4.2.0', sdkVersion: SDK};
-const pixel = {platform: 'Android', osVersion: '15', deviceModel: 'Pixel 8', appVersion: '4.2.0', sdkVersion: SDK};
-const iosOnly = {ios: exampleAppConfig.ios, android: []};
-const androidOnly = {android: exampleAppConfig.android};
-
-let devices = 0;
-const newDevice = (): string => {
-	devices += 1;
-	return `device-status-${devices}`;
-};
-
-const session = async (
-	{client}: TestOrganization,
-	fields: object = iPhone,
-	deviceId = newDevice(),
-): Promise<string> => {
-	await client.post('/sdk/session', {deviceId, ...fields});
-	return deviceId;
-};
-
-/** A first open with the CLIENT key. */
-const firstOpen = ({clientKey}: TestOrganization, fields: object, headers: Record<string, string> = {}) =>
-	anonymous(service, network()(1)).post('/match', fields, {'X-API-Key': clientKey, ...headers});
-
-/** A session and then a first open that has the token of a new click. */
-const goodStart = async (acme: TestOrganization, phone: object, {field = 'clipboardToken', token = true} = {}) => {
-	const deviceId = await session(acme, phone);
-	const sale = await link(acme);
-	const clicked = token ? (await visit(service, sale, network()(1))).token : undefined;
-	const {appVersion: _, sdkVersion: __, ...signals} = phone as Record<string, string>;
-	await firstOpen(acme, {...signals, deviceId, ...(clicked && {[field]: clicked})});
-	return deviceId;
-};
-
-const fetchFiles = async (...names: string[]) => {
-	for (const name of names) {
-		await anonymous(service).get(`/.well-known/${name}`);
-	}
-};
 const [APPLE, ANDROID] = ['apple-app-site-association', 'assetlinks.json'] as const;
-
-const statusOf = async ({orgKey}: TestOrganization, query = '') => {
-	const {status, body, text} = await admin(service).get(`/admin/organizations/${orgKey}/app-status${query}`);
-	if (status !== 200) {
-		throw new Error(`${status}: ${text}`);
-	}
-
-	return body;
-};
-
-type Found = {
-	check: string;
-	status: string;
-	message: string;
-	next: string | null;
-	platform: string | null;
-	count: number;
-};
-
-/** The finding that `app status` has by this name; the CLI prints its sentence and its next step. */
-const named = async (t: ExecutionContext, acme: TestOrganization, check: string, exitCode = 0): Promise<Found> => {
-	const {findings} = await statusOf(acme);
-	const found = (findings as Found[]).find((one) => one.check === check);
-	t.truthy(found, `${check} is not among ${findings.map((one: Found) => `${one.check}: ${one.message}`).join('; ')}`);
-	const {stdout} = ends(t, await cli(`app status ${acme.orgKey}`), exitCode);
-	const text = stdout.replaceAll(/\s+/g, ' ');
-	t.true(text.includes(found?.message ?? '?'), stdout);
-	t.true(text.includes(`Next: ${found?.next}`), stdout);
-	return found as Found;
-};
 
 test('app status names an app that sends nothing, with exit 1, and an organization without an app', async (t) => {
 	const acme = await organization(service);
@@ -283,99 +209,4 @@ test.serial('an app that does all of it right is ok, on a screen of 80 columns t
 	t.regex(stdout, /^iOS +last seen 2026-03-10 \d\d:\d\d UTC$/m);
 	t.regex(stdout, /0 failures, 0 warnings, 2 ok/);
 	t.deepEqual(await json(`app status ${acme.orgKey}`), await statusOf(acme));
-});
-
-test('since is a number of hours or days, and what is older does not count', async (t) => {
-	const acme = await organization(service);
-	for (const since of ['30m', '0h', '91d', '7', '-1d', 'd', '7d7d']) {
-		const {status, body} = await acme.operator.get(`/app-status?since=${since}`);
-		t.is(status, 400, since);
-		t.is(body.details[0].field, 'since');
-	}
-
-	for (const since of ['1h', '24h', '90d', '2160h']) {
-		t.is((await acme.operator.get(`/app-status?since=${since}`)).status, 200);
-	}
-
-	ends(t, await cli(`app status ${acme.orgKey} --since week`), 2, {stderr: /such as 12h or 7d/});
-});
-
-test.serial('sessions and first opens before since do not count', async (t) => {
-	const acme = await organization(service, {appConfig: iosOnly});
-	await goodStart(acme, iPhone);
-	service.clock.advance(2 * 3600);
-	const [old] = (await statusOf(acme, '?since=1h')).platforms;
-	t.is(old.lastSeenAt, null);
-	const [week] = (await statusOf(acme)).platforms;
-	t.like(week.sessions, {count: 1});
-	t.like(week.firstOpens, {count: 1, withToken: 1, byAppVersion: [{version: '4.2.0', count: 1, withToken: 1}]});
-	// From the counts of whole hours, which two processes make once.
-	const {db, clock} = service.services;
-	const oldest = new Date(clock.now().getTime() - 90 * DAY_MS);
-	const count = () => countFirstOpens(db, {oldest, now: clock.now(), isStopping: () => false});
-	await Promise.all([count(), count()]);
-	// Between two transactions of the job, a count and its rows are not added up.
-	const scope = {organizationId: acme.id, since: oldest};
-	for (const countedUntil of [null, await readCountedUntil(db, acme.id)]) {
-		const opens = (await readCounts(db, {...scope, countedUntil})).filter(({kind}) => kind === 'first_open');
-		const found = opens.map((open) => open.count);
-		t.deepEqual(found, [1]);
-	}
-
-	await db('match_attempts')
-		.where({organization_id: acme.id})
-		.update({at: new Date(0)});
-	t.deepEqual((await statusOf(acme)).platforms[0].firstOpens, week.firstOpens);
-});
-
-test('what names no platform is unknown, and a first open without a session has no version', async (t) => {
-	const acme = await organization(service, {appConfig: iosOnly});
-	const deviceId = await session(acme, {});
-	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy'});
-	await firstOpen(acme, {deviceId: newDevice()});
-	await firstOpen(acme, iPhoneApp);
-	await firstOpen(acme, {}, {'User-Agent': 'Acme/4.2 CFNetwork/1410 Darwin/22.6.0'});
-	await anonymous(service).get(`/${acme.orgKey}/sprng/data`);
-	const {platforms, unknown} = await statusOf(acme);
-	t.deepEqual(unknown, {sessions: 1, data: 0, firstOpens: 1, events: 1, unknownDevice: 0, refusals: 0});
-	t.deepEqual(platforms[0].firstOpens.byAppVersion, [{version: 'unknown', count: 2, withToken: 0}]);
-	t.like(await named(t, acme, 'app.data_not_found'), {platform: null, count: 1});
-	const {stdout} = await cli(`app status ${acme.orgKey}`);
-	t.regex(stdout, /^Unknown platform +sessions \(1\), first opens \(1\), events \(1\)$/m);
-});
-
-test.serial(
-	'countedSince is the latest of the organization, the retention and the upgrade that began to count',
-	async (t) => {
-		const acme = await organization(service);
-		const {db, clock} = service.services;
-		const now = clock.now();
-		const upgrade = (days: number) =>
-			db('migrations')
-				.where({name: '20261122001800_app_status'})
-				.update({migration_time: daysBefore(now, days)});
-		const [row] = await db('migrations').where({name: '20261122001800_app_status'});
-		t.teardown(() => db('migrations').where({id: row.id}).update({migration_time: row.migration_time}));
-		const createdAt = (days: number) =>
-			db('organizations')
-				.where({id: acme.id})
-				.update({created_at: daysBefore(now, days)});
-		for (const [upgraded, created, expected] of [
-			[20, 10, 10],
-			[10, 20, 10],
-			[400, 300, 90],
-		] as const) {
-			await upgrade(upgraded);
-			await createdAt(created);
-			t.is((await statusOf(acme)).countedSince, daysBefore(now, expected).toISOString());
-		}
-	},
-);
-
-test('nobody sees the status of another organization', async (t) => {
-	const [acme, other] = [await organization(service), await organization(service)];
-	await session(acme);
-	t.is((await statusOf(other)).platforms[0].sessions.count, 0);
-	t.is((await anonymous(service).get(`/admin/organizations/${acme.id}/app-status`)).status, 401);
-	t.is((await match(service, network()(1), {})).matched, false);
 });

@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
-import {lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {lstat, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {gunzipSync} from 'node:zlib';
@@ -154,30 +154,6 @@ test('a backup whose bytes change on their way out is a failure', async (t) => {
 	const {stream} = stdout;
 	const made = await runCli('backup -', {env: {DATABASE_URL: given.service.databaseUrl}, io: {stdout: stream}});
 	ends(t, made, 1, {stderr: /^Error: The backup is damaged or was altered/});
-});
-
-test('a file that is missing or a folder is named as such, before a database is asked or made', async (t) => {
-	const cwd = await folderOf(t);
-	await mkdir(path.join(cwd, 'folder'));
-	const {env} = await setUp(t);
-	for (const [name, fault] of [
-		['missing.backup', 'does not exist'],
-		['folder', 'is a folder, not a file'],
-	] as const) {
-		for (const line of [`restore ${name}`, `restore ${name} --force --yes`, `backup check ${name}`]) {
-			for (const own of [
-				env,
-				{DATABASE_URL: 'postgres://nobody@database.example/none'},
-				{DATA_DIR: path.join(cwd, 'data')},
-			]) {
-				ends(t, await runCli(line, {env: own, io: {cwd}}), 1, {
-					stderr: `Error: ${path.join(cwd, name)} ${fault}\nNext: Correct FILE\n`,
-				});
-			}
-		}
-	}
-
-	t.deepEqual(await readdir(cwd), ['folder']);
 });
 
 test('tables of somebody else in the schema are neither in a backup nor in the way of a restore', async (t) => {

@@ -1,4 +1,4 @@
-import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {chmod, lstat, lutimes, mkdir, readFile, symlink, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
@@ -171,4 +171,45 @@ terminalTest('Ctrl-C at the prompt of a real terminal ends with 130 and restores
 	const {screen, before, after} = ends(t, await runOnTerminal(t, argv, {env, answers: typed}), 130);
 	t.regex(stripVTControlCharacters(screen), /Interrupted\r?\n$/);
 	t.is(after, before);
+});
+
+test('login reports a missing folder and an invalid profile name', async (t) => {
+	const {url} = await startRecordingServer(t, {'GET /admin/whoami': {body: {version: '1'}}});
+	const login = `login --url ${url} --token x`;
+	ends(t, await runCli(login, {env: {XDG_CONFIG_HOME: 'relative'}}), 1, {
+		stderr: /HOME and XDG_CONFIG_HOME are not set/,
+	});
+	const {env} = await configFolder(t);
+	ends(t, await runCli(`${login} --name ../x`, {env}), 2, {stderr: /'\.\.\/x' is not a valid profile name/});
+});
+
+test('a lock of profiles that leads nowhere, is a folder or is of the future ends', async (t) => {
+	const {env, file} = await configFolder(t);
+	await mkdir(path.dirname(file));
+	const signIn = {
+		issuer: 'http://127.0.0.1:1',
+		clientId: 'c',
+		refreshToken: 'r',
+		expiresAt: '2020-01-01T00:00:00.000Z',
+	};
+	await writeFile(
+		file,
+		JSON.stringify({current: 'one', profiles: {one: {url: 'http://127.0.0.1:1', token: 'x', signIn}}}),
+	);
+	const lock = `${file}.lock`;
+	const future = new Date('2100-01-01T00:00:00.000Z');
+	const ended = /^Error: The sign-in of profile 'one' could not be renewed/;
+	const leave = [
+		async () => {
+			await symlink('/nonexistent/lock', lock);
+			await lutimes(lock, 0, 0);
+		},
+		() => mkdir(lock).then(() => utimes(lock, 0, 0)),
+		() => writeFile(lock, '').then(() => utimes(lock, future, future)),
+	];
+	for (const left of leave) {
+		await left();
+		ends(t, await runCli('orgs list', {env}), 3, {stderr: ended});
+		await t.throwsAsync(lstat(lock), {code: 'ENOENT'});
+	}
 });

@@ -1,4 +1,4 @@
-import {chown, lstat, lutimes, mkdir, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
+import {chown, mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
@@ -99,16 +99,6 @@ test('a file without valid profiles is named, and its text is not repeated', asy
 		const named = {...env, OPLINK_URL: one.url, OPLINK_ADMIN_TOKEN: 'env'};
 		ends(t, await runCli('orgs list', {env: named}), 0);
 	}
-});
-
-test('login reports a missing folder and an invalid profile name', async (t) => {
-	const {url} = await startRecordingServer(t, {'GET /admin/whoami': {body: {version: '1'}}});
-	const login = `login --url ${url} --token x`;
-	ends(t, await runCli(login, {env: {XDG_CONFIG_HOME: 'relative'}}), 1, {
-		stderr: /HOME and XDG_CONFIG_HOME are not set/,
-	});
-	const {env} = await configFolder(t);
-	ends(t, await runCli(`${login} --name ../x`, {env}), 2, {stderr: /'\.\.\/x' is not a valid profile name/});
 });
 
 /** What a first start leaves in a DATA_DIR. */
@@ -289,37 +279,6 @@ test('confirmations and status name the server', async (t) => {
 	const {stdout} = ends(t, await status.cli('status'), 0);
 	t.is(stdout, `server  ${status.url}\nstatus  ok\n`);
 	ends(t, await status.cli('status --json'), 0, {json: {status: 'ok'}});
-});
-
-test('a lock of profiles that leads nowhere, is a folder or is of the future ends', async (t) => {
-	const {env, file} = await configFolder(t);
-	await mkdir(path.dirname(file));
-	const signIn = {
-		issuer: 'http://127.0.0.1:1',
-		clientId: 'c',
-		refreshToken: 'r',
-		expiresAt: '2020-01-01T00:00:00.000Z',
-	};
-	await writeFile(
-		file,
-		JSON.stringify({current: 'one', profiles: {one: {url: 'http://127.0.0.1:1', token: 'x', signIn}}}),
-	);
-	const lock = `${file}.lock`;
-	const future = new Date('2100-01-01T00:00:00.000Z');
-	const ended = /^Error: The sign-in of profile 'one' could not be renewed/;
-	const leave = [
-		async () => {
-			await symlink('/nonexistent/lock', lock);
-			await lutimes(lock, 0, 0);
-		},
-		() => mkdir(lock).then(() => utimes(lock, 0, 0)),
-		() => writeFile(lock, '').then(() => utimes(lock, future, future)),
-	];
-	for (const left of leave) {
-		await left();
-		ends(t, await runCli('orgs list', {env}), 3, {stderr: ended});
-		await t.throwsAsync(lstat(lock), {code: 'ENOENT'});
-	}
 });
 
 test('the generated token is not offered to another host', async (t) => {

@@ -1,4 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto';
+import {mkdir, readdir} from 'node:fs/promises';
+import path from 'node:path';
 import {Readable} from 'node:stream';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
@@ -7,6 +9,7 @@ import {isDeep} from '../helpers/deep.ts';
 import {startedFor} from '../helpers/started.ts';
 import {backedUp, startTarget} from './_backup.ts';
 import {contents} from './_contents.ts';
+import {folderOf} from './_folder.ts';
 import {ends, runCli} from './_run-cli.ts';
 
 const given = backedUp(test);
@@ -122,3 +125,26 @@ for (const [what, spoil, message] of [
 		ends(t, await runCli('backup check -', {env, stdin: Readable.from([spoiled])}), 1, {stdout: '', stderr});
 	});
 }
+
+test('a file that is missing or a folder is named as such, before a database is asked or made', async (t) => {
+	const cwd = await folderOf(t);
+	await mkdir(path.join(cwd, 'folder'));
+	for (const [name, fault] of [
+		['missing.backup', 'does not exist'],
+		['folder', 'is a folder, not a file'],
+	] as const) {
+		for (const line of [`restore ${name}`, `restore ${name} --force --yes`, `backup check ${name}`]) {
+			for (const own of [
+				target.env,
+				{DATABASE_URL: 'postgres://nobody@database.example/none'},
+				{DATA_DIR: path.join(cwd, 'data')},
+			]) {
+				ends(t, await runCli(line, {env: own, io: {cwd}}), 1, {
+					stderr: `Error: ${path.join(cwd, name)} ${fault}\nNext: Correct FILE\n`,
+				});
+			}
+		}
+	}
+
+	t.deepEqual(await readdir(cwd), ['folder']);
+});
