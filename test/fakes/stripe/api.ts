@@ -2,13 +2,13 @@ import type {Call, FaultInput} from '../shared/faults.ts';
 import type {Reply} from '../shared/http-server.ts';
 import {findRoute} from '../shared/routes.ts';
 import {type Account, API_VERSION, NO_REQUEST, newId} from './account.ts';
-import {expand} from './expand.ts';
-import {type Params, readForm} from './form.ts';
-import {createIdempotencyKeys, isKept, type Outcome} from './idempotency.ts';
+import {type Param, type Params, readForm} from './form.ts';
 import {resources} from './resources.ts';
 import {
 	failureOf,
+	invalidParam,
 	missingKey,
+	reusedKey,
 	StripeError,
 	unknownUrl,
 	wrongContentType,
@@ -16,6 +16,89 @@ import {
 	wrongVersion,
 } from './stripe-errors.ts';
 import {catchUp} from './time.ts';
+
+const KEPT_SECONDS = 24 * 3600;
+
+/** An answer as it is kept: what was done, or how it was refused. */
+type Outcome = {status: number; json: unknown};
+type Kept = {request: string; outcome: Outcome; at: number; requestId: string};
+
+/** What refuses before anything is done is not kept; a declined card and what was done are. */
+const isKept = (error: unknown): boolean => error instanceof StripeError && error.status === 402;
+
+/** Remembers answers for a day. */
+const createIdempotencyKeys = (account: Account) => {
+	const answers = new Map<string, Kept>();
+	return {
+		/**
+		 * The kept answer of this key, null where the request is to be executed.
+		 * @param request all that has to be the same again.
+		 * @throws where the key was used for something else.
+		 */
+		replay: (key: string, request: string): Kept | null => {
+			const kept = answers.get(key);
+			if (kept === undefined || account.now() - kept.at >= KEPT_SECONDS) {
+				return null;
+			}
+
+			if (kept.request !== request) {
+				throw reusedKey(key);
+			}
+
+			return kept;
+		},
+		keep: (key: string, request: string, requestId: string, outcome: Outcome): void => {
+			answers.set(key, {request, outcome, requestId, at: account.now()});
+		},
+	};
+};
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** The object behind an id, of whatever kind. */
+const find = (account: Account, id: string): object | undefined =>
+	[account.customers, account.subscriptions, account.invoices, account.schedules, account.sessions].flatMap((map) => {
+		const found = map.get(id);
+		return found === undefined ? [] : [found];
+	})[0];
+
+/** An invoice carries the list of its payments only where it is asked for. */
+const paymentsOf = (account: Account, {object, id}: Fields, name: string): unknown => {
+	if (object !== 'invoice' || name !== 'payments') {
+		return undefined;
+	}
+
+	const data = [...account.payments.values()].filter(({invoice}) => invoice === id);
+	return {object: 'list', data, has_more: false, url: '/v1/invoice_payments'};
+};
+
+const expandPath = (account: Account, value: unknown, [name, ...rest]: string[], whole: string): void => {
+	if (name === undefined || !isFields(value)) {
+		return;
+	}
+
+	const member = value[name] ?? structuredClone(paymentsOf(account, value, name));
+	if (member === undefined) {
+		throw invalidParam('expand', `This property cannot be expanded (${whole}).`);
+	}
+
+	const found = typeof member === 'string' ? find(account, member) : undefined;
+	const expanded = found === undefined ? member : structuredClone(found);
+	value[name] = expanded;
+	expandPath(account, expanded, rest, whole);
+};
+
+/** A copy of an object for an answer, with the objects of these paths instead of their ids. */
+const expand = (account: Account, object: object, paths: Param | undefined): object => {
+	const copy = structuredClone(object);
+	for (const path of Array.isArray(paths) ? paths : []) {
+		expandPath(account, copy, String(path).split('.'), String(path));
+	}
+
+	return copy;
+};
 
 const header = ({headers}: Call, name: string): string | null => {
 	const value = headers[name];

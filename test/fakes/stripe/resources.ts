@@ -1,13 +1,91 @@
-import {type Account, found} from './account.ts';
+import type Stripe from 'stripe';
+import {type Account, type Customer, found, named, newId, nulls} from './account.ts';
 import {createSession, expireSession} from './checkout.ts';
-import {createCustomer} from './customers.ts';
 import type {Params} from './form.ts';
 import {createRefund} from './invoices.ts';
-import {LIST_PARAMS, listPage} from './list.ts';
-import {allowOnly, textOf} from './params.ts';
-import {createPortal} from './portal.ts';
+import {allowOnly, integerOf, mergeMetadata, requiredText, textOf} from './params.ts';
 import {createSchedule, releaseSchedule, updateSchedule} from './schedules.ts';
+import {invalidParam, noSuchReference, notAllowed} from './stripe-errors.ts';
 import {cancelSubscription, updateSubscription} from './subscriptions.ts';
+
+/** `POST /v1/billing_portal/sessions`. @throws 400 where no configuration was saved in the dashboard. */
+const createPortal = (account: Account, params: Params): Stripe.BillingPortal.Session => {
+	allowOnly(params, ['customer', 'return_url', 'configuration', 'locale', 'flow_data']);
+	const customer = named(account.customers, 'customer', requiredText(params, 'customer'));
+	if (!account.settings.hasPortalConfiguration) {
+		throw notAllowed(
+			'No configuration provided and your test mode default configuration has not been created. Provide a ' +
+				'configuration or create your default by saving your customer portal settings in test mode at ' +
+				'https://dashboard.stripe.com/test/settings/billing/portal.',
+		);
+	}
+
+	const id = newId('bps');
+	const session: Stripe.BillingPortal.Session = {
+		id,
+		object: 'billing_portal.session',
+		configuration: 'bpc_default',
+		created: account.now(),
+		customer: customer.id,
+		...nulls('customer_account flow locale on_behalf_of'),
+		livemode: false,
+		return_url: textOf(params, 'return_url'),
+		url: `${account.url}/p/session/${id}`,
+	};
+	account.portals.set(id, session);
+	return session;
+};
+
+const FIELDS = ['email', 'name', 'phone', 'description', 'metadata', 'address', 'preferred_locales', 'tax_exempt'];
+
+/** `POST /v1/customers`. */
+const createCustomer = (account: Account, params: Params): Customer => {
+	allowOnly(params, FIELDS);
+	const id = newId('cus');
+	const customer: Customer = {
+		id,
+		object: 'customer',
+		...nulls('address currency customer_account default_source discount shipping test_clock'),
+		balance: 0,
+		created: account.now(),
+		delinquent: false,
+		invoice_prefix: id.slice(-8).toUpperCase(),
+		invoice_settings: nulls('custom_fields default_payment_method footer rendering_options'),
+		livemode: false,
+		metadata: mergeMetadata({}, params),
+		next_invoice_sequence: 1,
+		preferred_locales: [],
+		tax_exempt: 'none',
+		email: textOf(params, 'email', 512) || null,
+		name: textOf(params, 'name', 256) || null,
+		phone: textOf(params, 'phone', 20) || null,
+		description: textOf(params, 'description') || null,
+	};
+	account.customers.set(id, customer);
+	account.emit('customer.created', customer);
+	return customer;
+};
+
+/** Parameters of every list. */
+const LIST_PARAMS = ['limit', 'starting_after'];
+
+/** One page of objects, newest first, from a cursor on. */
+const listPage = <T extends {id: string}>(url: string, objects: Iterable<T>, params: Params) => {
+	const newestFirst = [...objects].reverse();
+	const limit = integerOf(params, 'limit') ?? 10;
+	if (limit < 1 || limit > 100) {
+		throw invalidParam('limit', 'Invalid integer: limit must be between 1 and 100', 'parameter_invalid_integer');
+	}
+
+	const after = textOf(params, 'starting_after');
+	const index = newestFirst.findIndex(({id}) => id === after);
+	if (after !== null && index < 0) {
+		throw noSuchReference('object', after, 'starting_after');
+	}
+
+	const rest = newestFirst.slice(index + 1);
+	return {object: 'list', url, has_more: rest.length > limit, data: rest.slice(0, limit)};
+};
 
 export type Handler = (account: Account, params: Params, id: string) => object;
 type Objects = (account: Account) => Map<string, {id: string}>;

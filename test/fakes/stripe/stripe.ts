@@ -1,4 +1,4 @@
-import {randomBytes} from 'node:crypto';
+import {createHmac, randomBytes} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Clock} from '../../../src/platform/clock.ts';
@@ -7,23 +7,82 @@ import {packageRoot} from '../../../src/platform/package-root.ts';
 import {page} from '../gateway/page.ts';
 import type {Call} from '../shared/faults.ts';
 import {startServer} from '../shared/http-server.ts';
+import {createWebhookQueue, type WebhookEvent} from '../shared/webhook-queue.ts';
 import {
 	type Account,
+	API_VERSION,
 	type CardBehavior,
 	type Charge,
 	createAccount,
 	defaultSettings,
 	known,
+	newId,
+	type RequestSource,
 	type Settings,
 } from './account.ts';
 import {createApi} from './api.ts';
 import {completeSession, readSession, settleSession} from './checkout.ts';
-import {createEvents, ENABLED_EVENTS, newEvent, type StripeEvent} from './events.ts';
 import {tryInvoice} from './invoices.ts';
 import {type PriceInput, setPrice} from './new-price.ts';
 import {answerPage, cancelInPortal} from './pages.ts';
 import {StripeError} from './stripe-errors.ts';
 import {catchUp} from './time.ts';
+
+type StripeEvent = WebhookEvent & {
+	/** The object as it was when it happened. */
+	object: {id: string};
+};
+
+/** The types that the endpoint receives (contract/billing 18); the fake creates more, as the real one does. */
+const ENABLED_EVENTS = [
+	'checkout.session.completed',
+	'checkout.session.expired',
+	'checkout.session.async_payment_succeeded',
+	'checkout.session.async_payment_failed',
+	'customer.subscription.created',
+	'customer.subscription.updated',
+	'customer.subscription.deleted',
+	'invoice.paid',
+	'invoice.payment_failed',
+	'invoice.payment_action_required',
+];
+
+/** The header over `${t}.${body}` (contract/billing 17). The key is the whole secret, `whsec_` included. */
+const signatureHeader = (body: string, secret: string, at: Date): string => {
+	const t = Math.floor(at.getTime() / 1000);
+	return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+};
+
+/** An event about an object as it is now. */
+const newEvent = (
+	type: string,
+	object: {id: string},
+	{created, request, previous}: {created: number; request: RequestSource; previous?: object | undefined},
+): StripeEvent => {
+	const id = newId('evt');
+	const snapshot = structuredClone(object);
+	const body = JSON.stringify({
+		id,
+		object: 'event',
+		api_version: API_VERSION,
+		created,
+		data: {object: snapshot, ...(previous === undefined ? {} : {previous_attributes: previous})},
+		livemode: false,
+		pending_webhooks: 1,
+		request,
+		type,
+	});
+	return {id, type, body, object: snapshot};
+};
+
+/** The endpoint's queue of events. */
+const createEvents = (clock: Clock, secret: string) =>
+	createWebhookQueue<StripeEvent>('/webhook/gateway-a', ({body}, options = {}) => ({
+		headers: {
+			'stripe-signature': signatureHeader(body, options.secret ?? secret, options.at ?? clock.now()),
+			'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+		},
+	}));
 
 export type {Charge, StripeEvent};
 

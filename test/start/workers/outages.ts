@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {connect} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
@@ -9,12 +11,65 @@ import {limits} from '../../../src/platform/config/limits.ts';
 import {packageRoot} from '../../../src/platform/package-root.ts';
 import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity-provider/identity-provider.ts';
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
-import {type Asked, burst} from '../../helpers/burst.ts';
 import {admin, anonymous, send} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createRedisServer, until} from '../../helpers/redis-server.ts';
 import {redisOfOwn, startWorkers, type Workers} from '../../helpers/workers.ts';
+
+/** Statuses of concurrent requests, and the milliseconds from the first request to the last answer. */
+type Burst = {statuses: number[]; lasted: number};
+
+type Asked = {method: string; path: string; headers?: Record<string, string>; body?: unknown};
+
+/** Enough connections for several per worker. */
+const CONNECTIONS = 16;
+
+const requestText = ({method, path, headers = {}, body}: Asked): string => {
+	const text = body === undefined ? '' : JSON.stringify(body);
+	const lines = Object.entries({
+		Host: 'localhost',
+		...headers,
+		...(body === undefined
+			? {}
+			: {'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text))}),
+	}).map(([name, value]) => `${name}: ${value}\r\n`);
+	return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
+};
+
+/**
+ * The same request many times at once, written without waiting for answers. Hundreds arrive within a moment, also on a
+ * busy machine, where a usual client would need seconds.
+ */
+const burst = async (url: string, count: number, asked: Asked): Promise<Burst> => {
+	const {hostname, port} = new URL(url);
+	const sockets = Array.from({length: CONNECTIONS}, () => connect(Number(port), hostname).setEncoding('latin1'));
+	await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+	const text = requestText({...asked, headers: {Host: `localhost:${port}`, ...asked.headers}});
+	const started = performance.now();
+	const statuses = await Promise.all(
+		sockets.map(async (socket, index) => {
+			const share = Math.floor(count / CONNECTIONS) + (index < count % CONNECTIONS ? 1 : 0);
+			socket.write(text.repeat(share));
+			let received = '';
+			const found = () => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+			for await (const chunk of share === 0 ? [] : socket) {
+				received += chunk;
+				if (found().length === share) {
+					break;
+				}
+			}
+
+			return found();
+		}),
+	);
+	const lasted = performance.now() - started;
+	for (const socket of sockets) {
+		socket.destroy();
+	}
+
+	return {statuses: statuses.flat(), lasted};
+};
 
 type World = {workers: Workers; provider: IdentityProvider; acme: TestOrganization};
 
