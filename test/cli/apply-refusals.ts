@@ -1,4 +1,5 @@
 import test from 'ava';
+import {approvedDomain} from '../helpers/builders.ts';
 import {applier, doc, yamlOf} from './_apply.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
@@ -85,7 +86,7 @@ test('a change that is refused half made says which half, and the next run makes
 	const acme = await applier(t, given);
 	const host = `half-${acme.orgKey}.example`.toLowerCase();
 	const ours = `ours-${host}`;
-	await acme.domain(ours);
+	await approvedDomain(acme, ours);
 	const domain = (code: string) => doc('Domain', host, {unknownCodes: {url: `https://${code}/{code}`}});
 	ends(t, await acme.apply([doc('Channel', 'fax'), domain(ours), doc('Link', 'x', {path: '/'})]), 1, {
 		stdout: `+ Channel fax (${acme.orgKey})\n+ Domain ${host} (${acme.orgKey})\n2 created, 0 changed, 0 deleted, 0 unchanged\n`,
@@ -116,7 +117,7 @@ test('a token of one organization takes its name and its keys, and applies nothi
 	const [acme, other] = [await applier(t, given), await applier(t, given)];
 	// A name that looks like an orgKey.
 	const name = [...acme.orgKey].reverse().join('');
-	await acme.operator.patch(acme.base, {name});
+	await acme.operator.patch('', {name});
 	for (const token of [await acme.token('links:write'), await acme.token('links:write', 'orgs:read')]) {
 		const run = (argv: string[]) => acme.run(argv, {env: {OPLINK_ADMIN_TOKEN: token}});
 		for (const foreign of [other.name, other.orgKey, other.id, 'No such brand']) {
