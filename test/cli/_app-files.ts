@@ -3,7 +3,7 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import type {Finding} from '../../src/operations/finding.ts';
 import {exampleAppConfig} from '../helpers/builders.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 

@@ -4,7 +4,7 @@ import type {ExecutionContext} from 'ava';
 import {stringify} from 'yaml';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import type {CliOptions} from './_run-cli.ts';
 import type {serviceCli} from './_service-cli.ts';
 

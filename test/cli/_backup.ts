@@ -5,10 +5,10 @@ import type {ExecutionContext, TestFn} from 'ava';
 import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {createTestDatabase} from '../helpers/database.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
-import {startedFor} from '../helpers/started.ts';
+import {startedFor, startedIn} from '../helpers/started.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../visits/matches/_phones.ts';
-import {folderOf} from './_folder.ts';
 import {runCli} from './_run-cli.ts';
 
 export const keyed = {'Idempotency-Key': 'once'};
@@ -73,7 +73,6 @@ export const setUpRestore = async (t: ExecutionContext, backup: Buffer, template
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
 	await writeFile(file, backup);
-	const target = await startTarget(template);
-	t.teardown(target.stop);
+	const target = await startedIn(t, startTarget(template));
 	return {...target, folder, file};
 };

@@ -1,7 +1,7 @@
 import {readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 
 /** A separate XDG config folder, and the program's files in it. */
 export const configFolder = async (t: ExecutionContext) => {

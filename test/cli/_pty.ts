@@ -1,10 +1,10 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {binary} from '../helpers/process.ts';
 
 /** Whether this machine has the `script` of util-linux, which makes a pseudo-terminal; every Debian has. */
@@ -21,8 +21,7 @@ export const runOnTerminal = async (
 	argv: string[],
 	{env, answers}: {env: Record<string, string>; answers: Array<[question: string, keys: string]>},
 ) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pty-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const words = [process.execPath, binary, ...argv];
 	const kept = (name: string) => quoted(path.join(folder, name));
 	// The shell outlives a Ctrl-C that comes as a signal.

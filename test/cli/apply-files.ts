@@ -1,8 +1,8 @@
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {folderOf} from '../helpers/folder.ts';
 import {doc, yamlOf} from './_apply.ts';
-import {folderOf} from './_folder.ts';
 import {startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
 

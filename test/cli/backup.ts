@@ -9,12 +9,13 @@ import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../src/platform/db/db.ts';
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {startService, type TestService} from '../helpers/service.ts';
+import {startedIn} from '../helpers/started.ts';
 import {network, visit} from '../visits/matches/_phones.ts';
 import {backedUp, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {createTerminal} from './_fake-terminal.ts';
-import {folderOf} from './_folder.ts';
 import {createSink, ends, runCli, runOnScreen} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
@@ -59,8 +60,7 @@ for (const [what, template] of [
 		t.like(JSON.parse(restored.stdout), {migrated: []});
 		t.true(JSON.parse(restored.stdout).rows > 20);
 		const sameToken = {ADMIN_TOKEN: service.adminToken};
-		const copy = await startService(sameToken, service.clock, {...database, drop: async () => {}});
-		t.teardown(() => copy.stop());
+		const copy = await startedIn(t, startService(sameToken, service.clock, {...database, drop: async () => {}}));
 		const server = withKey(copy, acme.serverKey);
 		const expected = await answersBefore();
 		t.deepEqual(await answers(copy, {...acme, server}), expected);

@@ -11,9 +11,9 @@ import pino from 'pino';
 import {closeDb, createDb} from '../../src/platform/db/db.ts';
 import {waitForServer} from '../../src/platform/db/open-database.ts';
 import {packageRoot} from '../../src/platform/package-root.ts';
-import {createTestDatabase} from '../helpers/database.ts';
+import {databaseOf} from '../helpers/database.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {binary} from '../helpers/process.ts';
-import {folderOf} from './_folder.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
 import {createSink, ends, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
@@ -91,8 +91,7 @@ test('Ctrl-C ends a command with 130', async (t) => {
 });
 
 const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>> => {
-	const database = await createTestDatabase();
-	t.teardown(database.drop);
+	const database = await databaseOf(t);
 	return {DATABASE_URL: database.url};
 };
 

@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {chmod, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {ends, runCli} from './_run-cli.ts';
 
 /** The candidates for the last word of a line, with descriptions if `isDescribed`; after a space it is empty. */

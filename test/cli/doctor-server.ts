@@ -14,8 +14,9 @@ import {startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {exampleAppConfig, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {createRunningClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
-import {folderOf} from './_folder.ts';
+import {startedIn} from '../helpers/started.ts';
 
 /** The findings other than ok, as `status check`; each has a next step. */
 const faultsIn = (t: ExecutionContext, findings: Finding[]): string[] => {
@@ -60,8 +61,7 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {
 	const database = await createTestDatabase();
 	const away = {...database, url: 'postgresql://nobody@127.0.0.1:1/nothing'};
-	const service = await startService(keySecret, createRunningClock(), away);
-	t.teardown(() => service.stop());
+	const service = await startedIn(t, startService(keySecret, createRunningClock(), away));
 	t.deepEqual(await faultsOf(t, service), ['fail database.reachable']);
 	const {body} = await admin(service).get('/admin/doctor');
 	t.regex(body.findings.find(({check}: Finding) => check === 'database.reachable').message, /ECONNREFUSED/);
@@ -110,8 +110,7 @@ test.serial('an unreachable Redis, services that refuse our keys and a shifted c
 });
 
 test('an identity provider is asked for its keys and with our key', async (t) => {
-	const provider = await startIdentityProvider();
-	t.teardown(() => provider.stop());
+	const provider = await startedIn(t, startIdentityProvider());
 	await finds(t, checkIdentityProvider, provider.env, [
 		[{}, []],
 		[{IDP_API_KEY: 'sk_test_wrong'}, ['fail identity.apiKey']],
@@ -146,11 +145,13 @@ const plansFile = async (t: ExecutionContext, prices: Record<string, string>): P
 };
 
 test('Stripe is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
-	const gateway = await startFakeStripe({
-		clock: createRunningClock(),
-		prices: {price_good: {amount: 1900}, price_yearly: {amount: 1900, interval: 'year'}},
-	});
-	t.teardown(() => gateway.stop());
+	const gateway = await startedIn(
+		t,
+		startFakeStripe({
+			clock: createRunningClock(),
+			prices: {price_good: {amount: 1900}, price_yearly: {amount: 1900, interval: 'year'}},
+		}),
+	);
 	const good = await plansFile(t, {SOLO: 'price_good'});
 	await finds(t, checkStripe, gateway.env, [
 		[{PLANS_FILE: good}, []],
@@ -166,8 +167,7 @@ test('Stripe is asked with our key for the prices of the plans; placeholders are
 });
 
 test('Paymob is asked whether it accepts our API key', async (t) => {
-	const gateway = await startFakePaymob({clock: createRunningClock(), hasMoto: true});
-	t.teardown(() => gateway.stop());
+	const gateway = await startedIn(t, startFakePaymob({clock: createRunningClock(), hasMoto: true}));
 	await finds(t, checkPaymob, gateway.env, [
 		[{}, []],
 		[{PAYMOB_API_KEY: 'wrong'}, ['fail paymob.apiKey']],
@@ -181,8 +181,7 @@ test('Paymob is asked whether it accepts our API key', async (t) => {
 
 test('endpoints on this machine are reported where several organizations share it without NODE_ENV=production', async (t) => {
 	const local = async (NODE_ENV: string) => {
-		const own = await startService({NODE_ENV, ...keySecret}, createRunningClock());
-		t.teardown(() => own.stop());
+		const own = await startedIn(t, startService({NODE_ENV, ...keySecret}, createRunningClock()));
 		await organization(own);
 		const alone = await faultsOf(t, own);
 		await organization(own);

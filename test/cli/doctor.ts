@@ -7,8 +7,8 @@ import {compareClocks, type Finding, findingsOf} from '../../src/operations/find
 import {packageVersion} from '../../src/platform/package-root.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {createRunningClock} from '../helpers/service.ts';
-import {folderOf} from './_folder.ts';
 import {closedAddress, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 import {serviceCli} from './_service-cli.ts';

@@ -5,7 +5,7 @@ import {PassThrough, type Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {linesOf} from '../../src/cli/lines.ts';
 import type {Io} from '../../src/cli/terminal/io.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';
 import {type CliOptions, ends} from './_run-cli.ts';
 

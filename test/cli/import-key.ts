@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {pageOf, type RecordedRequest, type Responder, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
 import {environment, serviceCli, withKey} from './_service-cli.ts';

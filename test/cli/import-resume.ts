@@ -2,7 +2,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {ends} from './_run-cli.ts';
 import {environment, serviceCli} from './_service-cli.ts';
 import {finish, start} from './_spawn-cli.ts';

@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
 import {approvedDomain, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {serviceCli, withKey} from './_service-cli.ts';
 
 const {service, cli} = serviceCli(test);

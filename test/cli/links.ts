@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {ends, runOnScreen} from './_run-cli.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {gridOf} from '../../src/cli/qr-files.ts';
 import {link, organization} from '../helpers/builders.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {pageOf, type Responder, startRecordingServer} from './_recording-server.ts';
 import {ends} from './_run-cli.ts';
 import {serviceCli, withKey} from './_service-cli.ts';

@@ -1,9 +1,9 @@
 import {chown, mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {folderOf} from '../helpers/folder.ts';
 import {configFolder} from './_config-folder.ts';
 import {createTerminal} from './_fake-terminal.ts';
-import {folderOf} from './_folder.ts';
 import {pageOf, type RecordedRequest, startRecordingServer} from './_recording-server.ts';
 import {ends, runCli} from './_run-cli.ts';
 

@@ -6,10 +6,10 @@ import {gunzipSync, gzipSync} from 'node:zlib';
 import test from 'ava';
 import {createArchiveWriter} from '../../src/operations/backup/archive-format.ts';
 import {isDeep} from '../helpers/deep.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {startedFor} from '../helpers/started.ts';
 import {backedUp, startTarget} from './_backup.ts';
 import {contents} from './_contents.ts';
-import {folderOf} from './_folder.ts';
 import {ends, runCli} from './_run-cli.ts';
 
 const given = backedUp(test);

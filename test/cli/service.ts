@@ -3,7 +3,7 @@ import path from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
-import {folderOf} from './_folder.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {type CommandLine, ends} from './_run-cli.ts';
 import {environment, serviceCli, withKey} from './_service-cli.ts';

@@ -13,8 +13,8 @@ import {figuresOf} from '../../src/cli/terminal/progress.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 import {progressText} from '../../src/cli/terminal/progress-text.ts';
 import {messageText, wrapped} from '../../src/cli/terminal/wrapped.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {createTerminal} from './_fake-terminal.ts';
-import {folderOf} from './_folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, ends} from './_run-cli.ts';
 

@@ -1,11 +1,10 @@
 import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {findProgram} from '../setup/find-program.ts';
 import {type Done, faultOf, vectors, vectorsFile} from './_vectors.ts';
 
@@ -39,8 +38,7 @@ const findMono = async (): Promise<{mono: string; compiler: string}> => {
 
 test('Oplink.cs compiles as C# 7 without a warning, and passes every case of sdk-vectors.json', async (t) => {
 	const {mono, compiler} = await findMono();
-	const outdir = await mkdtemp(path.join(tmpdir(), 'csharp-'));
-	t.teardown(() => rm(outdir, {recursive: true}));
+	const outdir = await folderOf(t);
 	const program = path.join(outdir, 'vectors.exe');
 	const sources = ['docs/sdk/Oplink.cs', 'test/fixtures/csharp/Vectors.cs'].map((file) => path.join(packageRoot, file));
 	const built = await run(mono, [compiler, '-nologo', '-langversion:7', `-out:${program}`, ...sources]);

@@ -1,11 +1,11 @@
 import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {mkdtemp, readdir, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
+import {folderOf} from '../helpers/folder.ts';
 
 const run = promisify(execFile);
 
@@ -15,8 +15,7 @@ const withKotlin = existsSync(COMPILER) ? test : test.skip;
 
 withKotlin('Oplink.kt compiles for Kotlin 1.3, against declarations of what it uses of Android', async (t) => {
 	const declarations = path.join(packageRoot, 'test/fixtures/kotlin');
-	const outdir = await mkdtemp(path.join(tmpdir(), 'kotlin-'));
-	t.teardown(() => rm(outdir, {recursive: true}));
+	const outdir = await folderOf(t);
 	const sources = (await readdir(declarations)).map((name) => path.join(declarations, name));
 	const client = path.join(packageRoot, 'docs/sdk/Oplink.kt');
 	const {stderr} = await run(COMPILER, ['-d', outdir, client, ...sources]);

@@ -1,11 +1,11 @@
 import {execFile} from 'node:child_process';
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
 import {packageRoot} from '../../src/platform/package-root.ts';
+import {folderOf} from '../helpers/folder.ts';
 
 const run = promisify(execFile);
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
@@ -23,8 +23,7 @@ declare const console: {warn(...values: unknown[]): void};
 `;
 
 test('the client compiles with only the globals that Node, browsers and React Native share', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	await writeFile(path.join(folder, 'platform.d.ts'), platform);
 	const config = {
 		extends: path.join(packageRoot, 'src/client/tsconfig.json'),

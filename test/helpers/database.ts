@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import type {ExecutionContext} from 'ava';
 import {Client} from 'pg';
 import type {Db} from '../../src/platform/db/db.ts';
 
@@ -41,6 +42,13 @@ const createDatabase = async (made: string): Promise<TestDatabase> => {
 export const createTestDatabase = (template = server().template): Promise<TestDatabase> =>
 	// Copies files instead of logging every page, which would write them twice.
 	createDatabase(`template ${template} strategy file_copy`);
+
+/** Such a database of one test. */
+export const databaseOf = async (t: Pick<ExecutionContext, 'teardown'>): Promise<TestDatabase> => {
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	return database;
+};
 
 /** An empty database as created by a DBA. @param options of CREATE DATABASE. */
 export const createBareDatabase = (options = ''): Promise<TestDatabase> =>

@@ -1,6 +1,16 @@
-import type {TestFn} from 'ava';
+import type {ExecutionContext, TestFn} from 'ava';
 
 type Stoppable = {stop(): Promise<unknown> | unknown};
+
+/** A resource of one test, stopped after it. */
+export const startedIn = async <T extends Stoppable>(
+	t: Pick<ExecutionContext, 'teardown'>,
+	starting: Promise<T>,
+): Promise<T> => {
+	const started = await starting;
+	t.teardown(() => started.stop());
+	return started;
+};
 
 /**
  * A resource shared by all tests of a file: started before the first of them, stopped after the last. It exists from

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
-import {createTestDatabase} from './database.ts';
+import {databaseOf} from './database.ts';
 import {dataDirectory, oplink, ready} from './process.ts';
 import type {TestService} from './service.ts';
 
@@ -11,8 +11,7 @@ import type {TestService} from './service.ts';
 export const startWorkers = async (env: Record<string, string> = {}) => {
 	const undos: Array<() => unknown> = [];
 	const t = {teardown: (undo: () => unknown) => void undos.push(undo)};
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
+	const database = await databaseOf(t);
 	const DATA_DIR = env['DATA_DIR'] ?? (await dataDirectory(t));
 	const program = oplink(t, ['serve'], {
 		PORT: '0',

@@ -3,6 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {admin} from '../helpers/callers.ts';
 import {startClickHouse} from '../helpers/clickhouse.ts';
+import {startedIn} from '../helpers/started.ts';
 import {freePort} from '../setup/free-port.ts';
 import {type Process, shownIn, startProcess} from '../visits/clicks/_process.ts';
 import {countFaults, pagesSince} from './_assess.ts';
@@ -14,8 +15,7 @@ import {until} from './_postgres.ts';
 /** Raw clicks in ClickHouse, while ClickHouse and one of two processes are ended with `kill -9`. */
 export const playClickHouse = async ({urlOf, folder}: Stage, t: ExecutionContext): Promise<void> => {
 	say('\nClickHouse is killed with kill -9, and while it is away one of two processes; then ClickHouse once more');
-	const store = await startClickHouse();
-	t.teardown(() => store.stop());
+	const store = await startedIn(t, startClickHouse());
 	const databaseUrl = urlOf.primary;
 	const common = {DATABASE_URL: databaseUrl, CLICKS_URL: store.url, LOG_FORMAT: 'json'};
 	const start = (name: string, port: number): Promise<Process> =>

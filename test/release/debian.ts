@@ -8,7 +8,8 @@ import test from 'ava';
 import {buildDebianPackage} from '../../scripts/debian-package.ts';
 import {packServer} from '../../scripts/server-package.ts';
 import {packageRoot, packageVersion} from '../../src/platform/package-root.ts';
-import {createTestDatabase} from '../helpers/database.ts';
+import {databaseOf} from '../helpers/database.ts';
+import {folderOf} from '../helpers/folder.ts';
 import {freePort} from '../setup/free-port.ts';
 import {listening} from '../visits/clicks/_process.ts';
 
@@ -40,8 +41,7 @@ maybe(
 	'the Debian package is built twice alike, installed, started, upgraded, rolled back, removed and purged',
 	async (t) => {
 		t.timeout(1_800_000);
-		const folder = await mkdtemp(path.join(tmpdir(), 'oplink-deb-'));
-		t.teardown(() => rm(folder, {recursive: true, force: true}));
+		const folder = await folderOf(t);
 		const server = await packServer(packageRoot, folder);
 		const build = async (version: string, name: string): Promise<string> => {
 			const file = path.join(folder, name);
@@ -62,8 +62,7 @@ maybe(
 		);
 
 		// The user of the service cannot enter the folder of the tests' PostgreSQL.
-		const database = await createTestDatabase();
-		t.teardown(() => database.drop());
+		const database = await databaseOf(t);
 		const url = new URL(database.url);
 		const host = url.searchParams.get('host');
 		const relay = createServer((socket) => {

@@ -2,6 +2,7 @@ import type {ExecutionContext} from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {startedIn} from '../helpers/started.ts';
 
 /** A service of one test, whose clock nobody else moves. */
 export const ownService = async (
@@ -9,8 +10,7 @@ export const ownService = async (
 	env: Record<string, string> = {},
 	clock = createFakeClock(),
 ): Promise<TestService> => {
-	const own = await startService(env, clock);
-	t.teardown(() => own.stop());
+	const own = await startedIn(t, startService(env, clock));
 	return own;
 };
 

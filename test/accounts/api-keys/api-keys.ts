@@ -4,7 +4,7 @@ import {systemCaller} from '../../../src/accounts/audit/audit-log.ts';
 import {runCli} from '../../cli/_run-cli.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin, withKey} from '../../helpers/callers.ts';
-import {createTestDatabase, untilAwaited} from '../../helpers/database.ts';
+import {databaseOf, untilAwaited} from '../../helpers/database.ts';
 import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -103,8 +103,7 @@ test('a legacy key without its raw text is not shown but still authenticates', a
 });
 
 test('with OPLINK_KEY_SECRET keys are shown although the database has none; with another they work, and all say why not', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
+	const database = await databaseOf(t);
 	const lines: string[] = [];
 	const start = async (secret: string) => {
 		const own = await startService(

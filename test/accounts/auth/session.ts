@@ -10,6 +10,7 @@ import type {FaultInput} from '../../fakes/shared/faults.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {type Portal, portalOf} from '../../helpers/portal.ts';
 import {createFakeClock} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 const clock = createFakeClock();
 const portal = portalOf(test, {}, clock);
@@ -138,8 +139,7 @@ test('audience and authorized parties are required if configured', async (t) => 
 /** A separate provider for a test, with a clock that it moves, and a verifier of its tokens. */
 const ownProvider = async (t: ExecutionContext) => {
 	const ownClock = createFakeClock();
-	const own = await startIdentityProvider({clock: ownClock});
-	t.teardown(own.stop);
+	const own = await startedIn(t, startIdentityProvider({clock: ownClock}));
 	const verify = verifier({}, {provider: own, clock: ownClock});
 	const ask = async (input: Partial<TokenInput> = {}) => verify(`Bearer ${await tokenOf(input, {provider: own})}`);
 	const failKeys = (fault: FaultInput) => own.fail({...fault, path: '/.well-known/jwks.json', times: Infinity});

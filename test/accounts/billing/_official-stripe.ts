@@ -3,6 +3,7 @@ import type {ExecutionContext} from 'ava';
 import Stripe from 'stripe';
 import {type FakeStripe, type FakeStripeOptions, startFakeStripe} from '../../fakes/stripe/stripe.ts';
 import {createFakeClock} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 export const GROWTH = 'price_oplink_growth';
 export const SOLO = 'price_oplink_solo';
@@ -39,8 +40,7 @@ export const unixOf = (iso: string): number => Date.parse(iso) / 1000;
 /** The fake, the library, which does not repeat a call by itself, and what tests do with them. */
 export const startStripe = async (t: ExecutionContext, options: Omit<FakeStripeOptions, 'clock'> = {}) => {
 	const clock = createFakeClock();
-	const fake = await startFakeStripe({clock, ...options});
-	t.teardown(fake.stop);
+	const fake = await startedIn(t, startFakeStripe({clock, ...options}));
 	const stripe = libraryFor(fake, {maxNetworkRetries: 0});
 	return {
 		clock,

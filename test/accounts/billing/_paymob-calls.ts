@@ -2,6 +2,7 @@ import {createHmac} from 'node:crypto';
 import type {ExecutionContext} from 'ava';
 import {type FakePaymob, type FakePaymobOptions, type PaymobEvent, startFakePaymob} from '../../fakes/paymob/paymob.ts';
 import {createFakeClock} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 export type Answer = {status: number; body: Record<string, unknown>};
 
@@ -33,8 +34,7 @@ export const call = async ({url}: FakePaymob, path: string, body: object | null,
 /** The fake, and the calls that tests make. */
 export const startPaymob = async (t: ExecutionContext, options: Omit<FakePaymobOptions, 'clock'> = {}) => {
 	const clock = createFakeClock();
-	const fake = await startFakePaymob({clock, ...options});
-	t.teardown(fake.stop);
+	const fake = await startedIn(t, startFakePaymob({clock, ...options}));
 	const secret = `Token ${fake.env['PAYMOB_SECRET_KEY']}`;
 	const createIntention = (changes: object = {}) => call(fake, '/v1/intention/', intentionBody(changes), secret);
 	return {

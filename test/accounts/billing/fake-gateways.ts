@@ -1,15 +1,13 @@
 import {fail} from 'node:assert/strict';
 import {once} from 'node:events';
-import {mkdtemp, rm} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import Stripe from 'stripe';
 import {startDevelopment} from '../../fakes/gateway/development.ts';
 import type {StripeEvent} from '../../fakes/stripe/stripe.ts';
+import {folderOf} from '../../helpers/folder.ts';
 import {libraryFor, openCheckout, startStripe} from './_official-stripe.ts';
 import {call, startPaymob} from './_paymob-calls.ts';
 
@@ -93,8 +91,7 @@ const develop = async (t: ExecutionContext, folder: string, serviceUrl: string) 
 };
 
 test('In development webhooks go out by themselves, time can be moved, and a restart forgets nothing', async (t) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-gateways-'));
-	t.teardown(() => rm(folder, {recursive: true}));
+	const folder = await folderOf(t);
 	const {url, received, next} = await startReceiver(t);
 	const first = await develop(t, folder, url);
 	const session = await openCheckout(first.library);

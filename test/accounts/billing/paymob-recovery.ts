@@ -1,5 +1,6 @@
 import test from 'ava';
 import {startService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {freshStage, freshSubscriber, GROWTH, type PaymobStage, runMinute, SCALE, stopStages} from './_paymob-stage.ts';
 import {DAY, MINUTE} from './_stage.ts';
 
@@ -118,8 +119,7 @@ test.serial('a renewal whose process died after the order, or after the charge, 
 
 test.serial('two services that run the jobs at once charge, end and refund once', async (t) => {
 	const stage = await freshStage();
-	const other = await startAnother(stage);
-	t.teardown(() => other.stop());
+	const other = await startedIn(t, startAnother(stage));
 	const owners = [await stage.subscribed(), await stage.subscribed(), await stage.subscribed()];
 	const leaving = await stage.subscribed();
 	await leaving.cancel();
@@ -166,8 +166,7 @@ test.serial('a refund that fails is tried again, and made once', async (t) => {
 
 test.serial('cards can be decrypted after OPLINK_KEY_SECRET is set later', async (t) => {
 	const {stage, owner} = await freshSubscriber();
-	const later = await startAnother(stage, {OPLINK_KEY_SECRET: 'a secret that came later'});
-	t.teardown(() => later.stop());
+	const later = await startedIn(t, startAnother(stage, {OPLINK_KEY_SECRET: 'a secret that came later'}));
 	stage.clock.advance(31 * DAY);
 	await runMinute(later);
 	t.is(stage.heldFor(owner), 2 * GROWTH);

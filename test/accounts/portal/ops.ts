@@ -3,6 +3,7 @@ import test from 'ava';
 import {auditOf} from '../../helpers/audit.ts';
 import {organization} from '../../helpers/builders.ts';
 import {member, ops, session, startPortal} from '../../helpers/portal.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {portal} from './_portal.ts';
 import {invalid, noMember, noOrganization, opsOnly, refused} from './_refused.ts';
 
@@ -72,8 +73,7 @@ test('a malformed orgId of an ops session is 400, an unknown one 404', async (t)
 });
 
 test('without a configured ops organization nobody is ops', async (t) => {
-	const own = await startPortal({OPS_ORG_ID: ''});
-	t.teardown(() => own.stop());
+	const own = await startedIn(t, startPortal({OPS_ORG_ID: ''}));
 	const acme = await member(own, {role: 'owner'});
 	const {caller} = ops(own);
 	refused(t, await caller.post(planPath(acme.organization.id), {plan: 'SCALE'}), opsOnly);

@@ -1,8 +1,7 @@
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
@@ -10,8 +9,9 @@ import {decodeJwt, exportJWK, generateKeyPair, SignJWT} from 'jose';
 import Provider from 'oidc-provider';
 import {createClock} from '../../../src/platform/clock.ts';
 import {runCli} from '../../cli/_run-cli.ts';
+import {folderOf} from '../../helpers/folder.ts';
 import {createFakeClock, startService} from '../../helpers/service.ts';
-import {startedFor} from '../../helpers/started.ts';
+import {startedFor, startedIn} from '../../helpers/started.ts';
 import {withFile} from './_provider.ts';
 
 const CLIENT = 'oplink-cli';
@@ -91,8 +91,7 @@ const service = startedFor(test, () =>
 
 /** Signs somebody in, in a folder of theirs, while the test confirms the code that is shown. */
 const signIn = async (t: ExecutionContext, accountId: string) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-sign-in-'));
-	t.teardown(() => rm(folder, {recursive: true, force: true}));
+	const folder = await folderOf(t);
 	const env = {HOME: folder, XDG_CONFIG_HOME: folder};
 	let shown = '';
 	const stderr = new Writable({
@@ -155,8 +154,7 @@ test('a token for another application is refused, and the claim is named', async
 });
 
 test('a server without such a provider says so', async (t) => {
-	const service = await startService();
-	t.teardown(() => service.stop());
+	const service = await startedIn(t, startService());
 	const {exitCode, stderr} = await runCli(['login', '--oidc', '--url', service.url], {env: {HOME: '/nonexistent'}});
 	t.is(exitCode, 1);
 	t.regex(stderr, /names no provider with a clientId/);

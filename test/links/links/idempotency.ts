@@ -5,6 +5,7 @@ import {inTransaction} from '../../../src/platform/db/db.ts';
 import {organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
 import {createFakeClock, serviceOf, startService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 const service = serviceOf(test);
 
@@ -54,8 +55,7 @@ test('a key is free again after a refusal, and for another organization always',
 
 test('the answer is stored for 24 hours, precedes plan and quota, and is forgotten with the next keyed create', async (t) => {
 	const clock = createFakeClock();
-	const timed = await startService({}, clock);
-	t.teardown(() => timed.stop());
+	const timed = await startedIn(t, startService({}, clock));
 	const acme = await organization(timed);
 	const plan = (name: string | null) => admin(timed).put(`/admin/organizations/${acme.id}/plan`, {plan: name});
 	const post = async (name: string) => {

@@ -3,7 +3,7 @@ import {closeDb, createDb, type Db} from '../../../src/platform/db/db.ts';
 import {migrateDown, migrateUp, migrationStatus} from '../../../src/platform/db/migrate.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../../helpers/callers.ts';
-import {createBareDatabase, createTestDatabase} from '../../helpers/database.ts';
+import {createBareDatabase, databaseOf} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {startService} from '../../helpers/service.ts';
 
@@ -14,8 +14,7 @@ const android =
 	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
 
 test('the tables and data of an earlier version are migrated by the start of this one', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
+	const database = await databaseOf(t);
 	const service = await startService({}, undefined, {...database, drop: async () => {}});
 	const acme = await organization(service);
 	const {url: shortUrl, id} = await link(acme, {path: '/kept', tags: ['spring']});

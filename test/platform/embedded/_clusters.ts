@@ -10,6 +10,7 @@ import {Client} from 'pg';
 import {pino} from 'pino';
 import {isRoot} from '../../../src/platform/embedded/location.ts';
 import {type EmbeddedPostgres, startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 /** The messages of a holder to the test that forked it. */
 type HolderMessage =
@@ -83,8 +84,7 @@ export const start = async (
 	t: ExecutionContext,
 	options: {dataDir: string; exclusive?: boolean; log?: typeof silent},
 ): Promise<EmbeddedPostgres> => {
-	const database = await startEmbeddedPostgres({log: silent, ...options});
-	t.teardown(() => database.stop());
+	const database = await startedIn(t, startEmbeddedPostgres({log: silent, ...options}));
 	return database;
 };
 

@@ -13,6 +13,7 @@ import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {member, portalOf, startPortal} from '../../helpers/portal.ts';
 import {createFakeClock, storedRows} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 const HOUR = 3600;
 const MONTH = 31 * 24 * HOUR;
@@ -95,8 +96,7 @@ const clock = createFakeClock();
 const forEver = {hang: true, times: Number.POSITIVE_INFINITY};
 
 test('a key set that never answers delays only sessions, which end with 502', async (t) => {
-	const portal = await startPortal();
-	t.teardown(() => portal.stop());
+	const portal = await startedIn(t, startPortal());
 	portal.provider.fail({...forEver, path: '/.well-known/jwks.json'});
 	const mona = await member(portal, {role: 'owner'});
 	const {url} = await link(await organization(portal));
@@ -111,8 +111,7 @@ test('a key set that never answers delays only sessions, which end with 502', as
 });
 
 test('gateway A that never answers is asked three times at most, under one key, and given up with 502', async (t) => {
-	const fake = await startFakeStripe({clock});
-	t.teardown(() => fake.stop());
+	const fake = await startedIn(t, startFakeStripe({clock}));
 	fake.fail(forEver);
 	const config = {secretKey: fake.env.STRIPE_SECRET_KEY, webhookSecret: '', apiUrl: fake.env.STRIPE_API_URL};
 	const stripe = createStripe(config, {timeoutMs: 30});
@@ -124,8 +123,7 @@ test('gateway A that never answers is asked three times at most, under one key, 
 });
 
 test('a gateway B that never answers is asked at most once, and success is not reported', async (t) => {
-	const fake = await startFakePaymob({clock});
-	t.teardown(() => fake.stop());
+	const fake = await startedIn(t, startFakePaymob({clock}));
 	fake.fail(forEver);
 	const ask = createPaymobHttp({apiUrl: fake.url, log: pino({level: 'silent'}), timeoutMs: 30});
 	t.is(await ask({method: 'POST', path: '/v1/intention/', authorization: null, body: {}}), null);

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
 import {send} from '../../helpers/callers.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
+import {databaseOf} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {ask} from '../../helpers/redis-groups.ts';
 import {createRedisServer, until} from '../../helpers/redis-server.ts';
@@ -93,8 +93,7 @@ const startPrivate = async (t: ExecutionContext): Promise<string> => {
 };
 
 test('a rediss:// server with a private authority decides limits if NODE_EXTRA_CA_CERTS names that authority', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
+	const database = await databaseOf(t);
 	const {child, ended, printed, stderr} = oplink(t, ['serve'], {
 		PORT: '0',
 		DATA_DIR: await dataDirectory(t),

@@ -1,9 +1,9 @@
-import {mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {rename, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {LinkPolicy} from '../../../src/platform/policy/link-policy.ts';
 import {readPolicyFile} from '../../../src/platform/policy/policy-file.ts';
+import {folderOf} from '../../helpers/folder.ts';
 
 const logged = () => {
 	const lines: string[] = [];
@@ -15,12 +15,6 @@ const logged = () => {
 };
 
 type Given = {format?: string; action?: string; text: string | Buffer};
-
-const folderOf = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'policy-'));
-	t.teardown(() => rm(folder, {recursive: true, force: true}));
-	return folder;
-};
 
 const writeLists = async (folder: string, lists: Given[]): Promise<string> => {
 	const entries = lists.map(({format = 'domains', action = 'block'}, index) => ({

@@ -15,7 +15,7 @@ import {isDeep} from '../../helpers/deep.ts';
 import {findProgram} from '../../helpers/find-program.ts';
 import {dataDirectory, oplink} from '../../helpers/process.ts';
 import {createFakeClock, startService, storedRows, type TestService} from '../../helpers/service.ts';
-import {startedFor} from '../../helpers/started.ts';
+import {startedFor, startedIn} from '../../helpers/started.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {silent, temporaryFolder} from '../embedded/_clusters.ts';
 import {startOddServer} from './_odd-server.ts';
@@ -196,8 +196,7 @@ test('a migrate up that is killed midway leaves no lock and no half of a migrati
 
 test('a read-only database is 503 for writes, not ready and reported by doctor; pages work, and later writes too', async (t) => {
 	const database = await createTestDatabase();
-	const service = await startService({}, createFakeClock(new Date()), database);
-	t.teardown(() => service.stop());
+	const service = await startedIn(t, startService({}, createFakeClock(new Date()), database));
 	const acme = await organization(service);
 	const {url, id} = await link(acme);
 	const visit = () => anonymous(service).get(new URL(url).pathname);
@@ -243,11 +242,9 @@ test('a standby is not ready and 503 for writes until it is promoted', async (t)
 	await closeDb(db);
 	await primary.stop();
 	await writeFile(path.join(primary.directory, 'standby.signal'), '');
-	const standby = await startEmbeddedPostgres({dataDir, log: silent});
-	t.teardown(() => standby.stop());
+	const standby = await startedIn(t, startEmbeddedPostgres({dataDir, log: silent}));
 	const database = {url: standby.connectionString, drop: async () => {}};
-	const service = await startService({}, createFakeClock(), database);
-	t.teardown(() => service.stop());
+	const service = await startedIn(t, startService({}, createFakeClock(), database));
 	const unready = await anonymous(service).get('/health/ready');
 	t.like(unready, {status: 503, body: {checks: {database: 'read-only', migrations: 'ok'}}});
 	t.is((await admin(service).post('/admin/organizations', {name: 'Acme'})).status, 503);

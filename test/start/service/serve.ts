@@ -6,7 +6,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {chooseServer} from '../../../src/cli/server/connection.ts';
 import {send} from '../../helpers/callers.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
+import {databaseOf} from '../../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../../helpers/process.ts';
 import {listening} from '../../visits/clicks/_process.ts';
 
@@ -101,8 +101,7 @@ test('an invalid configuration ends the start with 78 and a line for each fault'
 
 for (const WORKERS of ['1', '2']) {
 	test(`an unusable list of LINK_POLICY_FILE ends the start with 78 and its name, with WORKERS=${WORKERS}`, async (t) => {
-		const database = await createTestDatabase();
-		t.teardown(database.drop);
+		const database = await databaseOf(t);
 		const DATA_DIR = await dataDirectory(t);
 		const LINK_POLICY_FILE = path.join(DATA_DIR, 'policy.json');
 		const list = {name: 'Phishing', file: 'missing.txt', format: 'hosts', action: 'block'};
@@ -145,8 +144,7 @@ test('a HOST that has no address ends the start with 78 and its name', async (t)
 });
 
 test('DATA_DIR is private whatever the umask is, and has the address of each of its servers, the newest first', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(database.drop);
+	const database = await databaseOf(t);
 	const DATA_DIR = path.join(await dataDirectory(t), 'new', 'data');
 	const env = {PORT: '0', DATA_DIR, DATABASE_URL: database.url};
 	const addresses = () => readFile(path.join(DATA_DIR, 'address'), 'utf8');

@@ -13,8 +13,9 @@ import {type IdentityProvider, startIdentityProvider} from '../../fakes/identity
 import {organization, type TestOrganization} from '../../helpers/builders.ts';
 import {admin, anonymous, send} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
+import {databaseOf} from '../../helpers/database.ts';
 import {createRedisServer, until} from '../../helpers/redis-server.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {redisOfOwn, startWorkers, type Workers} from '../../helpers/workers.ts';
 
 /** Statuses of concurrent requests, and the milliseconds from the first request to the last answer. */
@@ -176,8 +177,7 @@ const matches = async ({url}: Workers, address: string) => {
 };
 
 test('a worker that is replaced takes no window along, and waits agree between workers', async (t) => {
-	const workers = await startWorkers();
-	t.teardown(workers.stop);
+	const workers = await startedIn(t, startWorkers());
 	const caller = anonymous(workers.service);
 	t.is(await matches(workers, caller.address), max);
 	const [victim = 0] = workers.workers();
@@ -215,8 +215,7 @@ for (const [name, fail, mend] of turnings) {
 	test(`two workers on a Redis that is ${name}: limits hold across them, and readiness and doctor name it`, async (t) => {
 		const server = await createRedisServer(t);
 		await server.start();
-		const workers = await startWorkers({REDIS_URL: `redis://127.0.0.1:${server.port}`});
-		t.teardown(workers.stop);
+		const workers = await startedIn(t, startWorkers({REDIS_URL: `redis://127.0.0.1:${server.port}`}));
 		const {service} = workers;
 		const untilRedisIs = async (state: 'ok' | 'unavailable'): Promise<void> => {
 			const {status, body} = await anonymous(service).get('/health/ready');
@@ -240,8 +239,7 @@ for (const [name, fail, mend] of turnings) {
 }
 
 test('two workers without the Redis that is configured: limits hold across them', async (t) => {
-	const workers = await startWorkers({REDIS_URL: 'redis://127.0.0.1:1'});
-	t.teardown(workers.stop);
+	const workers = await startedIn(t, startWorkers({REDIS_URL: 'redis://127.0.0.1:1'}));
 	t.is(await matches(workers, anonymous(workers.service).address), max);
 	const {status, body} = await anonymous(workers.service).get('/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
@@ -252,8 +250,7 @@ test('two workers without the Redis that is configured: limits hold across them'
 const TRUST_MS = 2500;
 
 test('two workers without Redis answer known links from memory while PostgreSQL is unavailable to both', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(database.drop);
+	const database = await databaseOf(t);
 	const {line, url: through} = await openDatabaseLine(database.url);
 	t.teardown(line.close);
 	const {url, service, stop} = await startWorkers({DATABASE_URL: through});

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {organization} from '../../helpers/builders.ts';
 import {send} from '../../helpers/callers.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
+import {databaseOf} from '../../helpers/database.ts';
 import {dataDirectory, oplink} from '../../helpers/process.ts';
 import {startedFor} from '../../helpers/started.ts';
 import {startWorkers} from '../../helpers/workers.ts';
@@ -67,8 +67,7 @@ test.serial('the CLI finds a server of two workers by its DATA_DIR, on any PORT'
 });
 
 test.serial('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
+	const database = await databaseOf(t);
 	const env = {DATA_DIR: await dataDirectory(t), DATABASE_URL: database.url, WORKERS: '2'};
 	const second = oplink(t, ['serve'], {...env, PORT: new URL(program.url).port});
 	t.is(await second.ended, 1);

@@ -7,9 +7,10 @@ import {recordStore} from '../../../src/visits/click-stores/clickhouse/storage-l
 import {runCli} from '../../cli/_run-cli.ts';
 import {link, organization} from '../../helpers/builders.ts';
 import {admin} from '../../helpers/callers.ts';
-import {createTestDatabase} from '../../helpers/database.ts';
+import {databaseOf} from '../../helpers/database.ts';
 import {dataDirectory} from '../../helpers/process.ts';
 import {startService, type TestService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {freePort} from '../../setup/free-port.ts';
 import {linked, ownService, statsOf} from '../_own.ts';
 import {device, iPhoneApp, network, open, tapped, visit} from '../matches/_phones.ts';
@@ -181,10 +182,8 @@ test('a backup fails where ClickHouse ends its rows with an error', async (t) =>
 	const row = '019cd79e-4600-705b-b3c1-58fe4a0d38fc\t2026-03-10 12:07:30.000000Z\ta\tb\t1\t\\N\t\\N\t0';
 	const broken = createServer((_, response) => response.end(`${row}\nCode: 241, DB::Exception: Memory limit exceeded`));
 	const port = await listening(t, broken);
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const own = await startService({}, undefined, database);
-	t.teardown(() => own.stop());
+	const database = await databaseOf(t);
+	const own = await startedIn(t, startService({}, undefined, database));
 	await recordStore(own.services.db, 'clickhouse');
 	const folder = await dataDirectory(t);
 	const env = {DATABASE_URL: database.url, CLICKS_URL: `clickhouse://127.0.0.1:${port}`, DATA_DIR: folder};

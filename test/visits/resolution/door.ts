@@ -2,6 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService, storedRows, type TestService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {pathOf, userAgents} from '../matches/_phones.ts';
 
 const service = serviceOf(test);
@@ -46,8 +47,7 @@ test('requests before the other surfaces are loaded are answered and counted', a
 	const {id, url} = await link(await organization(service), {title: 'Early', params: {sku: '7'}});
 	const {host, pathname} = new URL(url);
 	const database = {url: service.databaseUrl, drop: async () => {}};
-	const early = await startService({LINK_DOMAIN: host}, service.clock, database);
-	t.teardown(() => early.stop());
+	const early = await startedIn(t, startService({LINK_DOMAIN: host}, service.clock, database));
 	const headers = {'User-Agent': userAgents.android, Host: host};
 	const ask = (path: string) => anonymous(early).get(path, headers);
 	const first = await Promise.all([pathname, `${pathname}/data`, `${pathname}-unknown`, '/health/ready'].map(ask));
@@ -58,10 +58,12 @@ test('requests before the other surfaces are loaded are answered and counted', a
 
 test('LOG_LEVEL=debug logs each visit and changes no answer', async (t) => {
 	const lines: Array<Record<string, unknown>> = [];
-	const debugging = await startService({LOG_LEVEL: 'debug'}, undefined, undefined, {
-		write: (line) => void lines.push(JSON.parse(line)),
-	});
-	t.teardown(() => debugging.stop());
+	const debugging = await startedIn(
+		t,
+		startService({LOG_LEVEL: 'debug'}, undefined, undefined, {
+			write: (line) => void lines.push(JSON.parse(line)),
+		}),
+	);
 	const answersOf = async (one: TestService) => {
 		const pathname = pathOf((await link(await organization(one))).url);
 		const paths = [pathname, `${pathname}?a=1`, `${pathname}/data`, `${pathname}-none`, '/'];

@@ -2,6 +2,7 @@ import test from 'ava';
 import {link, organization} from '../../helpers/builders.ts';
 import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {pathOf, userAgents} from '../matches/_phones.ts';
 import {withDomain} from './_domains.ts';
 
@@ -101,8 +102,7 @@ test('the host that a trusted proxy forwards counts, and one from elsewhere does
 	const {url} = await link(await organization(service));
 	const forwarded = {Host: 'internal.test', 'X-Forwarded-Host': 'go.oplink.test'};
 	t.is((await anonymous(service).get(pathOf(url), forwarded)).status, 200);
-	const strict = await startService({...HOSTS, TRUSTED_PROXIES: '10.9.9.9/32'});
-	t.teardown(() => strict.stop());
+	const strict = await startedIn(t, startService({...HOSTS, TRUSTED_PROXIES: '10.9.9.9/32'}));
 	const other = await link(await organization(strict));
 	t.is((await anonymous(strict).get(pathOf(other.url), forwarded)).status, 404);
 });

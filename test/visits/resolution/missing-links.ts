@@ -5,6 +5,7 @@ import {type Answer, anonymous} from '../../helpers/callers.ts';
 import {openDatabaseLine} from '../../helpers/cut-off.ts';
 import {until} from '../../helpers/redis-server.ts';
 import {createFakeClock, serviceOf, startService, type TestService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 
 const env = {LINK_DOMAIN: 'localhost'};
 const BY_ADDRESS = 'links by address';
@@ -154,8 +155,10 @@ test.serial.before(async () => {
 
 /** A further service that starts on their database. */
 const begin = async (t: ExecutionContext, {hold, ...more}: {hold?: Hold; LINK_CACHE_MB?: string} = {}) => {
-	const next = await startService({...env, ...more}, first.clock, {url: first.databaseUrl, drop: async () => {}});
-	t.teardown(() => next.stop());
+	const next = await startedIn(
+		t,
+		startService({...env, ...more}, first.clock, {url: first.databaseUrl, drop: async () => {}}),
+	);
 	return {next, statements: watchStatements(next, hold)};
 };
 

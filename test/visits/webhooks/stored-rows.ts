@@ -2,6 +2,7 @@ import test from 'ava';
 import {approvedDomain, link, organization} from '../../helpers/builders.ts';
 import {admin, anonymous} from '../../helpers/callers.ts';
 import {serviceOf, startService} from '../../helpers/service.ts';
+import {startedIn} from '../../helpers/started.ts';
 import {startTwoServices} from '../../helpers/two-services.ts';
 import {iPhoneApp, network, open, pathOf, visit} from '../matches/_phones.ts';
 import {endpoint, startReceiver, subscribed, untilTrue} from './_receiver.ts';
@@ -78,8 +79,7 @@ test('a domain that is verified and one that lapses are sent', async (t) => {
 
 test('a quota that is used up is sent with both its marks', async (t) => {
 	// Of its own: quotas are looked at with the first endpoint of a process, and then once a minute.
-	const own = await startService();
-	t.teardown(() => own.stop());
+	const own = await startedIn(t, startService());
 	const acme = await organization(own);
 	await admin(own).post(`/admin/organizations/${acme.id}/domains`, {hostname: 'quota.acme.example'});
 	const receiver = await startReceiver(t);
@@ -96,8 +96,7 @@ test('a quota that is used up is sent with both its marks', async (t) => {
 });
 
 test('two processes send each event once, and an endpoint made on one is known to the other at once', async (t) => {
-	const pair = await startTwoServices({});
-	t.teardown(() => pair.stop());
+	const pair = await startedIn(t, startTwoServices({}));
 	const {one, other} = pair;
 	const {acme, receiver, path} = await subscribed(t, one, 'link.created', 'event.tracked');
 	const admins = [admin(one), admin(other)];
