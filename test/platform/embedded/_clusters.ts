@@ -3,41 +3,13 @@ import {once} from 'node:events';
 import {chmod, mkdir, mkdtemp, rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
 import {promisify} from 'node:util';
 import type {ExecutionContext, TestFn} from 'ava';
 import {Client} from 'pg';
 import {pino} from 'pino';
 import {isRoot} from '../../../src/platform/embedded/location.ts';
 import {type EmbeddedPostgres, startEmbeddedPostgres} from '../../../src/platform/embedded/postgres.ts';
-import {startedIn} from '../../helpers/started.ts';
-
-/** The messages of a holder to the test that forked it. */
-type HolderMessage =
-	| {is: 'running'; connectionString: string; postgres: number; directory: string}
-	| {is: 'refused'; name: string; message: string; pid: number | null};
-
-const send = (message: HolderMessage) => process.send?.(message);
-
-const [dataDir = '', use = 'server'] = process.argv.slice(2);
-try {
-	const log = pino({level: process.env['LOG_LEVEL'] ?? 'silent'});
-	const database = await startEmbeddedPostgres({dataDir, log, exclusive: use === 'server'});
-	process.once('SIGTERM', async () => {
-		await database.stop();
-		process.disconnect();
-	});
-	send({
-		is: 'running',
-		connectionString: database.connectionString,
-		postgres: database.pid(),
-		directory: database.directory,
-	});
-} catch (error) {
-	const {name, message, pid = null} = error as Error & {pid?: number};
-	send({is: 'refused', name, message, pid});
-	process.disconnect();
-}
+import type {HolderMessage} from './_holder.ts';
 
 export const silent = pino({level: 'silent'});
 
@@ -84,7 +56,8 @@ export const start = async (
 	t: ExecutionContext,
 	options: {dataDir: string; exclusive?: boolean; log?: typeof silent},
 ): Promise<EmbeddedPostgres> => {
-	const database = await startedIn(t, startEmbeddedPostgres({log: silent, ...options}));
+	const database = await startEmbeddedPostgres({log: silent, ...options});
+	t.teardown(() => database.stop());
 	return database;
 };
 

@@ -2,10 +2,8 @@ import {fork, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFile, rm, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import process from 'node:process';
 import {PassThrough} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {Client} from 'pg';
 import {pino} from 'pino';
 import {prepareBinaries} from '../../../src/platform/embedded/binaries.ts';
 import {chooseUser, clusterIdentity, isRoot} from '../../../src/platform/embedded/location.ts';
@@ -24,46 +22,7 @@ import {
 	temporaryFolder,
 	writeNote,
 } from './_clusters.ts';
-
-/** Results of a stranger's attempts: an error's code or message, or `done`. */
-type StrangerMessage = Record<'withoutPassword' | 'wrongPassword' | 'passwordFile', string>;
-
-const outcome = (attempt: Promise<unknown>): Promise<string> =>
-	attempt.then(
-		() => 'done',
-		(error: {code?: string; message: string}) => error.code ?? error.message,
-	);
-
-const logIn = async (connectionString: string): Promise<void> => {
-	const client = new Client({connectionString});
-	await client.connect();
-	await client.end();
-};
-
-/** Another process of PostgreSQL's user that knows the location of the database and of its password. */
-const [address = '', passwordFile = '', uid, gid] = process.argv.slice(2);
-if (uid !== undefined) {
-	process.setgroups?.([]);
-	process.setgid?.(Number(gid));
-	process.setuid?.(Number(uid));
-}
-
-const withPassword = (password: string | null): string => {
-	const url = new URL(address);
-	url.searchParams.delete('password');
-	if (password !== null) {
-		url.searchParams.set('password', password);
-	}
-
-	return url.href;
-};
-
-const message: StrangerMessage = {
-	withoutPassword: await outcome(logIn(withPassword(null))),
-	wrongPassword: await outcome(logIn(withPassword('password'))),
-	passwordFile: await outcome(readFile(passwordFile)),
-};
-process.send?.(message, () => process.exit());
+import type {StrangerMessage} from './_stranger.ts';
 
 const dataDirs = dataDirsOf(test);
 
