@@ -153,7 +153,7 @@ test('only flexible columns give way, by whole characters, and the table fits', 
 test('a column shrinks to its minimum, and shorter values stay unchanged', (t) => {
 	const id = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
 	const least = [
-		{title: 'KEY', value: (key: string) => key, flexible: true, least: ID_WIDTH},
+		{title: 'KEY', value: (key: string) => key, flexible: true, minWidth: ID_WIDTH},
 		{title: 'X', value: () => 'x'.repeat(20)},
 	];
 	t.regex(table(least, [id, 'y'.repeat(90)], {width: 40}), new RegExp(`^${id}  x+\ny{35}…  x+$`, 'm'));
