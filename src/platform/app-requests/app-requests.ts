@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Background} from '../background.ts';
 import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
-import {Loop} from '../loop.ts';
+import {createLateWrites} from '../late-writes.ts';
 import {type AppRequest, platformOfAgent} from './app-request.ts';
 import type {CountedRequests, Sender, ShownRequest} from './app-request-store.ts';
 
@@ -66,18 +66,7 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 		}
 	};
 
-	// Runs in order, so awaiting the last one awaits all.
-	let writing: Promise<void> = Promise.resolve();
-	const settled = (): Promise<void> => {
-		writing = writing.catch(() => {}).then(write);
-		return writing;
-	};
-
-	const writes = new Loop(async () => {
-		background.run('count requests of apps', settled());
-		return null;
-	});
-
+	const {wake, ...writes} = createLateWrites(background, 'count requests of apps', write);
 	return {
 		/** Counts a request, and shows it to watchers. */
 		note: ({organization, counts: kinds, platform = null, deviceId = null, userAgent, live}: AppRequest): void => {
@@ -100,12 +89,9 @@ export const createAppRequests = ({db, clock, background}: {db: Db; clock: Clock
 				}
 			}
 
-			writes.wake(isAway ? RETRY_MS : WRITE_MS);
+			wake(isAway ? RETRY_MS : WRITE_MS);
 		},
-		/** Writes what was noted. */
-		settled,
-		/** Stops writing by itself; the caller settles. */
-		close: (): void => void writes.stop(),
+		...writes,
 	};
 };
 

@@ -2,7 +2,7 @@ import type {Background} from '../background.ts';
 import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {execute, run, sql} from '../db/sql.ts';
-import {Loop} from '../loop.ts';
+import {createLateWrites} from '../late-writes.ts';
 
 const WRITE_MS = 5000;
 /** Maximum organizations and limits between two writes; refusals of others are not counted. */
@@ -52,27 +52,13 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 		}
 	};
 
-	// Runs in order, so awaiting the last one awaits all.
-	let writing: Promise<void> = Promise.resolve();
-	const settled = (): Promise<void> => {
-		writing = writing.catch(() => {}).then(write);
-		return writing;
-	};
-
-	const writes = new Loop(async () => {
-		background.run('record refusals by limits', settled());
-		return null;
-	});
-
+	const {wake, ...writes} = createLateWrites(background, 'record refusals by limits', write);
 	return {
 		note: (organizationId: string, limitName: string): void => {
 			count(organizationId, limitName, 1);
-			writes.wake(WRITE_MS);
+			wake(WRITE_MS);
 		},
-		/** Writes the counts. */
-		settled,
-		/** Stops writing by itself; the caller settles. */
-		close: (): void => void writes.stop(),
+		...writes,
 	};
 };
 
