@@ -39,7 +39,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 				AND (short_code = ANY (${shortCodes}) OR external_id = ANY (${externalIds}))`,
 		),
 
-	/** Those of some short codes that nobody may take yet: of links that were deleted while an operator blocked them. */
+	/** Those of some short codes that nobody may take yet: links had them that were deleted or renamed while blocked. */
 	keptCodes: (shortCodes: string[], now: Date): Promise<string[]> =>
 		db('blocked_codes')
 			.where(own(organizationId))
@@ -79,14 +79,20 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		);
 	},
 
-	/** Writes every changeable column of existing rows. */
+	/** Writes every changeable column of existing rows. The former code of a blocked link is kept (`keptCodes`). */
 	update: async (rows: readonly LinkRow[]): Promise<void> => {
 		await execute(
 			db,
-			sql`UPDATE links SET (${joined(changeable.map(identifier))})
+			sql`WITH changed AS (SELECT * FROM jsonb_populate_recordset(null::links, ${JSON.stringify(rows)})),
+			kept AS (
+				INSERT INTO blocked_codes SELECT links.organization_id, links.short_code, changed.updated_at
+				FROM links JOIN changed ON changed.id = links.id AND changed.short_code <> links.short_code
+				WHERE links.organization_id = ${organizationId} AND links.decision ->> 'state' = 'block'
+				ON CONFLICT (organization_id, short_code) DO UPDATE SET deleted_at = excluded.deleted_at
+			)
+			UPDATE links SET (${joined(changeable.map(identifier))})
 				= (${joined(changeable.map((column) => identifier(`changed.${column}`)))})
-			FROM jsonb_populate_recordset(null::links, ${JSON.stringify(rows)}) AS changed
-			WHERE links.id = changed.id AND links.organization_id = ${organizationId}`,
+			FROM changed WHERE links.id = changed.id AND links.organization_id = ${organizationId}`,
 		);
 	},
 

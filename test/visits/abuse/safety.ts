@@ -191,3 +191,33 @@ test('the code of a link that was deleted while blocked is taken for 90 days', a
 	service.clock.advance(90 * 24 * 3600 + 1);
 	t.is((await acme.server.post('/links', {path: '/a', shortCode: 'bank'})).status, 201);
 });
+
+test('the former code of a blocked link that is renamed is taken, too', async (t) => {
+	const service = await ownService(t, {LINK_DOMAIN: 'localhost'});
+	const acme = await organization(service);
+	for (const [from, to] of [
+		['bank', 'shop'],
+		['post', 'mail'],
+	] as const) {
+		const {id} = await link(acme, {shortCode: from, externalId: from});
+		await acme.operator.post(`/links/${id}/block`);
+		const row = {path: '/a', shortCode: to};
+		const renamed =
+			from === 'bank'
+				? [await acme.server.patch(`/links/${id}`, row)].map(({status}) => status === 200 && 'updated')
+				: statuses(
+						await importInto(
+							acme,
+							[{...row, externalId: from}, {path: '/b', shortCode: from}, {path: '/c'}],
+							'?onConflict=update',
+						),
+					);
+		t.deepEqual(renamed, from === 'bank' ? ['updated'] : ['updated', 'failed', 'created']);
+		t.is((await acme.server.post('/links', {path: '/b', shortCode: from})).status, 409);
+		t.is((await anonymous(service).get(`/${acme.orgKey}/${to}`)).status, 410);
+	}
+
+	const free = await link(acme, {shortCode: 'free'});
+	t.is((await acme.server.patch(`/links/${free.id}`, {shortCode: 'moved'})).status, 200);
+	t.is((await acme.server.post('/links', {path: '/b', shortCode: 'free'})).status, 201);
+});

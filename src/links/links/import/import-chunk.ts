@@ -196,6 +196,9 @@ class ChunkImport {
 		requireQuota(plan, 'clicks', this.#creator.monthClicks);
 		if (columns.includes('short_code')) {
 			this.#requireFree(after);
+			if (before.decision?.state === 'block') {
+				this.#existing.keptCodes.add(before.short_code);
+			}
 		}
 
 		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
