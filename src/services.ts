@@ -110,7 +110,7 @@ export const createServices = (options: ServiceOptions) => {
 			: createClickHouseClicks({
 					db,
 					clickHouse,
-					flushed: (mentioned) => clickJournal.flushed({mentioned, sink: 'clickHouse'}),
+					flushed: (containing) => clickJournal.flushed({containing, sink: 'clickHouse'}),
 				});
 	const phoneBook = createPhoneBook(db);
 	const metrics = createMetrics(clock);

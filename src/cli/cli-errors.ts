@@ -36,7 +36,7 @@ export const notFoundError = (message: string, nextStep: string) =>
 /** The operator's file or answer is invalid. */
 export const inputError = (message: string, next?: string) => new OperatorError(message, exitCodes.failed, next);
 
-/** Ctrl-C. `note` says what is done so far and how to continue. */
+/** The command was interrupted by Ctrl-C. `note` reports the progress and how to continue. */
 export class InterruptedError extends Error {
 	override name = 'InterruptedError';
 

@@ -55,7 +55,7 @@ export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	run(context: Context<Options>, ...args: Args): Promise<unknown>;
 };
 
-/** A command with its types erased: the program calls it with what its options and usage declare. */
+/** A command with its types erased: the program calls it with the options and arguments that it declares. */
 export type AnyCommand = CommandSpec<object, unknown[]>;
 
 /** Commands in one group, such as `orgs`. */

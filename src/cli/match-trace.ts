@@ -93,7 +93,7 @@ const ruledOutWords: Record<RuledOut, {word: string; meaning: string}> = {
 	guesses_off: {word: 'guesses off', meaning: 'the organization allows no guesses'},
 };
 
-/** Of clicks through iCloud Private Relay. */
+/** A note for clicks through iCloud Private Relay. */
 const relayWords =
 	'A click came through iCloud Private Relay. Many people share its addresses, so it has no points for its address, and only a token matches it.';
 

@@ -59,7 +59,7 @@ const namesOf = (field: string): string[] => {
 };
 
 /** The option or argument that gave a field, and its value as text; null if the command line gave neither. */
-const typedFor = (
+const optionOf = (
 	command: Command,
 	field: string,
 	isMissing: boolean,
@@ -76,7 +76,7 @@ const typedFor = (
 		const option = command.options.find((one) => !one.hidden && wanted.includes(one.name()));
 		const given: unknown = option && command.getOptionValue(option.attributeName());
 		if (option?.long && (given !== undefined || isMissing)) {
-			// Of several values the label says which.
+			// If the option has several values, the label contains the refused one.
 			const isList = Array.isArray(given) && part === null;
 			const value: unknown = isList ? given[index] : part === null ? given : null;
 			const text = typeof value === 'string' ? value : null;
@@ -98,14 +98,14 @@ export const faultInOptions =
 	(command: Command): FaultText =>
 	(fault) => {
 		const {field, message: text} = fault;
-		const typed = field === undefined ? null : typedFor(command, field, / is required$/.test(text));
+		const typed = field === undefined ? null : optionOf(command, field, / is required$/.test(text));
 		if (field === undefined || typed === null) {
 			return plainFault(fault);
 		}
 
-		const said = text.startsWith(field) ? `${typed.label}${text.slice(field.length)}` : `${typed.label}: ${text}`;
+		const sentence = text.startsWith(field) ? `${typed.label}${text.slice(field.length)}` : `${typed.label}: ${text}`;
 		const [, list] = text.split(' must be one of [', 2);
 		const allowed = list?.endsWith(']') ? list.slice(0, -1) : undefined;
 		const name = allowed === undefined || typed.value === null ? null : nearestName(typed.value, allowed.split(', '));
-		return name === null ? said : `${said}; did you mean ${name}?`;
+		return name === null ? sentence : `${sentence}; did you mean ${name}?`;
 	};

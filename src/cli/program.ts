@@ -83,7 +83,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
 /** The full name of a command, beginning with `oplink`. */
 const wordsOf = (command: Command): string[] => [...(command.parent ? wordsOf(command.parent) : []), command.name()];
 
-/** The commands above show the summary alone. */
+/** Help of a group shows the summary, help of the command itself also `about`. */
 const describe = (command: Command, {summary, about}: Pick<AnyCommand, 'summary' | 'about'>): Command =>
 	command.summary(summary).description(about === undefined ? summary : `${summary}\n\n${about}`);
 
@@ -109,7 +109,7 @@ const declare = (
 };
 
 /** The values of a command's options and arguments, which may be paths. */
-const givenTo = (command: Command): PathOrigin[] => [
+const pathOrigins = (command: Command): PathOrigin[] => [
 	...command.options.flatMap((option): PathOrigin[] => {
 		const value: unknown = command.getOptionValue(option.attributeName());
 		return typeof value === 'string' && value !== '' ? [[option.long ?? option.flags, value]] : [];
@@ -136,7 +136,7 @@ const WITHOUT_SERVER = new Set([
 ]);
 
 /** Names the server that is used if there are two, and renews the token of its profile if it came from a provider. */
-const prepared = async ({io, connection}: Context, command: Command): Promise<void> => {
+const prepareServer = async ({io, connection}: Context, command: Command): Promise<void> => {
 	const [, ...words] = wordsOf(command);
 	if (!WITHOUT_SERVER.has(words[0] ?? '') && !WITHOUT_SERVER.has(words.join(' '))) {
 		const server = connection.server();
@@ -151,7 +151,7 @@ const prepared = async ({io, connection}: Context, command: Command): Promise<vo
 	}
 };
 
-/** The tree of commands over `io`; the one that runs says in `call` what it was given and how it ended. */
+/** The tree of commands over `io`. The command that runs stores its options, its advice and its exit code in `call`. */
 export const createProgram = (io: Io, call: Call = newCall()): Command => {
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
@@ -180,12 +180,12 @@ export const createProgram = (io: Io, call: Call = newCall()): Command => {
 		.addHelpText('after', `${topicsText}\n${EXIT_CODES}`)
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
-		call.given = givenTo(command);
+		call.given = pathOrigins(command);
 		call.faultText = faultInOptions(command);
 		const options = command.optsWithGlobals<{org?: string}>();
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});
-		const exitCode = await prepared(context, command)
+		const exitCode = await prepareServer(context, command)
 			.then(() => spec.run(context, ...args))
 			.catch(async (error: unknown) => {
 				call.advice = await adviceFor(error, context.connection);

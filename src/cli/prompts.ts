@@ -58,7 +58,7 @@ export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
 
 	return {
 		ask: async (asked, {hidden = false} = {}) => {
-			// It may quote a tenant's text.
+			// The question may quote a tenant's text.
 			const question = `${messageText(asked.trimEnd(), stderr)} `;
 			const isTypedAhead = lines.length > 0;
 			if (hidden || isTypedAhead) {

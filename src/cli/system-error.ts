@@ -81,7 +81,10 @@ const byCode: Record<string, (error: SystemError, where: string, name: string | 
 
 export const isSystemError = (error: unknown): error is SystemError => error instanceof Error && 'syscall' in error;
 
-/** A sentence for a failed system call, with what named its path; an unusual one keeps the system's words. */
+/**
+ * A sentence for a failed system call, with the option or variable that gave its path; unusual errors keep the system's
+ * message.
+ */
 export const explainSystemError = (error: SystemError, origins: PathOrigins): SystemFault => {
 	const origin = originOf(error, origins);
 	const where = error.path ?? origin?.file ?? 'the file';

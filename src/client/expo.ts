@@ -57,7 +57,7 @@ const filterOf = ({host, path}: {host: string; path: string | undefined}): Inten
 });
 
 /**
- * A config plugin of Expo: the app opens links of these hosts and its own scheme. What is configured already stays.
+ * A config plugin of Expo: the app opens links of these hosts and its own scheme. Existing values stay.
  * @throws TypeError for settings that cannot work, so that a build fails instead of a link.
  */
 export const withOplink = <Config extends ExpoConfig>(

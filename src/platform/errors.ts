@@ -46,7 +46,7 @@ export class HttpError extends Error {
 		this.limit = limit;
 	}
 
-	/** One line: the status, the message and what is wrong with each field. */
+	/** One line: the status, the message and the fault of each field. */
 	get summary(): string {
 		const faults = (this.details ?? []).map(({message}) => message).filter((message) => message !== this.message);
 		return [`${this.status} ${this.message}`, ...(faults.length === 0 ? [] : [faults.join('; ')])].join(': ');

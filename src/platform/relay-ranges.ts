@@ -5,7 +5,7 @@ import type {Logger} from 'pino';
 import {plainIp} from './client-ip.ts';
 import {createRereadFile} from './reread-file.ts';
 
-/** How many of the ascending numbers are less than `value`; at most that if `orEqual`. */
+/** How many of the ascending numbers are less than `value`, or with `orEqual` at most `value`. */
 const countBelow = <N extends number | bigint>(numbers: ArrayLike<N>, value: N, orEqual: boolean): number => {
 	let [low, high] = [0, numbers.length];
 	while (low < high) {
@@ -40,7 +40,7 @@ const sorted = async <A extends Uint32Array | BigUint64Array>(firsts: A, lasts: 
 
 const ipv4Number = (ip: string): number => ip.split('.').reduce((number, part) => number * 256 + Number(part), 0);
 
-/** The first 64 bits. The rest belongs to one household, as everywhere here. */
+/** The first 64 bits: the lower half of an IPv6 address differs within one household. */
 const ipv6Number = (ip: string): bigint => {
 	const [head = '', tail] = ip.split('::');
 	const groups = head === '' ? [] : head.split(':');

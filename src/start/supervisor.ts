@@ -1,7 +1,7 @@
 import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {createGathering, type Gathering} from '../operations/metrics/gather-figures.ts';
+import {createFigureCollector, type FigureCollector} from '../operations/metrics/gather-figures.ts';
 import {splitEnvFiles} from '../platform/config/describe-config.ts';
 import type {Secrets} from '../platform/config/secrets.ts';
 import {closeListener, type ListenAddress, listenAt} from '../platform/http/entrance.ts';
@@ -60,8 +60,8 @@ const startWorker = (port: number, {known}: Secrets) => {
 };
 
 type RunningWorker = ReturnType<typeof startWorker> & {
-	/** Its memberships, once it serves. */
-	figures?: ReturnType<Gathering['join']>;
+	/** The worker as a source of figures, once it serves. */
+	figures?: ReturnType<FigureCollector['join']>;
 	clicks?: ReturnType<ReturnType<typeof createClicksOfWorkers>['join']>;
 };
 
@@ -88,7 +88,7 @@ type Options = {
 export class Supervisor {
 	readonly #options: Options;
 	readonly #workers = new Set<RunningWorker>();
-	readonly #gathering: Gathering;
+	readonly #gathering: FigureCollector;
 	readonly #clicks = createClicksOfWorkers();
 	readonly #handOver: HandOver;
 	#port = 0;
@@ -98,7 +98,7 @@ export class Supervisor {
 
 	constructor(options: Options) {
 		this.#options = options;
-		this.#gathering = createGathering({workers: options.count, waitMs: FIGURES_WAIT_MS});
+		this.#gathering = createFigureCollector({workers: options.count, waitMs: FIGURES_WAIT_MS});
 		this.#handOver = new HandOver({maxWaiting: options.maxWaiting});
 	}
 

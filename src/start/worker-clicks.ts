@@ -15,8 +15,8 @@ export type ClicksOfOthers = {
 };
 
 /** The texts of all requests; empty, for all clicks, if those of one request are. */
-const allMentioned = (flushes: readonly Flush[]): readonly string[] => {
-	const texts = flushes.map(({mentioned = []}) => mentioned);
+const allTexts = (flushes: readonly Flush[]): readonly string[] => {
+	const texts = flushes.map(({containing = []}) => containing);
 	return texts.some(({length}) => length === 0) ? [] : texts.flat();
 };
 
@@ -25,7 +25,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 	const requests = createPendingRequests<true>(2 * TIMEOUT_MS);
 	const flush = oncePerTurn(
 		async (flushes: readonly Flush[]) => {
-			const flush = {...flushes[0], mentioned: allMentioned(flushes)};
+			const flush = {...flushes[0], containing: allTexts(flushes)};
 			await requests.ask((request) => send({type: 'clicks', request, flush}));
 			return flushes;
 		},

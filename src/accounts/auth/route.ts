@@ -111,7 +111,7 @@ export type OrganizationEndpoint<G, P, Q, B> = RouteDescription & {
 	body?: Joi.Schema<B> | 'stream';
 	status?: number;
 	settles?: boolean;
-	/** As a route's. */
+	/** As in `route()`. */
 	storedFaults?: (
 		input: G & {services: Services; body: unknown; faults: readonly FieldFault[]},
 	) => Promise<FieldFault[]>;

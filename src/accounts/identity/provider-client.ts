@@ -17,7 +17,7 @@ import {
 
 export type {InvitationStatus, ProviderInvitation, ProviderMembership, ProviderOrganization, ProviderUser};
 
-/** As many memberships as fit into an answer (fetch-bounded.ts). */
+/** Memberships of a page: that many fit into a bounded answer (fetch-bounded.ts). */
 const PAGE = 100;
 /** Nobody has more pages of memberships; a provider that repeats pages must not cause an endless loop. */
 const MAX_PAGES = 50;

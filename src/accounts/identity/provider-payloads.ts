@@ -25,7 +25,7 @@ export type ProviderMembership = {
 	createdAt: Date;
 	updatedAt: Date;
 };
-/** A null `createdAt` is unknown: the membership has ended whenever it began. */
+/** Null `createdAt`: the start is unknown, so the event ends the membership whenever it began. */
 export type EndedMembership = {
 	id: string;
 	organizationId: string | null;
@@ -144,7 +144,7 @@ export const readMembership = (value: unknown): ProviderMembership | null => {
 	};
 };
 
-/** The contents of a 'deleted': usually the full membership, else its id or its member (contract/identity 8). */
+/** The contents of a 'deleted' event: usually the full membership, else its id or its member (contract/identity 8). */
 export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const data = fieldsOf(value);
 	const organizationId = idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']);

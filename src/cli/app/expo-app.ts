@@ -145,8 +145,8 @@ const addedBy = (links: string[], place: Place): ExpoConfig => {
 };
 
 /**
- * A configuration with what our plugin adds to it, each value at the place of the setting that it is made of. Other
- * plugins are not run. The output of `npx expo config --json` has the values already; they do no harm twice.
+ * A configuration with the values that our plugin adds, each at the position of the setting that it comes from. Other
+ * plugins are not run. The output of `npx expo config --json` has the values already; adding them again does no harm.
  */
 export const withPlugin = (file: Value): Value => {
 	const inner = at(file, 'expo');

@@ -13,7 +13,7 @@ export type Value = {
 	content: string | number | boolean | null | readonly Value[] | ReadonlyMap<string, Value>;
 };
 
-/** A file of an app that cannot be read as what it should be. */
+/** The fault of an app's file that cannot be read in the expected format. */
 export class FileFault extends Error {
 	override name = 'FileFault';
 

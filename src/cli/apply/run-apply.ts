@@ -62,15 +62,15 @@ const unverified = ({docs, rows}: Org): string[] =>
 		return status === 'VERIFIED' ? [] : [`Domain ${name} is ${status}. ${next}\n  ${record} ${type} ${value}`];
 	});
 
-/** Of so few changes the first refusal is the last request. */
-const FEW = 50;
+/** Up to this number, changes are sent one by one, so nothing is sent after a refusal. */
+const MAX_SEQUENTIAL = 50;
 
 /**
  * Groups of changes that may run concurrently: those of one kind. A link that moves to another short code is alone,
  * because an earlier change may have to free that code.
  */
-const turnsOf = (changes: readonly Change[]): Change[][] => {
-	const most = changes.length > FEW ? PARALLEL : 1;
+const groupsOf = (changes: readonly Change[]): Change[][] => {
+	const most = changes.length > MAX_SEQUENTIAL ? PARALLEL : 1;
 	const turns: Change[][] = [];
 	const isMove = ({row, fields}: Change) => row !== undefined && fields.some(({field}) => field === 'shortCode');
 	for (const change of changes) {
@@ -96,8 +96,8 @@ const splitOff = (change: Change, left: readonly FieldChange[]): Change => {
 };
 
 /** Makes changes up to the first refusal. @param say gets each in order. @returns the refused one with its error. */
-const make = async (client: ApiClient, changes: Change[], say: (change: Change) => Promise<void>) => {
-	for (const turn of turnsOf(changes)) {
+const applyChanges = async (client: ApiClient, changes: Change[], say: (change: Change) => Promise<void>) => {
+	for (const turn of groupsOf(changes)) {
 		const sent = await Promise.allSettled(turn.map((change) => send(client, change)));
 		let refused: {change: Change; error: unknown} | null = null;
 		for (const [index, change] of turn.entries()) {
@@ -133,8 +133,8 @@ const question = (deletions: readonly Change[]): string => {
 	return `Delete ${deletions.slice(0, MAX_NAMED).map(labelOf).join(', ')}${more}?`;
 };
 
-/** A reader who closed the pipe does not end the run. */
-const unlessUnread = (written: Promise<void>): Promise<void> =>
+/** The run continues if the reader of the output has closed the pipe. */
+const ignoreBrokenPipe = (written: Promise<void>): Promise<void> =>
 	written.catch((error: unknown) => (isBrokenPipe(error) ? undefined : Promise.reject(error)));
 
 /** Applies documents, or with `check` only shows the changes (contract/operations 20). @returns the exit code. */
@@ -160,8 +160,8 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 
 	const client = connection.admin();
 	const taken = check ? await takenCodes(client, planned) : [];
-	const say = async (change: Change) => (show.json ? undefined : unlessUnread(print(io, changeText(change))));
-	const refused = check ? null : await make(client, planned, say);
+	const say = async (change: Change) => (show.json ? undefined : ignoreBrokenPipe(print(io, changeText(change))));
+	const refused = check ? null : await applyChanges(client, planned, say);
 	for (const change of check ? planned : []) {
 		await say(change);
 	}
@@ -172,7 +172,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	const [first = '', ...rest] = report?.lines ?? [];
 	const failure = report && {message: first.replace(/^Error: /, ''), exitCode: report.exitCode};
 	const {json, text} = resultOf(changes, docs.length, check);
-	await unlessUnread(show.answer({...json, ...(failure && {failure})}, () => text));
+	await ignoreBrokenPipe(show.answer({...json, ...(failure && {failure})}, () => text));
 	await show.note([...taken, ...[...orgs].flatMap(unverified)]);
 	if (refused === null || failure === null) {
 		return taken.length > 0 ? exitCodes.conflict : check && changes.length > 0 ? exitCodes.failed : exitCodes.ok;

@@ -30,7 +30,7 @@ const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null>
 	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };
 
-/** Writes a backup's compressed text to a sink, with backpressure, and reads back what it has written. */
+/** Writes a backup's compressed text to a sink, with backpressure, and reads the written text back. */
 const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const [{backupText}, {readBack}, {archiveLines}, {createClock}] = await Promise.all([
 		import('../../operations/backup/write-backup.ts'),

@@ -17,7 +17,7 @@ const MODE = 0o600;
 /** Characters of the last line: a cursor has some hundred. */
 const MAX_END = 10_000;
 
-/** A time, as no cursor looks: `2026-03-10`, `2026-03-10T12:00Z`. A date is its beginning in UTC. */
+/** A time such as `2026-03-10` (its beginning in UTC) or `2026-03-10T12:00Z`; null for a cursor, which never has this form. */
 const timeOf = (text: string): string | null =>
 	/^\d{4}-\d\d-\d\d/.test(text) ? (text.length === 10 ? `${text}T00:00:00Z` : text) : null;
 
@@ -36,10 +36,10 @@ const readState = async (file: string): Promise<string | null> => {
 };
 
 /**
- * The texts of a stream. @param end what it must end with, known once it has begun: a proxy may end an answer that was
- * cut off as if it were whole. @throws OperatorError for another end.
+ * The texts of a stream. @param end the expected last text, known once the stream has begun: a proxy may end a
+ * truncated answer as if it were complete. @throws OperatorError for another end.
  */
-async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string): AsyncGenerator<string> {
+async function* completeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string): AsyncGenerator<string> {
 	const decoder = new TextDecoder();
 	let tail = '';
 	for await (const chunk of chunks) {
@@ -52,7 +52,7 @@ async function* wholeTexts(chunks: AsyncIterable<Uint8Array>, end: () => string)
 		throw new OperatorError(
 			'The export broke off before its end',
 			exitCodes.unreachable,
-			'Run it again: it begins where it began',
+			'Run it again: it starts from the same cursor',
 		);
 	}
 }
@@ -93,7 +93,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 					},
 				},
 			);
-			const texts = wholeTexts(chunks, () => (format === 'ndjson' ? `${JSON.stringify({cursor: next})}\n` : ''));
+			const texts = completeTexts(chunks, () => (format === 'ndjson' ? `${JSON.stringify({cursor: next})}\n` : ''));
 			const {output = '-'} = options;
 			const writeTo = async (write: (text: string) => Promise<void>) => {
 				for await (const text of texts) {
@@ -108,7 +108,7 @@ const exportOf = (kind: ExportKind, examples: string[]) =>
 				await writeRows();
 				await show.note(`Next: --since ${next}`);
 			} else {
-				// Opened first, because rows whose cursor cannot be kept are exported again; replaced last.
+				// The state file is opened first, because without its cursor the rows would be exported again, and replaced last.
 				const write = async (handle: FileHandle) => {
 					await writeRows();
 					await handle.writeFile(`${next}\n`);

@@ -38,7 +38,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 		return named;
 	}
 
-	// Says what it waits for, in case nothing writes to the pipe.
+	// The note explains the wait, in case nothing writes to the pipe.
 	await writeMessage(io, 'Reading the admin token from standard input');
 	const piped = await tokenIn(io, '-');
 	if (piped === '') {

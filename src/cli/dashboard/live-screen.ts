@@ -6,7 +6,7 @@ const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[2J';
 const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
 
 const CLEAR = '\u001B[2J';
-/** Terminals that know these sequences show what is between them at once. */
+/** Terminals that know these sequences show the text between them in one update. */
 const [BEGIN, END] = ['\u001B[?2026h', '\u001B[?2026l'];
 
 /**

@@ -121,7 +121,7 @@ export const namedLink = async (context: Context, named: string): Promise<LinkSu
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
 };
 
-/** A link as other answers name it by its id. */
+/** The fields of a link for answers that contain only its id. */
 export type KnownLink = Pick<LinkWithDomain, 'url' | 'shortCode' | 'path' | 'params' | 'templateId'>;
 
 /**
@@ -174,7 +174,7 @@ export const namedRow = async <Row extends ListRow>(
 	);
 };
 
-/** The path of such a row; an id is not looked up. */
+/** The path of a row that is named by its name or id; an id is not looked up. */
 export const pathOfNamed = async (chosen: OrganizationApi, kind: Kind, named: string): Promise<string> =>
 	`${chosen.path}/${kind}s/${isUuid(named) ? named : (await namedRow(chosen, kind, named)).id}`;
 

@@ -15,14 +15,14 @@ type Row = {
 const columns: Columns<Omit<Row, keyof LinkColumns<AppName>>> = columnsOf(
 	'ios, android, browser_paths, error_pages, clipboard_format, logo_url, probabilistic_matching, minimum_confidence',
 );
-const listed = [
+const columnNames = [
 	...columns.list,
 	...linkColumns.filter(({field}) => field.levels.includes('app_configs')).map(({column}) => column),
 ];
 
 /** The organization's app configuration. @throws 404 until one is set. */
 export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> => {
-	const found: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
+	const found: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(columnNames);
 	const {fallback_url: fallbackUrl, ...row} = required(found, appConfigNotFound);
 	return appConfigOf({...row, fallbackUrl, ...platformFieldsOf(row), og: ogOf(row)});
 };

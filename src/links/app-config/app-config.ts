@@ -137,7 +137,7 @@ const androidApp = Joi.object<AndroidInput>({
 	dynamicAppLinks: Joi.boolean().strict().allow(null),
 });
 
-// As association files compare it. Without `$`: Apple replaces `$(name)`.
+// A path in the form that association files compare. `$` is refused, because Apple replaces `$(name)`.
 const BROWSER_PATH = /^\/(?:[A-Za-z0-9._~!&'()+,;=:@/*?-]|%[0-9A-Fa-f]{2})*$/;
 const browserPath = textThat(
 	(text) => BROWSER_PATH.test(text),

@@ -121,7 +121,7 @@ const readWaiting = (trx: Db, plans: Plans, placed: readonly SharedApp[]): Promi
 	);
 };
 
-/** As many as fit, one by one. */
+/** Admits as many waiting apps as fit, one by one. */
 const admit = (placed: readonly SharedApp[], waiting: readonly SharedApp[]): SharedApp[] => {
 	const room = {paid: roomFor(false, placed), free: roomFor(true, placed)};
 	return waiting.filter((app) => {

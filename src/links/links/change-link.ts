@@ -29,7 +29,7 @@ export const updateLink = async (
 	services: ReferenceDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
-	await services.clickJournal.flushed({mentioned: [organization.id]});
+	await services.clickJournal.flushed({containing: [organization.id]});
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createLinkStore(trx, organization.id);

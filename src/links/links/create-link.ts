@@ -147,7 +147,7 @@ export const createLink = async (
 	{organization: {id: organizationId}, ...given}: Omit<Create, 'organizationId'> & {organization: {id: string}},
 ): Promise<LinkJson> => {
 	// The click quota counts rows of the tables, so waiting clicks must be in them first.
-	await services.clickJournal.flushed({mentioned: [organizationId]});
+	await services.clickJournal.flushed({containing: [organizationId]});
 	const create = {...given, organizationId};
 	const together = isPlain(create) ? await createTogether(services, create) : null;
 	const created = together ?? (await createOne(services, create));

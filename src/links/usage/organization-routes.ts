@@ -21,7 +21,7 @@ const readUsage = async (
 ): Promise<Usage> => {
 	const {db, clock, clickJournal} = services;
 	const {id} = organization;
-	await clickJournal.flushed({mentioned: [id]});
+	await clickJournal.flushed({containing: [id]});
 	const [{links, appLinks}, clicks, members, domains] = await Promise.all([
 		countLinks(db, id),
 		countMonthClicks(db, id, clock.now()),

@@ -7,7 +7,7 @@ import {readConfigured, readCountedSince, readCountedUntil, readCounts} from './
 import {platformStatus, platformsOf, unknownOf} from './platform-status.ts';
 
 /**
- * The requests of an organization's apps since a time, and what is missing, each in a sentence with its next step
+ * The requests of an organization's apps since a time, and the findings, each a sentence with its next step
  * (contract/sdk 12). First opens before the last hours are counted by a job (`countFirstOpens`).
  */
 export const readAppStatus = async (

@@ -65,7 +65,7 @@ export const readTables = async <Own extends Table>(
 				throw otherTables(lost);
 			}
 
-			// Also verifies what follows the end.
+			// Also verifies that nothing follows the end.
 			await parts.next();
 			return part.totals;
 		}

@@ -38,7 +38,7 @@ const createHighWater = () => {
 };
 
 /** The supervisor's side: merges the figures of all workers, including the counters of ended ones. */
-export const createGathering = ({workers, waitMs}: {workers: number; waitMs: number}) => {
+export const createFigureCollector = ({workers, waitMs}: {workers: number; waitMs: number}) => {
 	const members = new Set<Member>();
 	const keepHighest = createHighWater();
 	let ended: Promise<Figures> = Promise.resolve([]);
@@ -83,4 +83,4 @@ export const createGathering = ({workers, waitMs}: {workers: number; waitMs: num
 	};
 };
 
-export type Gathering = ReturnType<typeof createGathering>;
+export type FigureCollector = ReturnType<typeof createFigureCollector>;

@@ -50,7 +50,7 @@ export const metricsRoutes = [
 			const all = AggregatorRegistry.aggregate([...processes, await refusalFigures(services)]);
 			return reply({
 				headers: {'Content-Type': all.contentType, 'Cache-Control': 'no-store'},
-				// It puts empty lines between metrics.
+				// prom-client puts empty lines between metrics.
 				body: (await all.metrics()).replaceAll('\n\n', '\n'),
 			});
 		},

@@ -196,7 +196,7 @@ const bodyOf = ({schemas, declared, credential}: DeclaredRoute, target: Target):
 
 	const schema = toJsonSchema(schemas.body, asked);
 	if (schema['properties'] === undefined && schema['additionalProperties'] === false) {
-		// It can only be empty.
+		// The body can only be empty.
 		return undefined;
 	}
 

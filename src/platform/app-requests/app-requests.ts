@@ -12,7 +12,7 @@ const WRITE_MS = 300;
 const RETRY_MS = 10_000;
 /** Maximum counts between two writes. Beyond it devices are not distinguished, then requests are not counted. */
 const MAX_COUNTS = 1000;
-/** Of them, those of organizations that may not exist. */
+/** Maximum counts among them of organizations that may not exist. */
 const MAX_BY_KEY = 200;
 const MAX_SHOWN = 500;
 

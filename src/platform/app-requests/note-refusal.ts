@@ -23,8 +23,8 @@ export type OrganizationOf = (services: Services, headers: IncomingHttpHeaders) 
 type Caller = {headers: IncomingHttpHeaders; isOfApp: boolean; organizationOf: OrganizationOf | undefined};
 
 /**
- * Serves a request, and notes a refusal of it if it is an app's with a valid CLIENT key. @param serve fills in what it
- * reads. @throws as `serve`.
+ * Serves a request, and notes a refusal of it if it is an app's with a valid CLIENT key. @param serve adds the parts
+ * that it reads to `seen`. @throws as `serve`.
  */
 export const notingRefusals = async (
 	services: Services,

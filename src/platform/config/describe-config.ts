@@ -34,7 +34,7 @@ const findEnvFile = (options: readonly string[]) => {
 		try {
 			return [[file, parseEnv(readFileSync(file, 'utf8'))]];
 		} catch {
-			// It was there when Node read it, and the values are in the environment.
+			// The file existed when Node read it, and its values are in the environment.
 			return [];
 		}
 	});

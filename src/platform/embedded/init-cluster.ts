@@ -99,7 +99,7 @@ const initdb = async (
 	child.stderr?.setEncoding('utf8').on('data', (text) => {
 		stderr += text;
 	});
-	// Its children write to the same pipes: once these are closed, none of them is left.
+	// The children of initdb write to the same pipes: once these are closed, no child is left.
 	const [code] = await once(child, 'close');
 	interruption?.throwIfAborted();
 	if (code !== 0) {

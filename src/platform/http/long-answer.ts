@@ -28,7 +28,7 @@ export const watchLongAnswer = (
 	const taken = (): number => socket.bytesWritten - socket.writableLength;
 	let measured = {at: clock.now().getTime(), taken: taken()};
 	let isChecking = false;
-	/** Before the first look: an operator may read what belongs to an organization that was suspended before. */
+	/** Null before the first check: an operator may read data of an organization that was already suspended. */
 	let wasSuspended: boolean | null = null;
 	const check = async (): Promise<void> => {
 		isChecking = true;

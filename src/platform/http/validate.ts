@@ -52,7 +52,7 @@ const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 	});
 };
 
-/** One more than an answer lists, which shows that there are more. Bounded, because joi formats a text for each. */
+/** One fault more than an answer lists, to show that there are more. Bounded, because joi formats a text for each fault. */
 const MAX_FAULTS = 101;
 const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MAX_FAULTS);
 

@@ -17,7 +17,7 @@ const LINES_PER_TURN = 2000;
 type Digest = readonly [low: number, high: number];
 
 const digestOf = (text: string): Digest => {
-	// As text it takes half of the time that a buffer takes.
+	// Hashing to text takes half the time of hashing to a buffer.
 	const digits = hash('sha256', text, 'hex');
 	// 0 marks a free slot.
 	return [Number.parseInt(digits.slice(0, 8), 16) || 1, Number.parseInt(digits.slice(8, 16), 16)];

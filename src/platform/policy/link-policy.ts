@@ -21,10 +21,10 @@ export class LinkPolicy {
 	readonly #file: string | null;
 	readonly #log: Pick<Logger, 'info' | 'error'>;
 	#lists: LoadedList[] = [];
-	/** Of the file as it was read last. */
+	/** The stamp of the file as it was read last. */
 	#stamp: string | null | undefined;
 	#fault: string | null = null;
-	/** Changes with the lists, which outdates what was derived from former ones. */
+	/** Changes with the lists; results of former lists are then outdated. */
 	version = 0;
 
 	private constructor(file: string | null, log: Pick<Logger, 'info' | 'error'>) {
@@ -32,7 +32,7 @@ export class LinkPolicy {
 		this.#log = log;
 	}
 
-	/** One without lists. */
+	/** A policy without lists. */
 	static none(): LinkPolicy {
 		return new LinkPolicy(null, {info: () => {}, error: () => {}});
 	}
@@ -88,7 +88,7 @@ export class LinkPolicy {
 		return found;
 	}
 
-	/** Reads what has changed since. @returns whether the lists have changed. */
+	/** Reads the files that have changed since. @returns whether the lists have changed. */
 	async refresh(): Promise<boolean> {
 		const next: LoadedList[] = [];
 		for (const definition of await this.#definitions()) {
@@ -142,7 +142,7 @@ export class LinkPolicy {
 			const contents = await readHostList(file, format);
 			const {entries, skipped} = contents;
 			this.#log.info({list: name, entries, skipped}, 'read a list of LINK_POLICY_FILE');
-			// Of the state before it was read: a file that changed meanwhile is read again at the next look.
+			// The stamp is from before the read: a file that changes meanwhile is read again at the next refresh.
 			return {definition, contents, stamp, fault: null};
 		} catch (error) {
 			const fault = this.#noted(`the list ${name} (${file}) ${(error as Error).message}`);

@@ -13,7 +13,7 @@ export const normalHost = (hostname: string): string => {
 	return host.startsWith('[') ? plainIp(host.slice(1, -1)) : host;
 };
 
-/** A host and what follows it up to the fragment, without scheme and port. */
+/** The host, path and query of a URL, without scheme, port and fragment. */
 export const addressOf = ({hostname, pathname, search}: URL): string => normalHost(hostname) + pathname + search;
 
 export const isAddress = (host: string): boolean => isIP(host) !== 0;

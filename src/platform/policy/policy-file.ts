@@ -4,7 +4,7 @@ import Joi from 'joi';
 import {checkBody} from '../http/validate.ts';
 import type {ListFormat} from './list-lines.ts';
 
-/** What a list does to links that lead to its entries. */
+/** The effect of a list on links that lead to its entries. */
 export type ListAction = 'block' | 'warn';
 
 /** A list as LINK_POLICY_FILE names it; `file` is a whole path. */

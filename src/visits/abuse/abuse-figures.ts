@@ -101,7 +101,7 @@ export class AbuseFigures {
 			return;
 		}
 
-		// One process checks; the figure of the others would be that of former lists.
+		// Only one process checks; the figures of other processes would be those of former lists.
 		this.blocked.list = 0;
 		await withLeaseIfFree({db, clock}, 'check links', async () => {
 			const counts = await checkLinks(db, linkPolicy, isStopping);

@@ -58,9 +58,9 @@ export const createAssociationCache = ({changes, clock, config, db, log}: Deps) 
 	};
 
 	return {
-		/** Those of the shared link domain. */
+		/** The files of the shared link domain. */
 		shared: () => files.get(SHARED, makeShared),
-		/** Those of an organization's custom domains. */
+		/** The files of an organization's custom domains. */
 		of: (organizationId: string) => files.get(organizationId, () => makeOwn(organizationId)),
 		/** Figures of the last build; zeros before the first. `waiting`: organizations whose iOS app found no room. */
 		figures: () => figures,

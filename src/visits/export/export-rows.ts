@@ -147,7 +147,7 @@ const beginRun = async (services: Deps, given: Export): Promise<Omit<Run, 'end'>
 	if (kind === 'clicks') {
 		// Every request that was answered before this run is in it.
 		const sink = services.clicks.exported === null ? 'postgres' : 'clickHouse';
-		await services.clickJournal.flushed({mentioned: [organization.id], sink});
+		await services.clickJournal.flushed({containing: [organization.id], sink});
 	}
 
 	const trx = await services.db.transaction({isolationLevel: 'repeatable read', readOnly: true});

@@ -4,7 +4,7 @@ import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../dev
 import {isLiveSql} from '../visit/resolved-row.ts';
 import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../visit/tap-query.ts';
 import {insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
-import type {GivenAnswer} from './match-click-store.ts';
+import type {StoredAnswer} from './match-click-store.ts';
 import {clicksOfVisitor} from './match-clicks.ts';
 
 /** A device without its organization and link, which are the attempt's. */
@@ -16,7 +16,7 @@ export type MatchNotes = {attempt: RecordedAttempt; device: AttemptDevice | null
 /** The link of a claimed click, with the data for its app. */
 export type ClaimedLink = {id: string; organizationId: string; data: AppData};
 
-type Claim = GivenAnswer & {device: Buffer; now: Date};
+type Claim = StoredAnswer & {device: Buffer; now: Date};
 
 const visitorsClicks = clicksOfVisitor(sql`claimed.visitor`, sql`id, link_id`);
 

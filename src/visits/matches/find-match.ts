@@ -10,7 +10,7 @@ import {type AddressClicks, clicksAtAddress} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest, type SentToken, tokensOf} from './first-open.ts';
 import type {FollowUp} from './follow-ups.ts';
 import type {MatchAnswer} from './match-answer.ts';
-import {type GivenAnswer, isListed, type MatchClick, withListed} from './match-click-store.ts';
+import {isListed, type MatchClick, markBlocked, type StoredAnswer} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {noteAlone, noteMiss, notesOfMatch, refusedToken, sentTokenStates} from './note-attempt.ts';
 import type {FirstPhone} from './phone-book.ts';
@@ -33,7 +33,7 @@ export type MatchDeps = PlanDeps &
 	>;
 
 /** The answer of a match, and the link of the matched click. */
-type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
+type Found = {answer: StoredAnswer; link: Omit<ClaimedLink, 'organizationId'>};
 
 const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnswer => ({
 	matched: true,
@@ -79,7 +79,11 @@ const repeat = async (
 const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
 	{now, devices: [device]}: FirstOpen,
-	{clickId, answer, notesOf}: {clickId: string; answer: GivenAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
+	{
+		clickId,
+		answer,
+		notesOf,
+	}: {clickId: string; answer: StoredAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
 ): Promise<(Found & {link: ClaimedLink}) | null> => {
 	const {db} = services;
 	try {
@@ -169,10 +173,10 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
 	const phone = {...request.fields, at: firstOpen.now};
-	await services.clickJournal.flushed({mentioned: keysOf(firstOpen, tokens)});
+	await services.clickJournal.flushed({containing: keysOf(firstOpen, tokens)});
 	const look = async (): Promise<AddressClicks> => {
 		const found = await clicksAtAddress(services.db, firstOpen, tokens);
-		return {...found, tokens: await withListed(services, found.tokens)};
+		return {...found, tokens: await markBlocked(services, found.tokens)};
 	};
 
 	let around: AddressClicks | null = null;

@@ -9,7 +9,7 @@ import type {MatchMethod} from './match-policy.ts';
 import {type MatchSignals, normalize, type Platform} from './match-signals.ts';
 
 /** The answer to a match, as its click stores it. */
-export type GivenAnswer = {method: MatchMethod; confidence: Confidence; score: number | null};
+export type StoredAnswer = {method: MatchMethod; confidence: Confidence; score: number | null};
 
 /** A click that is or was open to a match. */
 export type MatchClick = {
@@ -29,7 +29,7 @@ export type MatchClick = {
 	consumedAt: Date | null;
 	/** Keyed hash of the device; null if the click is open, or was closed without an answer. */
 	consumedBy: Buffer | null;
-	answer: GivenAnswer | null;
+	answer: StoredAnswer | null;
 	visitor: Buffer | null;
 	ipKey: Buffer | null;
 	netKey: Buffer | null;
@@ -97,7 +97,7 @@ export const isListed = async (services: Deps, clickId: string): Promise<boolean
 };
 
 /** The clicks; those of links that a list blocks are marked. */
-export const withListed = async (services: Deps, clicks: MatchClick[]): Promise<MatchClick[]> => {
+export const markBlocked = async (services: Deps, clicks: MatchClick[]): Promise<MatchClick[]> => {
 	if (services.linkPolicy.isEmpty || clicks.length === 0) {
 		return clicks;
 	}

@@ -17,7 +17,7 @@ import {
 	type RecordedAttempt,
 	recordAttempt,
 } from './match-attempt-store.ts';
-import type {GivenAnswer, MatchClick} from './match-click-store.ts';
+import type {MatchClick, StoredAnswer} from './match-click-store.ts';
 import type {Nearness} from './phone-comparison.ts';
 import {offsetsAt} from './phone-comparison.ts';
 import {candidateOf, type ScoredCandidates} from './score-candidates.ts';
@@ -171,7 +171,7 @@ export const notesOfMatch = (
 		link,
 		answer,
 		...evidence
-	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
+	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: StoredAnswer},
 ): MatchNotes => {
 	const {organizationId = null, id: linkId = null} = link ?? {};
 	const attempt = attemptOf(firstOpen, request, {...evidence, first: null, organizationId});

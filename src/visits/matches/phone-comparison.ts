@@ -25,7 +25,7 @@ export type PossibleClick = {
 
 /**
  * The evidence of a first open on equal phones at one place. `seen`: 1 with another person's click there, else 0.
- * `equal`: the share of such clicks that are alike, less what chance gives.
+ * `equal`: the share of such clicks that are alike, less the share expected by chance.
  */
 export type Neighbours = {seen: number; equal: number};
 

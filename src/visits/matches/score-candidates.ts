@@ -4,7 +4,7 @@ import {type AddressClicks, clicksInNetwork} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
-import {withListed} from './match-click-store.ts';
+import {markBlocked} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {isOfRelay} from './network-keys.ts';
 import type {Nearness} from './phone-comparison.ts';
@@ -74,21 +74,21 @@ export const scoreCandidates = async (
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
 	};
 
-	add([...claimedAt('ipKey'), ...(await withListed(services, atAddress))], 'ip');
-	add(await withListed(services, later), 'elsewhere');
+	add([...claimedAt('ipKey'), ...(await markBlocked(services, atAddress))], 'ip');
+	add(await markBlocked(services, later), 'elsewhere');
 	const near = await weigh(clicksLast24h);
 	if (near.guess !== null) {
 		return near;
 	}
 
 	const {inNetwork, consumed} = await clicksInNetwork(services.db, firstOpen);
-	const around = [...claimedAt('netKey'), ...(await withListed(services, inNetwork))];
+	const around = [...claimedAt('netKey'), ...(await markBlocked(services, inNetwork))];
 	add(around, 'network');
 	const wider = await weigh(clicksLast24h + around.length);
 	if (wider.guess !== null || claimed !== null) {
 		return wider;
 	}
 
-	add(await withListed(services, consumed), 'ip');
+	add(await markBlocked(services, consumed), 'ip');
 	return weigh(clicksLast24h + around.length);
 };

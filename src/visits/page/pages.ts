@@ -62,7 +62,7 @@ const withTokenOf = ({parts, withToken}: FilledPage, token: string | null): Page
 
 /** The pages of links. The parts of a page that depend on its link alone are built once for each row. */
 export const createPages = (services: ViewDeps) => {
-	/** As long as their rows are cached. */
+	/** Kept for as long as their rows are cached. */
 	const links = new WeakMap<ResolvedRow, {id: number; view: LinkView; texts: LinkTexts}>();
 	let lastId = 0;
 	/** Drawing one takes longer than all else of a page. */

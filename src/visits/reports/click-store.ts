@@ -37,7 +37,7 @@ export type KeepReason = 'uncounted' | 'in_use';
  */
 export type ClickStore = {
 	/** Waits until this machine's answered clicks that mention the text are in the store. */
-	reader(mentioned: string): Promise<ClickReader>;
+	reader(containing: string): Promise<ClickReader>;
 	/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
 	stream: {
 		/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */

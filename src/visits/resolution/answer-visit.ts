@@ -19,7 +19,7 @@ import {attributionOfVisit, recordVisit} from './record-visit.ts';
 /** Identifies visits of one person: only one of their clicks stays open (contract/match 6). */
 type VisitorCookie = {
 	value: string;
-	/** Its time, by which the click that set it is found, and 10 bytes of its SHA-256, in hexadecimal. */
+	/** The time of the cookie, by which the click that set it is found, and 10 bytes of its SHA-256, in hexadecimal. */
 	hash: string;
 	/** The browser sent it. */
 	isReturning: boolean;

@@ -73,7 +73,7 @@ export const takeSignals = async (
 	const fields = fieldsOf(body);
 	const token = readMatchToken(fields['token']);
 	if (token !== null && !isBlocked) {
-		await services.clickJournal.flushed({mentioned: [clickIdOfToken(token)]});
+		await services.clickJournal.flushed({containing: [clickIdOfToken(token)]});
 		await store(services, token, readSignals(fields, visit));
 	}
 };

@@ -51,7 +51,7 @@ export const createAppLink = async (
 	const organizationId = organization.id;
 	const owned = {organizationId, plan: planOf(services, organization)};
 	await enforceLimit(services, bodyLimits.sdkDeviceLinks, {subject: `${organizationId} ${deviceId}`, owner: owned});
-	await services.clickJournal.flushed({mentioned: [organizationId]});
+	await services.clickJournal.flushed({containing: [organizationId]});
 	const made = await inTransaction(services.db, async (trx) => {
 		// The count of links stays locked: of parallel creates of one content, one makes the link.
 		const creator = await readCreator(trx, {organizationId, now: services.clock.now()}, 'lock');

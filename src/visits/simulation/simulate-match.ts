@@ -42,7 +42,7 @@ export type SimulationInput = SimulatedPhone & {
 	query?: Record<string, string>;
 	/** Whether the page's script posts its signals. */
 	beacon: boolean;
-	/** Whether the app reads what the page copied there. */
+	/** Whether the app reads the text that the page copied to the clipboard. */
 	clipboard: boolean;
 	referrer: boolean;
 	/** Whether the app sends the organization's CLIENT key. */

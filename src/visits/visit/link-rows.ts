@@ -83,7 +83,7 @@ const withoutAppDetails = (row: ResolvedRow): ResolvedRow => ({
 	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
 });
 
-/** As a cache keeps it. */
+/** The row in the form that the cache holds. */
 const rowOf = (services: PlanDeps, found: StoredRow): ResolvedRow => withoutAppDetails(withServedHost(services, found));
 
 const addressKey = (orgKey: string, shortCode: string): string => `${orgKey}/${shortCode}`;

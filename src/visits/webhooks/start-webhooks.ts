@@ -73,7 +73,7 @@ export const startWebhooks = (services: Services): (() => void) => {
 	});
 	const sender = new Sender(services, () => loop.wake());
 	loop.wake();
-	// By a timer of its own: a turn may wait for the database.
+	// On a separate timer, because a turn may wait for the database.
 	const watch = setInterval(() => sender.giveBackOverdue(), WATCH_MS).unref();
 	return () => {
 		outage.close();

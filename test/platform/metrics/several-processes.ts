@@ -1,6 +1,6 @@
 import test from 'ava';
 import {AggregatorRegistry, Histogram, Registry} from 'prom-client';
-import {createGathering, mergeFigures} from '../../../src/operations/metrics/gather-figures.ts';
+import {createFigureCollector, mergeFigures} from '../../../src/operations/metrics/gather-figures.ts';
 import {createSnapshot, type Figures} from '../../../src/platform/metrics/snapshot.ts';
 
 type Snapshot = ReturnType<typeof createSnapshot>;
@@ -69,7 +69,7 @@ for (const [title, processes, expected] of merged) {
 }
 
 test('counters and times of last actions outlive their process, other gauges do not', async (t) => {
-	const gathering = createGathering({workers: 1, waitMs: 60_000});
+	const gathering = createFigureCollector({workers: 1, waitMs: 60_000});
 	const member = gathering.join(() => {});
 	const figures = await Promise.all([
 		counter({x: 1}),
@@ -92,7 +92,7 @@ const figuresOf = async (counts: Record<string, number>, sum: number): Promise<F
 	(await Promise.all([counter(counts), gauge('sum', sum)])).flat();
 
 test('a worker’s counters remain after its end, even during a collection', async (t) => {
-	const gathering = createGathering({workers: 2, waitMs: 60_000});
+	const gathering = createFigureCollector({workers: 2, waitMs: 60_000});
 	const first = gathering.join(async (round) => first.report(round, await figuresOf({x: 1}, 5)));
 	const second = gathering.join(async (round) => second.report(round, await figuresOf({x: 2}, 7)));
 	t.deepEqual(await linesOf(await gathering.gather(true)), ['c{of="x"} 3', 'a 12', ...answered(2)]);
@@ -106,7 +106,7 @@ test('a worker’s counters remain after its end, even during a collection', asy
 });
 
 test('the last counters of an unresponsive worker remain', async (t) => {
-	const gathering = createGathering({workers: 2, waitMs: 1});
+	const gathering = createFigureCollector({workers: 2, waitMs: 1});
 	const quick = gathering.join(async (round) => quick.report(round, await figuresOf({x: 1}, 5)));
 	const silent = gathering.join(() => {});
 	silent.report(null, await figuresOf({x: 2}, 7));
@@ -114,7 +114,7 @@ test('the last counters of an unresponsive worker remain', async (t) => {
 });
 
 test('a sum of fractions does not go back by its last digit when a worker ends', async (t) => {
-	const gathering = createGathering({workers: 3, waitMs: 60_000});
+	const gathering = createFigureCollector({workers: 3, waitMs: 60_000});
 	const join = (value: number) => {
 		const member = gathering.join(async (round) => member.report(round, await total(value)));
 		return member;

@@ -78,7 +78,7 @@ test('signals of the page of a blocked link are taken without effect', async (t)
 		timezone: 'Asia/Tokyo',
 	});
 	t.is(status, 204);
-	await service.services.clickJournal.flushed({mentioned: [stage.acme.id]});
+	await service.services.clickJournal.flushed({containing: [stage.acme.id]});
 	const [row] = await service.services.db('match_clicks').where({link_id: stage.linkId}).select('timezone');
 	t.is(row.timezone, 'America/New_York');
 });

@@ -19,7 +19,7 @@ test('clicks of people are sent in batches, without address and User-Agent, and 
 	const made = await link(acme, {title, tags: ['spring']});
 	const host = network();
 	await visit(service, made, host(1));
-	await service.services.clickJournal.flushed({mentioned: [acme.id]});
+	await service.services.clickJournal.flushed({containing: [acme.id]});
 	await endpoint(acme, {url: receiver.url, events: ['click.recorded'], filter: {tags: ['spring']}});
 	const other = await link(acme, {tags: ['summer']});
 	const visits = 120;

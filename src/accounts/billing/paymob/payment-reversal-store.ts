@@ -3,7 +3,7 @@ import type {Db} from '../../../platform/db/db.ts';
 
 export type ReversalStatus = 'PENDING' | 'VOIDED' | 'REFUNDED';
 
-/** A Paymob payment that is refunded; PENDING: not yet. */
+/** The refund of a Paymob payment; PENDING until it is made. */
 export type PaymentReversal = {
 	transactionId: string;
 	organizationId: string | null;
@@ -37,7 +37,7 @@ export const createPaymentReversalStore = (db: Db) => ({
 		return row === undefined ? null : toReversal(row);
 	},
 
-	/** Adds one, unless the transaction has one. */
+	/** Adds a refund, unless the transaction has one already. */
 	insert: async ({amount, ...reversal}: Omit<PaymentReversal, 'tries'>, now: Date): Promise<void> => {
 		await db('payment_reversals')
 			.insert({
@@ -67,7 +67,7 @@ export const createPaymentReversalStore = (db: Db) => ({
 		return rows.map(toReversal);
 	},
 
-	/** Claims one for an attempt to refund, until `nextTryAt`. @returns null if another process has it. */
+	/** Claims a refund for an attempt, until `nextTryAt`. @returns null if another process has it. */
 	claim: async (transactionId: string, now: Date, nextTryAt: Date): Promise<PaymentReversal | null> => {
 		const [row]: Row[] = await db('payment_reversals')
 			.where({transaction_id: transactionId, status: 'PENDING'})

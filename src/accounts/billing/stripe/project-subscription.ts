@@ -229,7 +229,7 @@ export const projectSubscription = async (
 		return settleEnded(context, {remote, attempt, paid});
 	}
 
-	// It was not a second one before this transaction; the next delivery ends it.
+	// The subscription became a second one during this transaction; the next delivery ends it.
 	if (isSecond(row, remote, attempt)) {
 		throw new Error(`the organization has since had another subscription: ${remote.id}`);
 	}

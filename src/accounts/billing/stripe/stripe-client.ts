@@ -21,7 +21,7 @@ export const createStripe = ({secretKey, apiUrl}: StripeConfig, {timeoutMs = TIM
 		timeout: timeoutMs,
 		maxNetworkRetries: RETRIES,
 		telemetry: false,
-		// Of the library's own clients one reads without a bound, and the other has no limit of time while bytes arrive.
+		// One of the library's own HTTP clients reads without a bound, and the other has no timeout while bytes arrive.
 		httpClient: Library.createFetchHttpClient((to: string | URL | Request, init?: RequestInit) =>
 			fetchBounded(String(to), {...init, redirect: 'error'}, ANSWER_BYTES),
 		),

@@ -105,7 +105,7 @@ type Parsed = {record: string[]; raw: string; info: Info};
 /** The records of a source. A failing stream drops unread records, so those of each chunk are read at once. */
 async function* parsed(source: Source, parser: Parser): AsyncGenerator<Parsed> {
 	parser.on('error', () => {
-		// It is thrown below.
+		// The error is thrown below.
 	});
 	for await (const chunk of source) {
 		parser.write(chunk);

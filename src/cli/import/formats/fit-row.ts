@@ -40,7 +40,7 @@ const LINE_NUMBERS = 2 ** 32;
  * have one hash is 1 in 500.
  */
 export const createSeenCodes = () => {
-	/** By the hash of a code: its first line, and above it 20 bits of a hash of the row. */
+	/** By the hash of a code, one number: the line of its first row, plus `LINE_NUMBERS` times 20 bits of a hash of that row. */
 	const seen = new Map<number, number>();
 	return {
 		/** The line of an earlier, different row with the same code; null if there is none. */
@@ -115,7 +115,7 @@ const appRefusal = (others: ReturnType<typeof foreignApps>): Refusal => ({
 	hint: 'Register the app with oplink app-config set, or add --any-app to import rows of other apps',
 });
 
-const withLeft = (facts: ForeignFacts, more: string[]): ForeignFacts =>
+const withNotCarriedOver = (facts: ForeignFacts, more: string[]): ForeignFacts =>
 	more.length === 0 ? facts : {...facts, left: [...facts.left, ...more]};
 
 /**
@@ -159,7 +159,7 @@ export const fitRow = (given: ImportRow, fitting: FitContext): ImportRow => {
 	return {
 		...given,
 		row: domainId === undefined ? link : {...link, domainId},
-		foreign: withLeft(given.foreign, [
+		foreign: withNotCarriedOver(given.foreign, [
 			...others.map(({what, value}) => `${what} ${value}`),
 			...(host === null || domainId !== undefined ? [] : [`the domain ${host}`]),
 		]),

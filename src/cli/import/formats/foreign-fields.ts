@@ -16,7 +16,7 @@ const NO = new Set(
 	),
 );
 
-/** The truth of a cell or a field; null if it is not understood. What is absent is false. */
+/** The boolean in a cell or a field; null for an unknown word. An absent value is false. */
 export const truthOf = (value: unknown): boolean | null => {
 	if (typeof value === 'boolean' || value === undefined || value === null) {
 		return value === true;
@@ -31,7 +31,7 @@ export class UnusableRow extends Error {
 	override name = 'UnusableRow';
 }
 
-/** An object of a service's API, or what a record of its CSV file has in common with one. */
+/** An object of a service's API, or a record of its CSV file in the form of such an object. */
 export type ForeignRow = Record<string, unknown>;
 
 /** A non-empty text, or a number as text. */
@@ -94,9 +94,7 @@ const ADDRESS = /^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-
 /** Stands for the host of a row that has none: a code is not rejected because of a missing domain. */
 export const NO_HOST = 'domain.invalid';
 
-/**
- * The host, the final code and what stands before it in a short URL. @throws UnusableRow for a code that is invalid here.
- */
+/** The host, the final code and the path before the code, of a short URL. @throws UnusableRow for a code that is invalid here. */
 export const shortAddress = (url: URL): {shortCode: string; host: string | null; prefix: string | null} => {
 	const path = decoded(url.pathname.replace(/^\/|\/$/g, ''));
 	const [, prefix = null, shortCode] = ADDRESS.exec(path) ?? [];

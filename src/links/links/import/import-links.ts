@@ -50,7 +50,7 @@ type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 const applyInTransactions = (services: Deps, {organization, by, query}: Import): ApplyRows => {
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 	return async (rows) => {
-		await services.clickJournal.flushed({mentioned: [organization.id]});
+		await services.clickJournal.flushed({containing: [organization.id]});
 		const now = services.clock.now();
 		const work = inTransaction(services.db, (trx) =>
 			importChunk(services, realTarget(trx, organization.id, {now, by}), {...chunk, now, rows}),

@@ -19,7 +19,7 @@ type Options = {
 	listening: () => string[];
 	/** How long a silent process may trust its cache. */
 	trustMs: number;
-	/** Those that may trust their caches for longer, because this process promised to answer no write. */
+	/** The processes that may trust their caches for longer, because this process promised to answer no write. */
 	promisedTo: () => string[];
 	/** A write is answered that these processes have acknowledged. */
 	onAnswer: (answeredBy: ReadonlySet<string>) => void;

@@ -26,7 +26,7 @@ export class Heartbeats {
 	}
 
 	receiveOwn(number: number): void {
-		// One that arrives late proves nothing of the time since the next was sent.
+		// A late heartbeat proves nothing about the time since the next one was sent.
 		if (number === this.own.sent) {
 			this.#trustedUntil = this.#sentAt + this.#trustMs;
 		}

@@ -19,7 +19,7 @@ type Options = {
 	db: Db;
 	clickHouse: ClickHouse;
 	/** Resolves when the clicks of this machine that mention one of the texts are in ClickHouse. */
-	flushed: (mentioned: string[]) => Promise<void>;
+	flushed: (containing: string[]) => Promise<void>;
 };
 
 /** A list must not be empty. */
@@ -110,13 +110,13 @@ export const createClickHouseClicks = ({db, clickHouse, flushed}: Options): Clic
 	// While ClickHouse is slow, reports hold few of the process's connections: one for changes, and those of their turns.
 	const apply = inSharedTurns(() => applyChanges(db, clickHouse));
 	const inTurn = createSemaphore(REPORTS_AT_ONCE);
-	const current = async (mentioned: string[]): Promise<void> => {
-		await flushed(mentioned);
+	const current = async (containing: string[]): Promise<void> => {
+		await flushed(containing);
 		await apply();
 	};
 	return {
-		reader: async (mentioned) => {
-			const [outcome] = await Promise.allSettled([current([mentioned])]);
+		reader: async (containing) => {
+			const [outcome] = await Promise.allSettled([current([containing])]);
 			const requireCurrent = () => {
 				if (outcome?.status === 'rejected') {
 					throw outcome.reason;

@@ -131,7 +131,7 @@ export const createExportedClicks = (
 	db: Db,
 	clickHouse: ClickHouse,
 	/** Waits until ClickHouse has the clicks of this machine's answers. */
-	current: (mentioned: string[]) => Promise<void>,
+	current: (containing: string[]) => Promise<void>,
 ) =>
 	async function* (trx: Db, {organizationId, from, upTo}: ExportedRange): AsyncGenerator<Sql> {
 		await current([organizationId]);

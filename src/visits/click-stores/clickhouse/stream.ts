@@ -50,7 +50,7 @@ const recentOf = (clickHouse: ClickHouse): RecentClicks => ({
 export const createStreamReader = (
 	clickHouse: ClickHouse,
 	/** Waits until ClickHouse has the clicks of this machine's answers. */
-	current: (mentioned: string[]) => Promise<void>,
+	current: (containing: string[]) => Promise<void>,
 ): ClickStore['stream'] => {
 	const recentClicks = recentOf(clickHouse);
 	return {

@@ -8,11 +8,11 @@ import {type CurrentJournal, JournalLife} from './life.ts';
 import type {Sink, Stores} from './store.ts';
 
 /**
- * The clicks to wait for. `mentioned`: only those that mention one of the texts, which are ids (of a click, link or
+ * The clicks to wait for. `containing`: only those that contain one of the texts, which are ids (of a click, link or
  * organization) or hexadecimal hashes (of an address or visitor); absent or empty: all. `sink`: until they are in
  * PostgreSQL, by default, or their rows in ClickHouse, too, if that is configured.
  */
-export type Flush = {mentioned?: readonly string[]; sink?: Sink};
+export type Flush = {containing?: readonly string[]; sink?: Sink};
 
 /** The write-ahead journal of clicks (docs/internals.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
@@ -125,11 +125,11 @@ export class FileJournal implements ClickJournal {
 		});
 	}
 
-	async flushed({mentioned = [], sink = 'postgres', scope = 'machine'}: Parameters<ClickJournal['flushed']>[0] = {}) {
+	async flushed({containing = [], sink = 'postgres', scope = 'machine'}: Parameters<ClickJournal['flushed']>[0] = {}) {
 		await Promise.all([
-			this.#toPostgres.flushed(mentioned),
-			sink === 'clickHouse' ? this.#toClickHouse?.flushed(mentioned) : null,
-			scope === 'machine' ? this.#options.otherProcesses?.({mentioned, sink}) : null,
+			this.#toPostgres.flushed(containing),
+			sink === 'clickHouse' ? this.#toClickHouse?.flushed(containing) : null,
+			scope === 'machine' ? this.#options.otherProcesses?.({containing, sink}) : null,
 		]);
 	}
 

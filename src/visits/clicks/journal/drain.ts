@@ -69,7 +69,7 @@ export class Drain {
 	 * Resolves when the earlier clicks that mention one of the texts are drained; without texts, all clicks.
 	 * @throws the error of a failed drain; 503 if a stop ended the drain before.
 	 */
-	async flushed(mentioned: readonly string[]): Promise<void> {
+	async flushed(containing: readonly string[]): Promise<void> {
 		const journal = this.#life.current;
 		if (journal === null) {
 			return;
@@ -77,7 +77,7 @@ export class Drain {
 
 		const {end} = journal.writer;
 		const position = this.#positionIn(journal);
-		if (!isBefore(position, end) || (mentioned.length > 0 && !mentionsOf(journal.folder, position, mentioned))) {
+		if (!isBefore(position, end) || (containing.length > 0 && !mentionsOf(journal.folder, position, containing))) {
 			return;
 		}
 

@@ -135,7 +135,7 @@ export const readFunnel = async (
 	const {organizationId, hungUp} = caller;
 	const {by, event, property} = query;
 	const {clickJournal, clicks, clock} = services;
-	await clickJournal.flushed({mentioned: [organizationId]});
+	await clickJournal.flushed({containing: [organizationId]});
 	const reader = await clicks.reader(organizationId);
 	const {range} = await readBounds(services.db, {...query, interval: 'month'}, clock.now());
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId: null}, query);

@@ -17,7 +17,7 @@ export const countLinkClicks = async (
 	organizationId: string,
 	linkIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {
-	await services.clickJournal.flushed({mentioned: [organizationId]});
+	await services.clickJournal.flushed({containing: [organizationId]});
 	const reader = await services.clicks.reader(organizationId);
 	const {range} = await readBounds(services.db, LAST_30_DAYS, services.clock.now());
 	const read = async (trx: Db) => {

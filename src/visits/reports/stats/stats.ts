@@ -135,7 +135,7 @@ export const readCurrentStats = async (
 	query: StatsQuery,
 ): Promise<Stats> => {
 	const {organizationId, hungUp} = caller;
-	await services.clickJournal.flushed({mentioned: [organizationId]});
+	await services.clickJournal.flushed({containing: [organizationId]});
 	const clicks = await services.clicks.reader(organizationId);
 	const linkIds = await chooseLinks(services.db, {organizationId, linkId}, query);
 	const read = () => readStats(services.db, {organizationId, linkIds}, query, services.clock.now(), clicks, hungUp);

@@ -33,7 +33,7 @@ export const clickStreamRoutes = [
 			}
 
 			// A click that was just answered must be in the last hour and not in the events that follow.
-			await services.clickJournal.flushed({mentioned: organizationId === null ? [] : [organizationId]});
+			await services.clickJournal.flushed({containing: organizationId === null ? [] : [organizationId]});
 			const cursor = request.headers['last-event-id'];
 			const body = await services.clickStream.listen({
 				organizationId,
