@@ -52,6 +52,8 @@ export const startRecordingServer = async (
 		response.writeHead(answer.status ?? 200, {'content-type': 'application/json', ...answer.headers});
 		response.end(Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(answer.body ?? {}));
 	});
+	// As the real server: a CLI that a busy machine delays meets no connection that was closed meanwhile.
+	server.keepAliveTimeout = 65_000;
 	await new Promise<void>((resolve) => {
 		server.listen(0, '127.0.0.1', resolve);
 	});
