@@ -45,10 +45,10 @@ type RequestVerb<Row> = Words & {
 	/** @throws OperatorError for options that make no request. */
 	body?(options: object, ...args: string[]): object;
 	/** The question that the operator has to confirm; it adds the option `--yes`. */
-	question?: (name: string, place: () => Promise<OrganizationApi>) => string | Promise<string>;
+	question?: (name: string, api: () => Promise<OrganizationApi>) => string | Promise<string>;
 	/** A message for standard error before the answer. */
 	note?(options: object): string | null;
-	/** The text for people, in place of the fields. */
+	/** The text for people, instead of the fields. */
 	text?: (answer: Row, name: string) => string;
 	exitCode?: (answer: Row) => number;
 };
@@ -64,7 +64,7 @@ export const requireChanges = <Changes extends object>(changes: Changes, hint: s
 
 /** The commands of a resource: each is one request, declared by its usage, its route and its words. */
 export const resource = <Row extends object>({path, ofServer, kind, isUnique = isUuid, fields}: Resource<Row>) => {
-	const placeIn = async (context: Context, owned: string | null = null): Promise<OrganizationApi> =>
+	const apiOf = async (context: Context, owned: string | null = null): Promise<OrganizationApi> =>
 		ofServer ? {client: context.connection.admin(), org: '', path: '/admin'} : organizationApi(context, owned);
 
 	/** A list as a table, page by page. */
@@ -74,10 +74,10 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 			...words,
 			options,
 			run: async (context, name?: string) => {
-				const place = await placeIn(context, below !== undefined && name !== undefined && isUnique(name) ? name : null);
+				const api = await apiOf(context, below !== undefined && name !== undefined && isUnique(name) ? name : null);
 				const filters = query?.(context.options) ?? {};
 				const at = below === undefined ? path : `${path}/${encodeURIComponent(name ?? '')}/${below}`;
-				const rows = await listPages(listAt<Row>(place.client, `${place.path}/${at}`), context.options, filters);
+				const rows = await listPages(listAt<Row>(api.client, `${api.path}/${at}`), context.options, filters);
 				const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
 				await context.show.page(rows, columns, typeof empty === 'function' ? empty(isFiltered) : empty);
 			},
@@ -87,16 +87,16 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 		const {route, body, question, note, text, exitCode, options = [], ...words} = verb;
 		const [method = '', target = ''] = route.split(' ');
 		const allOptions: Option[] = [...options, ...(question ? [yesOption()] : [])];
-		const send = async (place: OrganizationApi, name: string, content: object | undefined): Promise<Row> => {
+		const send = async (api: OrganizationApi, name: string, content: object | undefined): Promise<Row> => {
 			if (route === 'GET :row' && kind !== undefined) {
-				return namedRow<Row & {id: string}>(place, kind, name);
+				return namedRow<Row & {id: string}>(api, kind, name);
 			}
 
-			const all = `${place.path}/${path}`;
+			const all = `${api.path}/${path}`;
 			const row = async () =>
-				kind === undefined ? `${all}/${encodeURIComponent(name)}` : pathOfNamed(place, kind, name);
+				kind === undefined ? `${all}/${encodeURIComponent(name)}` : pathOfNamed(api, kind, name);
 			const at = target === '' ? all : (await row()) + target.slice(':row'.length);
-			return place.client.request<Row>(method as Method, at, content);
+			return api.client.request<Row>(method as Method, at, content);
 		};
 		return command({
 			...words,
@@ -105,20 +105,20 @@ export const resource = <Row extends object>({path, ofServer, kind, isUnique = i
 				const [name = ''] = args;
 				const content = body?.(context.options, ...args);
 				let chosen: Promise<OrganizationApi> | null = null;
-				const place = () => {
-					chosen ??= placeIn(context, target !== '' && isUnique(name) ? name : null);
+				const api = () => {
+					chosen ??= apiOf(context, target !== '' && isUnique(name) ? name : null);
 					return chosen;
 				};
 				// A missing token comes before the question; whatever needs a request comes after it.
 				if (ofServer) {
-					await place();
+					await api();
 				}
 
 				if (question) {
-					await requireConsent(context, async () => question(name, place));
+					await requireConsent(context, async () => question(name, api));
 				}
 
-				const answer = await send(await place(), name, content);
+				const answer = await send(await api(), name, content);
 				await context.show.note(note?.(context.options) ?? null);
 				await (text ? context.show.answer(answer, () => text(answer, name)) : context.show.fields(answer, fields));
 				return exitCode?.(answer);

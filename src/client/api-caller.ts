@@ -7,7 +7,7 @@ export type ApiCall = {
 	method: HttpRequest['method'];
 	path: string;
 	rule: RetryRule;
-	/** Unless it is the API host. */
+	/** The host of this request (default: the API host). */
 	baseUrl?: string;
 	query?: Record<string, string | number | boolean | undefined>;
 	headers?: Record<string, string>;

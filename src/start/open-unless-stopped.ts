@@ -19,7 +19,7 @@ export const nextSignal = (): Promise<Stop> =>
 	});
 
 /** The exit code of a start that a signal ends (contract/operations 15). systemd, which sends SIGTERM, expects 0. */
-export const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
+export const exitCodeOfStop: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
 
 /** Extra seconds of a stop for statements, beyond those for requests: a silent database delays it no longer. */
 export const DATABASE_GRACE_SECONDS = 5;
@@ -58,7 +58,7 @@ export const openUnlessStopped = async (config: Config, log: Logger, signal: Pro
 		}
 
 		log.info({signal: early}, 'stopped before it was ready');
-		process.exit(stoppedEarly[early]);
+		process.exit(exitCodeOfStop[early]);
 	}
 
 	return opening;

@@ -18,11 +18,11 @@ import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler, createLog, logProcessWarnings} from './log.ts';
 import {
 	DATABASE_GRACE_SECONDS,
+	exitCodeOfStop,
 	nextSignal,
 	openUnlessStopped,
 	STOPS,
 	type Stop,
-	stoppedEarly,
 } from './open-unless-stopped.ts';
 import {createOtherWorkers} from './other-workers.ts';
 import {leaveAddress} from './own-address.ts';
@@ -107,7 +107,7 @@ const serveByWorkers = async (
 		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => {
 			stopOn(name, config, log, database.db);
-			return stoppedEarly[name];
+			return exitCodeOfStop[name];
 		}),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
 	});

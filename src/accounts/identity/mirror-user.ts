@@ -12,9 +12,9 @@ const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unk
 type Claim = {row: MirroredUser | null; email: string | null; isSuperseded: boolean};
 
 /**
- * Resolves which row owns an e-mail address. Only a verified one proves anything (contract/identity 12). It links a row
- * without a provider id; it re-points a row whose address another id had verified, if its claim is newer; and it is
- * taken from a row that never verified it. An unverified address that another user has stays with that user.
+ * Resolves which row owns an e-mail address. Only a verified address proves ownership (contract/identity 12). It links a
+ * row without a provider id; it re-points a row whose address another id had verified, if the new verification is newer;
+ * and a row that never verified the address loses it. An unverified address that another user has stays with that user.
  */
 const claimEmail = async (
 	{trx, now}: Mirror,

@@ -120,10 +120,10 @@ export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKe
 		for (let attempt = 1; ; attempt += 1) {
 			const outcome = await once(call, key, signal).catch((failure: unknown) => ({failure}));
 			const isFailure = 'failure' in outcome;
-			const isWorthATry = isFailure ? !signal.aborted : outcome.status === 429 || outcome.status >= 500;
-			const asked = isFailure ? null : outcome.retryAfterSeconds;
-			const pause = asked === null ? FIRST_PAUSE_MS * 2 ** (attempt - 1) : asked * 1000;
-			if (isWorthATry && attempt < attempts && performance.now() - began + pause < BUDGET_MS) {
+			const isRetryable = isFailure ? !signal.aborted : outcome.status === 429 || outcome.status >= 500;
+			const retryAfter = isFailure ? null : outcome.retryAfterSeconds;
+			const pause = retryAfter === null ? FIRST_PAUSE_MS * 2 ** (attempt - 1) : retryAfter * 1000;
+			if (isRetryable && attempt < attempts && performance.now() - began + pause < BUDGET_MS) {
 				await delay(pause);
 			} else if (isFailure) {
 				throw outcome.failure;

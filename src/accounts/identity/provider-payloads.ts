@@ -113,7 +113,7 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 			};
 };
 
-/** The id of a record that consists only of it. */
+/** The id of a record that has no other field, as of a deleted user. */
 export const readRecordId = (value: unknown): string | null => idIn(fieldsOf(value)['id']);
 
 /**

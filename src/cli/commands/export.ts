@@ -14,8 +14,8 @@ type Options = {since?: string; state?: string; format: 'ndjson' | 'csv'; output
 /** Exports are about visitors: only their owner reads them. */
 const MODE = 0o600;
 
-/** Characters of the last line: a cursor has some hundred. */
-const MAX_END = 10_000;
+/** Characters of the last line, which holds the cursor: a few hundred. */
+const MAX_LAST_LINE = 10_000;
 
 /** A time such as `2026-03-10` (its beginning in UTC) or `2026-03-10T12:00Z`; null for a cursor, which never has this form. */
 const timeOf = (text: string): string | null =>
@@ -44,7 +44,7 @@ async function* completeTexts(chunks: AsyncIterable<Uint8Array>, end: () => stri
 	let tail = '';
 	for await (const chunk of chunks) {
 		const text = decoder.decode(chunk, {stream: true});
-		tail = (tail + text).slice(-MAX_END);
+		tail = (tail + text).slice(-MAX_LAST_LINE);
 		yield text;
 	}
 

@@ -64,24 +64,24 @@ export const showLive = async (io: Io, draw: (size: Size) => string, ends: Abort
 		frame();
 	};
 
-	let leave: (leaving: ExitReason) => void = () => {};
-	const left = new Promise<ExitReason>((resolve) => {
-		leave = resolve;
+	let end: (reason: ExitReason) => void = () => {};
+	const ended = new Promise<ExitReason>((resolve) => {
+		end = resolve;
 	});
 	const press = (keys: Buffer | string) => {
 		for (const key of String(keys)) {
 			if (key === 'q' || key === 'Q') {
-				leave('quit');
+				end('quit');
 			} else if (key === CTRL_C) {
-				leave('interrupted');
+				end('interrupted');
 			} else if (key === CTRL_L) {
 				redraw();
 			}
 		}
 	};
-	const interrupt = () => leave('interrupted');
-	const terminate = () => leave('terminated');
-	const end = () => leave('quit');
+	const interrupt = () => end('interrupted');
+	const terminate = () => end('terminated');
+	const quit = () => end('quit');
 
 	await write(screen, ENTER);
 	keyboard.setRawMode?.(true);
@@ -89,11 +89,11 @@ export const showLive = async (io: Io, draw: (size: Size) => string, ends: Abort
 	screen.on('resize', redraw);
 	process.on('SIGTERM', terminate).on('SIGHUP', terminate);
 	io.interruption.addEventListener('abort', interrupt);
-	ends.addEventListener('abort', end);
+	ends.addEventListener('abort', quit);
 	frame();
 	const stop = io.every(SECONDS_BETWEEN_FRAMES, frame);
 	try {
-		return await left;
+		return await ended;
 	} finally {
 		stop();
 		keyboard.removeListener('data', press);
@@ -102,7 +102,7 @@ export const showLive = async (io: Io, draw: (size: Size) => string, ends: Abort
 		screen.removeListener('resize', redraw);
 		process.off('SIGTERM', terminate).off('SIGHUP', terminate);
 		io.interruption.removeEventListener('abort', interrupt);
-		ends.removeEventListener('abort', end);
+		ends.removeEventListener('abort', quit);
 		await write(screen, LEAVE);
 	}
 };

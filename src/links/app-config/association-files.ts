@@ -1,5 +1,5 @@
 export type AppleApp = {orgKey: string; teamId: string; bundleId: string};
-/** With the further fields of custom domains. */
+/** An Apple app in the file of a custom domain, which has further fields. */
 export type OwnAppleApp = AppleApp & {appClipBundleId?: string | null; browserPaths?: string[]};
 export type AndroidApp = {
 	orgKey: string;

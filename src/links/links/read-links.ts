@@ -6,7 +6,7 @@ import {type Page, type PageQuery, readSqlPage} from '../../platform/db/read-pag
 import {joined, sql} from '../../platform/db/sql.ts';
 import {linkNotFound, required} from '../../platform/errors.ts';
 import {hostnameOf} from '../../platform/http/request-host.ts';
-import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {type Reply, type RequestFacts, reply, withLoggedFault} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {type Address, findServedDomain, type HostDeps, locate, pathBehindPrefix} from '../domains/locate.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
@@ -39,7 +39,7 @@ export const exportLinks = async (services: Deps, {organization, query, request}
 	// Read before the answer begins: an unreachable database is a 503.
 	const first = await store.after(null, BATCH, query);
 	const batches = pagesByKey<LinkRow>(BATCH, async (last) => (last === null ? first : store.after(last, BATCH, query)));
-	const body = Readable.from(logged(request, 'an export', lines(services, organization, batches)));
+	const body = Readable.from(withLoggedFault(request, 'an export', lines(services, organization, batches)));
 	return reply({headers: ndjsonHeaders, body});
 };
 

@@ -90,7 +90,7 @@ export const handedOver = (port: number, onSocket: (take: (socket: Socket) => vo
 		// On this event Node starts its time limits for slow senders; a server that listens by itself emits it.
 		server.emit('listening');
 		onSocket((socket) => {
-			// As an HTTP server sets it on its connections: a client that has ended its side still reads the answer.
+			// A client that has ended its side still reads the answer; an HTTP server sets this on connections of its own.
 			socket.allowHalfOpen = true;
 			server.emit('connection', socket);
 		});

@@ -67,11 +67,11 @@ export class Reply {
 export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
 
 /** The texts of a long answer. A fault is logged and breaks the connection: a partial answer must not look complete. */
-export async function* logged(request: RequestFacts, what: string, texts: AsyncIterable<string>) {
+export async function* withLoggedFault(request: RequestFacts, name: string, texts: AsyncIterable<string>) {
 	try {
 		yield* texts;
 	} catch (error) {
-		request.log().error({err: error}, `${what} ended early`);
+		request.log().error({err: error}, `${name} ended early`);
 		throw error;
 	}
 }

@@ -5,7 +5,7 @@ import {type Db, onlyRow} from '../../platform/db/db.ts';
 import {parseSnapshot, readSnapshot, type Snapshot, writtenBetween} from '../../platform/db/new-rows.ts';
 import {byCursor, execute, literal, run, type Sql, sql} from '../../platform/db/sql.ts';
 import {validationFailed} from '../../platform/errors.ts';
-import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {type Reply, type RequestFacts, reply, withLoggedFault} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {EXPORT_CURSOR_DAYS} from '../reports/click-store.ts';
 import {type ExportFormat, type ExportKind, headerOf, kinds, lineOf} from './export-kinds.ts';
@@ -192,7 +192,7 @@ export const exportRows = async (services: Deps, given: Export): Promise<Reply> 
 		return reply({headers});
 	}
 
-	const body = Readable.from(logged(request, 'an export', bodyOf(taken, first, last)), {objectMode: false});
+	const body = Readable.from(withLoggedFault(request, 'an export', bodyOf(taken, first, last)), {objectMode: false});
 	// Also if no reader has begun, because the generator's `finally` would not run then.
 	body.once('close', () => {
 		taken.end().catch(() => {});

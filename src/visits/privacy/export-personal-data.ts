@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import type {Organization} from '../../accounts/organizations/organization-store.ts';
 import {pagesByKey} from '../../platform/db/batches.ts';
-import {logged, type Reply, type RequestFacts, reply} from '../../platform/http/route.ts';
+import {type Reply, type RequestFacts, reply, withLoggedFault} from '../../platform/http/route.ts';
 import type {Services} from '../../services.ts';
 import {createPersonalDataStore, type DataSubject, findSubject, type Read, subjectJson} from './personal-data-store.ts';
 
@@ -50,6 +50,6 @@ export const exportPersonalData = async (
 	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
 	return reply({
 		headers: {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store'},
-		body: Readable.from(logged(request, 'an export of personal data', documentOf(head, sections))),
+		body: Readable.from(withLoggedFault(request, 'an export of personal data', documentOf(head, sections))),
 	});
 };

@@ -4,7 +4,7 @@ import type {Caller} from '../../../accounts/audit/audit-log.ts';
 import type {PlanDeps} from '../../../accounts/plans/entitlements.ts';
 import {inTransaction} from '../../../platform/db/db.ts';
 import {unsupportedEncoding, unsupportedMediaType} from '../../../platform/errors.ts';
-import {logged, type Reply, type RequestFacts, reply} from '../../../platform/http/route.ts';
+import {type Reply, type RequestFacts, reply, withLoggedFault} from '../../../platform/http/route.ts';
 import type {Services} from '../../../services.ts';
 import {ndjsonHeaders} from '../link-answer.ts';
 import type {ImportQuery} from '../link-schemas.ts';
@@ -96,11 +96,11 @@ export const importLinks = async (services: Deps, given: Import): Promise<Reply>
 	requireNdjson(request.headers);
 	if (!query.dryRun) {
 		const answers = answerLines(services, given, applyInTransactions(services, given));
-		return reply({headers: ndjsonHeaders, body: Readable.from(logged(request, 'an import', answers))});
+		return reply({headers: ndjsonHeaders, body: Readable.from(withLoggedFault(request, 'an import', answers))});
 	}
 
 	const endTurn = await services.longReads.dryRuns.take({organizationId: organization.id, hungUp: request.hungUp()});
-	const body = Readable.from(logged(request, 'an import', dryRun(services, given)));
+	const body = Readable.from(withLoggedFault(request, 'an import', dryRun(services, given)));
 	body.once('close', endTurn);
 	return reply({headers: ndjsonHeaders, body});
 };

@@ -84,13 +84,13 @@ const countedByTag = (organizationId: string): Sql => sql`SELECT 'tag', tag, cou
 	LEFT JOIN LATERAL unnest(links.tags) AS tag ON true
 	WHERE counted.dimension = 'link'`;
 
-/** The stored dimensions that some are counted from. */
-const storedOf = (by: readonly DimensionName[]): DimensionName[] =>
+/** The stored dimensions from which these are counted: tags are counted from links. */
+const storedDimensionsOf = (by: readonly DimensionName[]): DimensionName[] =>
 	storedDimensions.filter((name) => by.includes(name) || (name === 'link' && by.includes('tag')));
 
 /**
- * The `top` highest counts of each dimension, with ties of the last. Folded ones have exactly that many names, chosen as
- * rolling up does, and beside them null and the sum of the rest: rolling up changes no report of a day.
+ * The `top` highest counts of each dimension, with ties of the last. A folded dimension has exactly `top` values, chosen
+ * as in a rollup, then null and the sum of the other values: the report of a day is the same before and after rolling up.
  */
 const breakdownsOf = (
 	clicked: Sql,
@@ -109,7 +109,7 @@ const breakdownsOf = (
 	const tags = by.includes('tag') ? sql`UNION ALL ${countedByTag(organizationId)}` : sql``;
 	return sql`WITH counted AS (
 			SELECT dimension, key, sum(count) AS count FROM (
-				${rolledBreakdowns(counted.cover, organizationId, storedOf(by))}
+				${rolledBreakdowns(counted.cover, organizationId, storedDimensionsOf(by))}
 				SELECT dimension, key, count FROM (${clicked}) AS clicked
 				${matches}
 			) AS parts GROUP BY dimension, key HAVING sum(count) <> 0
@@ -137,7 +137,7 @@ export const readCounts = async (
 	{rolled, quarters, spans}: Coverage,
 	clicks: ClickReader = postgresReader,
 ): Promise<ReportCounts> => {
-	const stored = storedOf(query.by);
+	const stored = storedDimensionsOf(query.by);
 	const shared = {scope, range, rolled: rolled?.snapshot ?? NOTHING_ROLLED};
 	const [byTime, byDimension] = [
 		{...shared, cover: quarters},
