@@ -29,7 +29,7 @@ export type Show = {
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
 	/** Columns of the terminal, or 80. */
 	width: number;
-	/** False on a terminal too narrow for a sentence, or another id, beside the rest. */
+	/** Whether tables show their `wide` columns: the terminal has 120 columns or more, or there is none. */
 	isWide: boolean;
 	/** A message; without text or lines nothing is printed. */
 	note: (text: string | readonly string[] | null) => Promise<void>;
@@ -49,7 +49,7 @@ export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	/** Subcommands, which run instead if their name follows. */
 	subcommands?: AnyCommand[];
 	/**
-	 * A method, because a command of any options and arguments is one of AnyCommand.
+	 * Declared as a method: its parameters are bivariant, so every CommandSpec is assignable to AnyCommand.
 	 * @returns the exit code unless it is 0; any value but a number counts as 0.
 	 */
 	run(context: Context<Options>, ...args: Args): Promise<unknown>;
@@ -74,7 +74,7 @@ export const command = <Options extends object, Args extends unknown[]>(
 };
 
 const WIDTH_OFF_A_TERMINAL = 80;
-/** A terminal wide enough for a sentence, or another id, beside the rest. */
+/** The columns from which on a terminal shows the `wide` columns of tables. */
 const WIDE = 120;
 const [BOLD, NOT_BOLD] = [1, 22];
 

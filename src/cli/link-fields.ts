@@ -33,15 +33,15 @@ const values = allLinkFields
 			'parts' in field
 				? Object.entries(field.parts).map(([part, value]) => [`${field.name}.${part}`, value])
 				: [[field.name, field]];
-		return parts.map(([name, {is, about}]) => ({name, is, about, field}));
+		return parts.map(([name, {kind, about}]) => ({name, kind, about, field}));
 	});
 
 /** The columns of our own CSV, which are the fields of a create body, with their kinds; `params.NAME` are additional. */
-export const csvColumns: ReadonlyMap<string, LinkValue['is']> = new Map(values.map(({name, is}) => [name, is]));
+export const csvColumns: ReadonlyMap<string, LinkValue['kind']> = new Map(values.map(({name, kind}) => [name, kind]));
 
 /** The fields with fields of their own, which can be cleared as a whole. */
 const objects = new Set<string>(
-	allLinkFields.filter((field) => 'parts' in field || field.is === 'params').map(({name}) => name),
+	allLinkFields.filter((field) => 'parts' in field || field.kind === 'params').map(({name}) => name),
 );
 
 /** The options with one text value. */

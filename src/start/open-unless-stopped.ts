@@ -21,7 +21,7 @@ export const nextSignal = (): Promise<Stop> =>
 /** The exit code of a start that a signal ends (contract/operations 15). systemd, which sends SIGTERM, expects 0. */
 export const exitCodeOfStop: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
 
-/** Extra seconds of a stop for statements, beyond those for requests: a silent database delays it no longer. */
+/** Seconds of a stop for statements, beyond those for requests: the most that an unresponsive database delays it. */
 export const DATABASE_GRACE_SECONDS = 5;
 
 /** Opens the database and applies all migrations. The embedded one must have no other server. */
@@ -42,8 +42,8 @@ const openMigrated = async (config: Config, log: Logger, interruption: AbortSign
 
 /**
  * Opens the database, unless a signal arrives first and ends the process: nothing listens yet. An external database that
- * does not answer cannot delay the end; PostgreSQL rolls back uncommitted work. The embedded one is
- * closed in time, because it must not outlive the server; later, it stops by itself.
+ * does not answer cannot delay the end; PostgreSQL rolls back uncommitted work. The embedded one must not outlive the
+ * server: it is closed within DATABASE_GRACE_SECONDS; after that it stops by itself.
  */
 export const openUnlessStopped = async (config: Config, log: Logger, signal: Promise<Stop>): Promise<OpenDatabase> => {
 	const interruption = new AbortController();
@@ -52,7 +52,7 @@ export const openUnlessStopped = async (config: Config, log: Logger, signal: Pro
 	if (early !== null) {
 		interruption.abort();
 		if (config.databaseUrl === null) {
-			// The database may have been opened at the same moment; otherwise its error is the interruption's.
+			// The database may have been opened at the same moment. If opening failed, the interruption is the cause.
 			const closed = opening.then(({close}) => close()).catch(() => {});
 			await Promise.race([closed, delay(DATABASE_GRACE_SECONDS * 1000)]);
 		}

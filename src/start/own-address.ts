@@ -48,11 +48,8 @@ const isServed = async (address: string): Promise<boolean> => {
 	}
 };
 
-/**
- * Leaves the URL of a listener in its DATA_DIR, above those of other servers, until the process ends, even by a second
- * signal.
- */
-export const leaveAddress = async (dataDir: string, listener: string): Promise<void> => {
+/** Puts the listener's URL first in DATA_DIR/address, drops dead servers, and removes it at exit, also by a second signal. */
+export const publishAddress = async (dataDir: string, listener: string): Promise<void> => {
 	const file = path.join(dataDir, ADDRESS_FILE);
 	const own = LOOPBACKS.reduce((url, [all, one]) => url.replace(all, one), listener);
 	const without = (addresses: readonly string[]) => addresses.filter((one) => one !== own);

@@ -25,7 +25,7 @@ import {
 	type Stop,
 } from './open-unless-stopped.ts';
 import {createOtherWorkers} from './other-workers.ts';
-import {leaveAddress} from './own-address.ts';
+import {publishAddress} from './own-address.ts';
 import {type RunningService, startService} from './server.ts';
 import {Supervisor} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
@@ -81,7 +81,7 @@ const serveAlone = async (config: Config, log: Logger, {signal, database}: Serve
 	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
 	const running = await start(config, log, database);
 	log.info({url: running.url}, 'ready');
-	await leaveAddress(config.dataDir, running.url);
+	await publishAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
 	await stopped;
 	await running.stop();
@@ -104,7 +104,7 @@ const serveByWorkers = async (
 		log,
 		secrets,
 		limiter,
-		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
+		onReady: (port) => publishAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => {
 			stopOn(name, config, log, database.db);
 			return exitCodeOfStop[name];

@@ -114,7 +114,7 @@ test('without a terminal nothing is asked', async (t) => {
 		[['login', '--url', 'http://localhost:1'], /No admin token is given, and standard input is empty/],
 	] as const) {
 		ends(t, await runCli([...argv], {env}), 2, {
-			stderr: [says, /\nNext: Give --url URL, and the token on standard input, with --token-file/],
+			stderr: [says, /\nNext: Give --url URL, and the token by --token-file FILE, by OPLINK_ADMIN_TOKEN or/],
 		});
 	}
 });

@@ -40,7 +40,7 @@ const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 
 /**
  * The key by which records are merged: actor, action and target within an hour (UTC). Null for records that stand
- * alone: those from gateways and the identity provider, because Oplink does not control their number, and those of members,
+ * alone: those from gateways and the identity provider, because each reports an event of its own, and those of members,
  * because a role that was given and taken back within the hour would leave no trace.
  */
 const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, organizationId}: AuditEntry) => {

@@ -112,7 +112,7 @@ export type OrganizationEndpoint<G, P, Q, B> = RouteDescription & {
 	status?: number;
 	settles?: boolean;
 	/** As in `route()`. */
-	storedFaults?: (
+	databaseFaults?: (
 		input: G & {services: Services; body: unknown; faults: readonly FieldFault[]},
 	) => Promise<FieldFault[]>;
 	handler: (input: G & {services: Services; request: RequestFacts; params: P; query: Q; body: B}) => unknown;
@@ -125,7 +125,7 @@ export type SharedInput = Pick<Granted['session'], 'organization' | 'by'>;
 export const adminRoute = <P extends object = object, Q = unknown, B = unknown>(
 	method: Method,
 	path: string,
-	{params, handler, storedFaults, ...shared}: OrganizationEndpoint<SharedInput, P, Q, B>,
+	{params, handler, databaseFaults, ...shared}: OrganizationEndpoint<SharedInput, P, Q, B>,
 ): Route =>
 	route<'admin', {orgId: string} & P, Q, B>(method, `/admin/organizations/:orgId${path}`, {
 		...shared,
@@ -133,12 +133,12 @@ export const adminRoute = <P extends object = object, Q = unknown, B = unknown>(
 		params: (params === undefined ? orgParams : orgParams.concat(params as Joi.ObjectSchema)) as Joi.ObjectSchema<
 			{orgId: string} & P
 		>,
-		storedFaults:
-			storedFaults &&
+		databaseFaults:
+			databaseFaults &&
 			(async (input) => {
 				// An unknown organization is refused after bad values (contract/requests 9).
 				const organization = await requireOrganization(input.services, input.params.orgId).catch(refusal);
-				return organization instanceof HttpError ? [] : storedFaults({...input, organization});
+				return organization instanceof HttpError ? [] : databaseFaults({...input, organization});
 			}),
 		handler: async (input) =>
 			handler({...input, organization: await requireOrganization(input.services, input.params.orgId)}),

@@ -46,7 +46,7 @@ const recordUpgrade = (
 	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	by: Caller,
 	{organizationId, id}: BillingAttempt,
-	{ref, ref2}: {ref: string | null; ref2: string | null},
+	{ref, intention}: {ref: string | null; intention: string | null},
 ): Promise<{row: Subscription | null; superseded: BillingAttempt[]}> =>
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
@@ -56,7 +56,7 @@ const recordUpgrade = (
 		const answer =
 			ref === null
 				? {status: 'SUPERSEDED' as const, lastError: 'An earlier attempt succeeded'}
-				: {gatewayRef: ref, gatewayRef2: ref2};
+				: {gatewayRef: ref, gatewayRef2: intention};
 		await attempts.update(organizationId, id, answer, now);
 		const flags = {cancelAtPeriodEnd: false, scheduledPlan: null};
 		return {

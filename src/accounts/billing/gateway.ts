@@ -20,8 +20,8 @@ export type Payer = {
 	customerId: string | null;
 };
 
-/** A hosted checkout. `ref` and `ref2` match its events. */
-export type Checkout = {url: string; sessionId: string; ref: string; ref2: string | null; customerId: string | null};
+/** A hosted checkout. Its events name `ref`, a session, an invoice or an order, or the `intention` if the gateway has one. */
+export type Checkout = Record<'url' | 'sessionId' | 'ref', string> & Record<'intention' | 'customerId', string | null>;
 
 /**
  * The result of an upgrade. The plan changes with the gateway's event, not before. `paid: null`: the saved card was
@@ -29,7 +29,7 @@ export type Checkout = {url: string; sessionId: string; ref: string; ref2: strin
  * charged for this one.
  */
 export type Upgrade =
-	| {paid: true; ref: string | null; ref2: string | null}
+	| {paid: true; ref: string | null; intention: string | null}
 	| ({paid: false} & Checkout)
 	| {paid: null; reason: string};
 
@@ -72,7 +72,7 @@ export type Gateway = {
 	scheduleDowngrade(subscription: Subscription, plan: string): Promise<void>;
 	/** Cancels a scheduled plan. */
 	keepPlan(subscription: Subscription): Promise<void>;
-	/** Ends the subscription with its period, or takes that back. */
+	/** Cancels at the end of the period, or withdraws that cancellation. */
 	setCancelAtPeriodEnd(subscription: Subscription, cancel: boolean): Promise<void>;
 	/** Ends the subscription now, without an invoice. One that has ended is left alone. */
 	cancelNow(subscription: {gatewaySubscriptionId: string | null}): Promise<void>;

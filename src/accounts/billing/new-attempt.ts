@@ -90,9 +90,9 @@ export const openAttempt = async (
 export const recordCheckout = async (
 	trx: Db,
 	{organizationId, id, plan, currency, amount, gateway}: BillingAttempt,
-	{ref, ref2}: Checkout,
+	{ref, intention}: Checkout,
 	{by, now}: {by: Caller; now: Date},
 ): Promise<void> => {
-	await createAttemptStore(trx).update(organizationId, id, {gatewayRef: ref, gatewayRef2: ref2}, now);
+	await createAttemptStore(trx).update(organizationId, id, {gatewayRef: ref, gatewayRef2: intention}, now);
 	await recordAudit(trx, now, by, attemptEntry('OPEN', {id, organizationId}, {plan, currency, amount, gateway}));
 };

@@ -48,7 +48,7 @@ export const createSubscriptionStore = (db: Db) => {
 		return (await (lock ? query.forUpdate() : query)) ?? null;
 	};
 
-	/** The organizations of live subscriptions that meet a condition, the longest ended first. */
+	/** The organizations of live subscriptions that meet a condition, earliest end of the period first. */
 	const listLive = async (condition: Sql): Promise<string[]> => {
 		const rows = await run<{id: string}>(
 			db,
@@ -91,12 +91,12 @@ export const createSubscriptionStore = (db: Db) => {
 			return onlyRow(rows);
 		},
 
-		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */
-		listEnded: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
+		/** Organizations whose period has ended by `now` and that are to be renewed, earliest end first. */
+		listToRenew: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
 			listLive(sql`gateway = ${gateway} AND current_period_end <= ${now} AND NOT cancel_at_period_end AND ${isActive}`),
 
-		/** As `listEnded`: those that end, because they were canceled or the organization is not active. */
-		listEnding: (gateways: ReadonlyArray<Subscription['gateway']>, now: Date): Promise<string[]> =>
+		/** As `listToRenew`: those whose subscription is to end, because it was canceled or the organization is not active. */
+		listToEnd: (gateways: ReadonlyArray<Subscription['gateway']>, now: Date): Promise<string[]> =>
 			listLive(
 				sql`gateway = ANY(${gateways}) AND current_period_end <= ${now} AND (cancel_at_period_end OR NOT ${isActive})`,
 			),

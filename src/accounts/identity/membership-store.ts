@@ -68,7 +68,7 @@ export const createMembershipStore = (trx: Db) => {
 		},
 
 		/** Stores the newest role of an 'updated' event if the membership does not exist yet. */
-		awaitRole: async (
+		storeEarlyRole: async (
 			{id, role, updatedAt}: {id: string; role: StoredRole; updatedAt: Date},
 			now: Date,
 		): Promise<void> => {
@@ -82,12 +82,12 @@ export const createMembershipStore = (trx: Db) => {
 			);
 		},
 
-		takeAwaitedRole: async (id: string): Promise<{role: StoredRole; updatedAt: Date} | null> => {
-			const [awaited]: Array<{role: StoredRole; updatedAt: Date}> = await trx('awaited_roles')
+		takeEarlyRole: async (id: string): Promise<{role: StoredRole; updatedAt: Date} | null> => {
+			const [early]: Array<{role: StoredRole; updatedAt: Date}> = await trx('awaited_roles')
 				.where({clerk_membership_id: id})
 				.delete()
 				.returning(['role', 'provider_updated_at as updatedAt']);
-			return awaited ?? null;
+			return early ?? null;
 		},
 	};
 };

@@ -46,9 +46,9 @@ const settleRole = async (
 		isSame && !isNewer(kind, membership.updatedAt, known.providerUpdatedAt)
 			? {role: known.role, providerUpdatedAt: known.providerUpdatedAt}
 			: {role: storedRole(role), providerUpdatedAt: membership.updatedAt};
-	const awaited = await createMembershipStore(trx).takeAwaitedRole(membership.id);
-	return awaited !== null && isNewer('updated', awaited.updatedAt, stored.providerUpdatedAt)
-		? {role: awaited.role, providerUpdatedAt: awaited.updatedAt}
+	const early = await createMembershipStore(trx).takeEarlyRole(membership.id);
+	return early !== null && isNewer('updated', early.updatedAt, stored.providerUpdatedAt)
+		? {role: early.role, providerUpdatedAt: early.updatedAt}
 		: stored;
 };
 
@@ -133,7 +133,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	const role = storedRoleOf(membership.role);
 	const known = await store.findByProvider(membership);
 	if (known?.clerkMembershipId !== id) {
-		await store.awaitRole({id, role, updatedAt}, now);
+		await store.storeEarlyRole({id, role, updatedAt}, now);
 	}
 
 	if (known === null || isLaterMembership(known, membership)) {
@@ -160,7 +160,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembership): Promise<void> => {
 	await createTombstoneStore(trx).addMembership(ended, now);
 	const store = createMembershipStore(trx);
-	await store.takeAwaitedRole(ended.id);
+	await store.takeEarlyRole(ended.id);
 	const known = await store.findByProvider(ended);
 	if (known === null) {
 		return;

@@ -47,7 +47,7 @@ const OUR_FAULTS = new Set([
 	'too_many_requests',
 ]);
 
-/** True for a limit of the organization there, and not for one on us: 429, or our account's plan (402). */
+/** True if the provider limits the organization or user; false if it limits us: 429, or our account's plan (402). */
 const isTheirLimit = (status: number, code: string): boolean =>
 	status === 403 ? !OUR_FAULTS.has(code) : status !== 429 && status < 500 && LIMIT_CODE.test(code);
 
@@ -69,8 +69,8 @@ const secondsIn = (header: string | null): number | null =>
 	header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
 
 /**
- * Maps a refusal for our caller: 403 for a limit of the organization there, 409, 400 with its message for a rejected
- * value, 502 for its faults and ours, including a limit on us.
+ * Maps a refusal for our caller: 403 if the provider limits the organization, 409, 400 with its message for a
+ * rejected value, 502 if the provider or our key, account or settings are at fault, or it limits us.
  */
 const faultOf = ({status, body}: ProviderAnswer): HttpError => {
 	const {code, message} = readProviderError(body);

@@ -13,7 +13,7 @@ const fitsOne =
 	(character) =>
 		wanted === '.' || character === wanted;
 
-/** `pathPattern`: `.` is any character, `*` repeats the one before, and `.*` ends at the first of the character after it. */
+/** `pathPattern`: `.` is any character, `*` repeats the one before, and `.*` stops before the next one first occurs. */
 const simpleRuns = (text: string): Run[] => {
 	const units = [...text.matchAll(/(\\?)(.)(\*?)/gs)].map(([, backslash, one = '', star]) => ({backslash, one, star}));
 	return units.map(({backslash, one, star}, index) => {
@@ -105,7 +105,7 @@ const matches = (runs: readonly Run[], path: string): boolean => {
 
 /** Whether a rule lets a path through, as Android's `PatternMatcher` decides; an invalid pattern lets none. */
 const pathMatcher = ({kind, text: written}: PathRule): ((path: string) => boolean) => {
-	// The build reads one backslash of two.
+	// The Android build reads `\\` as `\`.
 	const text = written.replaceAll('\\\\', '\\');
 	switch (kind) {
 		case 'path':
@@ -123,7 +123,7 @@ const pathMatcher = ({kind, text: written}: PathRule): ((path: string) => boolea
 
 const {ok, warn, fail} = findingsOf('Android');
 
-/** Rules and characters of one that are compared: real filters have a few, and each is tried with many paths. */
+/** At most this many rules, and characters of a rule, are compared: real filters have a few, and each is tried with many paths. */
 const MAX_RULES = 1000;
 const MAX_CHARACTERS = 1000;
 
@@ -153,7 +153,7 @@ export const pathFinding = (
 	{orgKey, kit}: {orgKey: string; kit: AndroidApp['kit']},
 ): Finding => {
 	const prefix = host.isShared ? `/${orgKey}/` : '/';
-	const ofPlugin = kit === 'expo' ? `Write ${host.name}/${orgKey} in links of the plugin, or set` : 'Set';
+	const ofPlugin = kit === 'expo' ? `Write ${host.name}/${orgKey} in the plugin's links, or set` : 'Set';
 	const narrow = `${ofPlugin} pathPrefix ${prefix} in a filter for ${host.name} alone`;
 	const rules = filters.flatMap(({paths, place}): PathRule[] =>
 		paths.length === 0 ? [{kind: 'pathPrefix', text: '', place}] : paths,

@@ -37,7 +37,7 @@ const changesFor = (org: Org, doc: Doc): Change[] => {
 	return [{...change, action: 'create'}];
 };
 
-/** The deletions of rows that could have a document and have none. The rows of a new organization are not there yet. */
+/** The deletions of rows that could have a document and have none. A new organization has no rows. */
 const deletionsOf = (org: Org, kind: KindName): Change[] =>
 	[...((org.path !== null && org.rows[kind]) || [])]
 		.filter(([identity, row]) => isOwn(row) && !org.docs[kind]?.has(identity))
@@ -79,7 +79,7 @@ export const planOf = async (context: Context, docs: readonly Doc[], prune: read
 				throw error;
 			}
 
-			// A token that may not read organizations learns it only now.
+			// Without the right to read organizations, a missing one shows only here.
 			faults.push(faultOf(doc, `there is no organization '${org.label}'`));
 		});
 	}
@@ -91,19 +91,19 @@ export const planOf = async (context: Context, docs: readonly Doc[], prune: read
 	return {changes: [...changes, ...deletions], orgs, faults: [...faults, ...changes.flatMap(danglingOf)]};
 };
 
-/** The short codes of changes that other links have, unless an earlier change frees them. */
-export const takenCodes = async (client: ApiClient, changes: readonly Change[]): Promise<string[]> => {
-	const taken: string[] = [];
+/** A fault for each short code of a change that another link has, unless an earlier change frees it. */
+export const takenCodeFaults = async (client: ApiClient, changes: readonly Change[]): Promise<string[]> => {
+	const faults: string[] = [];
 	const freed = new Set<unknown>();
 	for (const {org, kind, doc, row, fields} of changes) {
 		const code = fields.find(({field}) => kind === 'Link' && field === 'shortCode')?.to;
 		if (doc && code !== undefined && org.path !== null) {
 			const {data} = await client.get<Page<Row>>(pathOf(org, kind), {shortCode: String(code), limit: 1});
 			const isTaken = data.some(({externalId, id}) => externalId !== doc.identity && !freed.has(id));
-			taken.push(...(isTaken ? [faultOf(doc, `the short code '${code}' is taken`, 'shortCode')] : []));
+			faults.push(...(isTaken ? [faultOf(doc, `the short code '${code}' is taken`, 'shortCode')] : []));
 			freed.add(row?.['id']);
 		}
 	}
 
-	return taken;
+	return faults;
 };

@@ -5,7 +5,7 @@ import {requireAnswerer, requireConsent} from '../prompts.ts';
 import {reportError} from '../report-error.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isBrokenPipe, print} from '../terminal/io.ts';
-import {type Change, planOf, takenCodes} from './changes.ts';
+import {type Change, planOf, takenCodeFaults} from './changes.ts';
 import type {FieldChange} from './differences.ts';
 import {faultOf, readDocuments} from './documents.ts';
 import type {KindName} from './kinds.ts';
@@ -159,7 +159,7 @@ export const runApply = async (context: Context<ApplyOptions>, names: readonly s
 	}
 
 	const client = connection.admin();
-	const taken = check ? await takenCodes(client, planned) : [];
+	const taken = check ? await takenCodeFaults(client, planned) : [];
 	const say = async (change: Change) => (show.json ? undefined : ignoreBrokenPipe(print(io, changeText(change))));
 	const refused = check ? null : await applyChanges(client, planned, say);
 	for (const change of check ? planned : []) {

@@ -18,7 +18,7 @@ type LoginOptions = NameOption & {tokenFile?: string; oidc?: boolean};
 
 const DEFAULT_NAME = 'default';
 const DEFAULT_URL = 'http://localhost:3000';
-const LOGIN_HINT = 'Give --url URL, and the token on standard input, with --token-file FILE or OPLINK_ADMIN_TOKEN';
+const LOGIN_HINT = 'Give --url URL, and the token by --token-file FILE, by OPLINK_ADMIN_TOKEN or on standard input';
 
 /** The token from a file or standard input. @throws OperatorError if it cannot be read. */
 const tokenIn = async (io: Io, file: string): Promise<string> => {
@@ -133,7 +133,7 @@ export const logoutCommand = command({
 		const profiles = readProfiles(io.env);
 		const name = options.name || options.profile || io.env['OPLINK_PROFILE'] || profiles.current;
 		if (!name) {
-			throw usageError('No profile is in use', 'oplink profiles list shows them');
+			throw usageError('No profile is in use', 'List the profiles: oplink profiles list');
 		}
 
 		const {signIn} = findProfile(profiles, name);

@@ -1,6 +1,6 @@
 export type AppleApp = {orgKey: string; teamId: string; bundleId: string};
 /** An Apple app in the file of a custom domain, which has further fields. */
-export type OwnAppleApp = AppleApp & {appClipBundleId?: string | null; browserPaths?: string[]};
+export type CustomDomainAppleApp = AppleApp & {appClipBundleId?: string | null; browserPaths?: string[]};
 export type AndroidApp = {
 	orgKey: string;
 	packageName: string;
@@ -9,7 +9,7 @@ export type AndroidApp = {
 	browserPaths?: string[];
 };
 
-/** A rule for paths, in both systems: the first that matches decides, and no match excludes the path. */
+/** A rule for paths, in both systems: the first that matches decides; a path that matches no rule is excluded. */
 type Component = {'/': string; exclude?: true};
 
 /** Google's name of the relation in which an app opens a host's links. */
@@ -28,12 +28,12 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const excluded = (paths: readonly string[] = []): Component[] => paths.map((path) => ({'/': path, exclude: true}));
 
-const appleEntry = ({orgKey, teamId, bundleId, browserPaths}: OwnAppleApp, customDomain: boolean) => ({
+const appleEntry = ({orgKey, teamId, bundleId, browserPaths}: CustomDomainAppleApp, customDomain: boolean) => ({
 	appIDs: [`${teamId}.${bundleId}`],
 	components: customDomain ? [...excluded(browserPaths), {'/': '/*'}] : [{'/': `/${orgKey}/*`}],
 });
 
-const clipIds = (apps: readonly OwnAppleApp[]): string[] =>
+const clipIds = (apps: readonly CustomDomainAppleApp[]): string[] =>
 	apps.flatMap(({teamId, appClipBundleId: clip}) => (clip == null ? [] : [`${teamId}.${clip}`]));
 
 /**
@@ -43,7 +43,7 @@ const clipIds = (apps: readonly OwnAppleApp[]): string[] =>
  * `webcredentials`: they cannot be limited to paths, and the host is shared.
  */
 export const appleAppSiteAssociation = (
-	apps: readonly OwnAppleApp[],
+	apps: readonly CustomDomainAppleApp[],
 	{customDomain = false}: {customDomain?: boolean} = {},
 ) => {
 	const clips = customDomain ? clipIds(apps) : [];

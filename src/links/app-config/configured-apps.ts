@@ -5,11 +5,11 @@ import {
 	type AndroidApp,
 	APPLE_LIMIT_BYTES,
 	type AppleApp,
+	type CustomDomainAppleApp,
 	entryBytes,
 	FREE_PLAN_BYTES,
 	fileBytes,
 	MIN_ENTRY_BYTES,
-	type OwnAppleApp,
 } from './association-files.ts';
 
 /** Columns of an iOS app of `app_configs`, and of its organization. */
@@ -21,7 +21,7 @@ export const hasIosApp = sql`organizations.status = 'ACTIVE' AND ios->>'teamId' 
 /** Whether the organization's plan is one of these. An unknown stored plan counts as none (contract/requests 12). */
 export const hasPlan = (plans: readonly string[]): Sql => sql`upper(organizations.plan) = ANY(${plans})`;
 
-const iosApps = (db: Db, condition: Sql): Promise<OwnAppleApp[]> =>
+const iosApps = (db: Db, condition: Sql): Promise<CustomDomainAppleApp[]> =>
 	run(
 		db,
 		sql`SELECT ${iosColumns}, ios->>'appClipBundleId' AS "appClipBundleId", coalesce(browser_paths, '{}') AS "browserPaths"
@@ -45,7 +45,8 @@ const isOne = (organizationId: string): Sql => sql`organizations.id = ${organiza
 const isAny = (organizationIds: readonly string[]): Sql => sql`organizations.id = ANY(${organizationIds})`;
 
 /** The iOS app of an organization; none while it is suspended or its configuration is incomplete. */
-export const iosAppsOf = (db: Db, organizationId: string): Promise<OwnAppleApp[]> => iosApps(db, isOne(organizationId));
+export const iosAppsOf = (db: Db, organizationId: string): Promise<CustomDomainAppleApp[]> =>
+	iosApps(db, isOne(organizationId));
 
 /** The Android apps of an organization, as configured; none while it is suspended. */
 export const androidAppsOf = (db: Db, organizationId: string): Promise<AndroidApp[]> =>

@@ -85,10 +85,7 @@ export const createHostnameDecisions = (trx: Db) => ({
 	isRejected: async (hostname: string): Promise<boolean> =>
 		(await trx('rejected_hostnames').where({hostname}).select('hostname')).length > 0,
 
-	/**
-	 * Rejects the name, unless another organization has verified it: then only this organization's domain is rejected,
-	 * which could not be verified anyway.
-	 */
+	/** Rejects the name, unless another organization has verified it; the caller rejects this organization's domain anyway. */
 	reject: async (hostname: string, organizationId: string, now: Date): Promise<void> => {
 		await execute(
 			trx,
@@ -179,7 +176,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return onlyRow(await one(id).update(changes).returning(columns.list));
 		},
 
-		/** Moves the links of a domain to another one, locked in the order of `lockAll` of links. @returns their number. */
+		/** Moves the links of a domain to another one, locked in the order of `lockAll` (link-store.ts). @returns their number. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
 			execute(
 				db,

@@ -18,7 +18,7 @@ import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFie
 
 export const paramsAnswer: Joi.AnySchema<Record<string, string>> = Joi.object().pattern(/^/, text);
 
-const valueAnswers: Record<LinkValue['is'], Joi.Schema> = {
+const valueAnswers: Record<LinkValue['kind'], Joi.Schema> = {
 	code: text,
 	count,
 	flag,
@@ -33,15 +33,15 @@ const valueAnswers: Record<LinkValue['is'], Joi.Schema> = {
 
 const answerOfField = (field: (typeof allLinkFields)[number]): Joi.Schema => {
 	if (!('parts' in field)) {
-		return field.required ? valueAnswers[field.is] : valueAnswers[field.is].allow(null);
+		return field.required ? valueAnswers[field.kind] : valueAnswers[field.kind].allow(null);
 	}
 
-	const parts = Object.entries(field.parts).map(([part, {is}]): [string, Joi.Schema] => [
+	const parts = Object.entries(field.parts).map(([part, {kind}]): [string, Joi.Schema] => [
 		part,
-		field.is === 'group' ? valueAnswers[is].allow(null) : valueAnswers[is].optional(),
+		field.kind === 'group' ? valueAnswers[kind].allow(null) : valueAnswers[kind].optional(),
 	]);
 	// Absent if unset.
-	return field.is === 'group' ? partOf(Object.fromEntries(parts)) : partOf(Object.fromEntries(parts)).optional();
+	return field.kind === 'group' ? partOf(Object.fromEntries(parts)) : partOf(Object.fromEntries(parts)).optional();
 };
 
 /** The fields of a link in answers. */
@@ -72,7 +72,7 @@ const fields = {
 	...answersOf(allLinkFields.filter((field) => !isShared(field))),
 	// As they take effect, so never null.
 	...Object.fromEntries(
-		allLinkFields.filter(hasDefault).map((field) => [field.name, valueAnswers[(field as LinkValue).is]]),
+		allLinkFields.filter(hasDefault).map((field) => [field.name, valueAnswers[(field as LinkValue).kind]]),
 	),
 	safety: partOf({
 		state: Joi.valid('block', 'warn'),

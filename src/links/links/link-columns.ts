@@ -64,9 +64,9 @@ export const ogOf = (row: LinkColumns<'og'>): Og => ({
 
 const shown = (row: Readonly<Record<string, unknown>>, fields: typeof allLinkFields): Record<string, unknown> => {
 	const values: Record<string, unknown> = {};
-	for (const {name, is} of fields) {
-		const value = is === 'group' ? ogOf(row as LinkColumns<'og'>) : row[columnOf(name)];
-		if (value !== null || is !== 'platforms') {
+	for (const {name, kind} of fields) {
+		const value = kind === 'group' ? ogOf(row as LinkColumns<'og'>) : row[columnOf(name)];
+		if (value !== null || kind !== 'platforms') {
 			values[name] = value;
 		}
 	}
@@ -89,13 +89,13 @@ export const ownFieldsOf = (row: LinkColumns<OwnName>): ShownFields<OwnName> =>
  * The SQL of a column as it takes effect: the link's own value, else the next level's, else the default. A platform field
  * is merged part by part. Parameters are the link's alone; pages merge them with their template's.
  */
-const effectiveSql = ({column, field: {is, levels, default: unset}}: (typeof linkColumns)[number]): string => {
+const effectiveSql = ({column, field: {kind, levels, default: unset}}: (typeof linkColumns)[number]): string => {
 	const values = levels.map((table) => `${table}.${column}`);
-	if (is === 'params') {
+	if (kind === 'params') {
 		return `links.${column}, templates.${column} AS template_${column}`;
 	}
 
-	if (is === 'platforms') {
+	if (kind === 'platforms') {
 		const merged = values.toReversed().map((value) => `coalesce(${value}, '{}')`);
 		return `nullif(${merged.join(' || ')}, '{}') AS ${column}`;
 	}

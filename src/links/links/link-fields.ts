@@ -17,16 +17,16 @@ type Values = {
 	version: string;
 };
 
-/** A single value. Its type, its schemas and its CSV cell follow from `is`. */
+/** A single value. Its type, its schemas and its CSV cell follow from `kind`. */
 export type LinkValue =
-	| {is: 'text'; max: number}
-	| {is: 'texts'; max: number; each: number}
-	| {is: 'params'; max: number; maxBytes: number}
-	| {is: 'count'; min: number; max: number}
-	| {is: 'code' | 'flag' | 'id' | 'instant' | 'url' | 'version'};
+	| {kind: 'text'; max: number}
+	| {kind: 'texts'; max: number; each: number}
+	| {kind: 'params'; max: number; maxBytes: number}
+	| {kind: 'count'; min: number; max: number}
+	| {kind: 'code' | 'flag' | 'id' | 'instant' | 'url' | 'version'};
 
 /** `group`: an object with a column for each part. `platforms`: one jsonb column with the parts that are set. */
-type LinkObject = {is: 'group' | 'platforms'; parts: Readonly<Record<string, LinkValue & {about?: string}>>};
+type LinkObject = {kind: 'group' | 'platforms'; parts: Readonly<Record<string, LinkValue & {about?: string}>>};
 
 type LinkField = (LinkValue | LinkObject) & {
 	levels: readonly Level[];
@@ -36,11 +36,11 @@ type LinkField = (LinkValue | LinkObject) & {
 	required?: true;
 	/** The value if no level sets one. */
 	default?: boolean | number;
-	/** URLs name it as its column, such as `utm_term`: pages add it to addresses, imports take it from them. */
+	/** Is a query parameter named like its column, `utm_term`: pages add it to addresses, imports take it from them. */
 	inUrls?: true;
-	/** The place in help and in CSV files, in which a field without one is not; fields of one place are in the order of this table. */
+	/** Position in help and CSV files. Fields without it are omitted; equal positions keep the order of this table. */
 	place?: number;
-	/** The help of its option, which a text needs, and which is named after the field unless `flag` says otherwise. */
+	/** Help of the CLI option, without which a single value gets none. `flag` replaces the option's name and value. */
 	about?: string;
 	flag?: string;
 };
@@ -49,31 +49,31 @@ const link = {levels: ['links'], resolves: true} as const;
 const template = {levels: ['links', 'templates'], resolves: true} as const;
 const app = {levels: ['links', 'templates', 'app_configs'], resolves: true} as const;
 
-const url = {is: 'url'} as const;
-const utm = {is: 'text', max: 255, ...template, inUrls: true, place: 5} as const;
+const url = {kind: 'url'} as const;
+const utm = {kind: 'text', max: 255, ...template, inUrls: true, place: 5} as const;
 
 /**
  * Every field of a link (contract/links 1, 12, 13), in the order of bodies and answers. Types, columns, schemas, answers,
- * CSV columns, options of texts and the resolved row follow from this table; test/links/links/link-fields.ts compares the
- * migrations. A new field stands here, in src/client/link-shapes.ts and in a migration; a flag, a count or texts also have
- * their options in src/cli/link-fields.ts; a field of app configurations is one of the trigger `app_configs_changed`, too.
+ * CSV columns, options of texts and the resolved row follow from this table; test/links/links/link-fields.ts compares it
+ * with the migrations. A new field stands here, in src/client/link-shapes.ts and in a migration; a flag, a count or texts
+ * also have options in src/cli/link-fields.ts; one of app configurations must be in the trigger `app_configs_changed`, too.
  */
 export const linkFields = {
-	path: {is: 'text', max: 2048, ...template, place: 1, about: 'path that the link opens in the app, such as /item/7'},
-	params: {is: 'params', max: 50, maxBytes: 8192, ...template},
+	path: {kind: 'text', max: 2048, ...template, place: 1, about: 'path that the link opens in the app, such as /item/7'},
+	params: {kind: 'params', max: 50, maxBytes: 8192, ...template},
 	og: {
-		is: 'group',
+		kind: 'group',
 		parts: {
-			title: {is: 'text', max: 255, about: 'title of the social card'},
-			description: {is: 'text', max: 1024, about: 'description of the social card'},
-			imageUrl: {is: 'url', about: 'image of the social card'},
+			title: {kind: 'text', max: 255, about: 'title of the social card'},
+			description: {kind: 'text', max: 1024, about: 'description of the social card'},
+			imageUrl: {kind: 'url', about: 'image of the social card'},
 		},
 		...app,
 		place: 7,
 	},
-	fallbackUrl: {is: 'url', ...app, place: 6, about: 'http(s) URL for people without the app'},
+	fallbackUrl: {kind: 'url', ...app, place: 6, about: 'http(s) URL for people without the app'},
 	destinations: {
-		is: 'platforms',
+		kind: 'platforms',
 		parts: {ios: url, ipad: url, android: url, desktop: url},
 		...app,
 		place: 16,
@@ -82,32 +82,32 @@ export const linkFields = {
 			'URL for people without the app on ios, ipad, android or desktop, instead of the store; empty clears it (repeatable)',
 	},
 	minimumVersion: {
-		is: 'platforms',
-		parts: {ios: {is: 'version'}, android: {is: 'count', min: 1, max: 2_147_483_647}},
+		kind: 'platforms',
+		parts: {ios: {kind: 'version'}, android: {kind: 'count', min: 1, max: 2_147_483_647}},
 		...app,
 		place: 17,
 		flag: 'minimum-version <platform=version>',
 		about: 'minimum version of the app, such as ios=2.10.0 or android=210; empty clears it (repeatable)',
 	},
-	channel: {is: 'text', max: 50, ...template, place: 4, about: 'channel of the organization, such as email'},
-	tags: {is: 'texts', max: 20, each: 50, levels: template.levels, place: 12},
+	channel: {kind: 'text', max: 50, ...template, place: 4, about: 'channel of the organization, such as email'},
+	tags: {kind: 'texts', max: 20, each: 50, levels: template.levels, place: 12},
 	utmSource: {...utm, about: 'UTM source'},
 	utmMedium: {...utm, about: 'UTM medium'},
 	utmCampaign: {...utm, about: 'UTM campaign'},
 	utmTerm: {...utm, about: 'UTM term'},
 	utmContent: {...utm, about: 'UTM content'},
-	deferredDeepLinking: {is: 'flag', ...template, default: true, place: 14},
-	matchWindowHours: {is: 'count', min: 1, max: 720, ...template, default: 168, place: 15},
+	deferredDeepLinking: {kind: 'flag', ...template, default: true, place: 14},
+	matchWindowHours: {kind: 'count', min: 1, max: 720, ...template, default: 168, place: 15},
 	shortCode: {
-		is: 'code',
+		kind: 'code',
 		...link,
 		required: true,
 		place: 2,
 		about: 'last part of the short URL (default: generated)',
 	},
-	title: {is: 'text', max: 255, ...link, place: 3, about: 'display name of the link'},
+	title: {kind: 'text', max: 255, ...link, place: 3, about: 'display name of the link'},
 	domainId: {
-		is: 'id',
+		kind: 'id',
 		levels: link.levels,
 		required: true,
 		place: 11,
@@ -115,26 +115,26 @@ export const linkFields = {
 		about: "link domain, by host name or id (default: the organization's domain)",
 	},
 	templateId: {
-		is: 'id',
+		kind: 'id',
 		levels: link.levels,
 		place: 9,
 		flag: 'template <value>',
 		about: 'template of the link, by name or id',
 	},
 	externalId: {
-		is: 'text',
+		kind: 'text',
 		max: 255,
 		levels: link.levels,
 		place: 10,
 		about: 'your own id of the link, unique in the organization',
 	},
 	expiry: {
-		is: 'instant',
+		kind: 'instant',
 		...link,
 		place: 8,
 		about: 'expiry, an ISO 8601 time such as 2030-01-31T00:00:00Z',
 	},
-	isActive: {is: 'flag', ...link, required: true, place: 13},
+	isActive: {kind: 'flag', ...link, required: true, place: 13},
 } as const satisfies Record<string, LinkField>;
 
 type Fields = typeof linkFields;
@@ -142,8 +142,8 @@ export type LinkFieldName = keyof Fields;
 
 /** The names of the fields that are `T`. */
 type NameOf<T> = {[Name in LinkFieldName]: Fields[Name] extends T ? Name : never}[LinkFieldName];
-type GroupName = NameOf<{is: 'group'}>;
-export type PlatformName = NameOf<{is: 'platforms'}>;
+type GroupName = NameOf<{kind: 'group'}>;
+export type PlatformName = NameOf<{kind: 'platforms'}>;
 export type SharedName = NameOf<{levels: typeof template.levels | typeof app.levels}>;
 export type OwnName = Exclude<LinkFieldName, SharedName>;
 /** Names of the fields that an app configuration gives all links of its organization. */
@@ -154,7 +154,7 @@ type ResolvedName = NameOf<{resolves: true}>;
 
 type ValueOf<Field> = Field extends {parts: infer Parts}
 	? {-readonly [Part in keyof Parts]?: ValueOf<Parts[Part]>}
-	: Field extends {is: infer Kind extends keyof Values}
+	: Field extends {kind: infer Kind extends keyof Values}
 		? Values[Kind]
 		: never;
 export type LinkFieldValue<Name extends LinkFieldName> = ValueOf<Fields[Name]>;
@@ -170,7 +170,7 @@ export type ShownFields<Name extends LinkFieldName> = {
 export type InputFields<Name extends LinkFieldName> = {
 	[Field in Exclude<Name, GroupName | PlatformName>]?:
 		| LinkFieldValue<Field>
-		| (Fields[Field] extends {is: 'code'} ? never : null);
+		| (Fields[Field] extends {kind: 'code'} ? never : null);
 } & {[Field in Name & PlatformName]?: Changes<LinkFieldValue<Field>> | null | undefined} & {
 	[Field in Name & GroupName]?: Partial<Og> | null;
 };
@@ -202,7 +202,7 @@ export const isShared = ({levels}: {levels: readonly Level[]}): boolean => level
 type PlatformField = LinkObject & LinkField & {name: PlatformName; column: keyof LinkColumns<PlatformName>};
 /** The fields that differ by platform (contract/links 12, 13). */
 export const platformFields = allLinkFields
-	.filter(({is}) => is === 'platforms')
+	.filter(({kind}) => kind === 'platforms')
 	.map((field) => ({...field, column: columnOf(field.name)})) as readonly PlatformField[];
 
 /** A column that a change may set. */
@@ -210,7 +210,7 @@ export type LinkColumn = keyof LinkColumns<LinkFieldName>;
 
 /** The columns that a change may set. `name` is that of the API, with a dot for a part: `og.title`. */
 export const linkColumns = allLinkFields.flatMap((field) => {
-	const names = field.is === 'group' ? Object.keys(field.parts).map((part) => `${field.name}.${part}`) : [field.name];
+	const names = field.kind === 'group' ? Object.keys(field.parts).map((part) => `${field.name}.${part}`) : [field.name];
 	return names.map((name) => ({field, name, column: columnOf(name.replace('.', '_')) as LinkColumn}));
 });
 

@@ -20,7 +20,7 @@ const paramsSchema = ({max, maxBytes}: {max: number; maxBytes: number}) =>
 		);
 
 const valueSchema = (value: LinkValue): Joi.AnySchema => {
-	switch (value.is) {
+	switch (value.kind) {
 		case 'text':
 			return Joi.string().max(value.max);
 		case 'texts':
@@ -54,7 +54,7 @@ const schemaOf = (field: (typeof allLinkFields)[number]): Joi.AnySchema =>
 		? Joi.object(
 				Object.fromEntries(Object.entries(field.parts).map(([part, value]) => [part, valueSchema(value).allow(null)])),
 			).allow(null)
-		: field.is === 'code' || field.name === 'path'
+		: field.kind === 'code' || field.name === 'path'
 			? valueSchema(field)
 			: valueSchema(field).allow(null);
 

@@ -26,7 +26,7 @@ import {
 import {exportQuery, importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {exportLinks, findLinks, getLink, listLinks} from './read-links.ts';
-import {storedFaults, storedFaultsOfNew} from './stored-faults.ts';
+import {databaseFaults, databaseFaultsOfNew} from './stored-faults.ts';
 
 const decision = Joi.object<{reason?: string | null}>({reason: Joi.string().max(500).allow('', null)});
 
@@ -80,7 +80,7 @@ export const linkRoutes = [
 		headers: idempotencyHeader,
 		answer: linkAnswer,
 		body: newLink,
-		storedFaults: storedFaultsOfNew,
+		databaseFaults: databaseFaultsOfNew,
 		status: 201,
 		settles: true,
 		handler: ({services, organization, by, body, request}) =>
@@ -107,7 +107,7 @@ export const linkRoutes = [
 		answer: linkAnswer,
 		params: idParams,
 		body: linkChanges,
-		storedFaults,
+		databaseFaults,
 		handler: ({services, organization, by, params, body}) =>
 			updateLink(services, {organization, by, id: params.id, changes: body}),
 	}),

@@ -15,7 +15,7 @@ type Faulty = {
 const isGood = (faults: readonly FieldFault[], name: string): boolean => !faults.some(({field}) => field === name);
 
 /** Faults of a body that only the database shows, reported with those of its schema: the channel. */
-export const storedFaults = async ({services, organization, body, faults}: Faulty): Promise<FieldFault[]> => {
+export const databaseFaults = async ({services, organization, body, faults}: Faulty): Promise<FieldFault[]> => {
 	const {channel} = fieldsOf(body);
 	return typeof channel !== 'string' ||
 		!isGood(faults, 'channel') ||
@@ -24,13 +24,13 @@ export const storedFaults = async ({services, organization, body, faults}: Fault
 		: (unknownChannel(channel).details ?? []);
 };
 
-/** As `storedFaults`, for a new link, whose template may lack a path, too. */
-export const storedFaultsOfNew = async (given: Faulty): Promise<FieldFault[]> => {
+/** As `databaseFaults`, for a new link, whose template may lack a path, too. */
+export const databaseFaultsOfNew = async (given: Faulty): Promise<FieldFault[]> => {
 	const {services, organization, body, faults} = given;
 	const {path, templateId: id} = fieldsOf(body);
 	const template =
 		path == null && typeof id === 'string' && isGood(faults, 'templateId')
 			? await services.db('templates').where({organization_id: organization.id, id}).first('path')
 			: undefined;
-	return [...(await storedFaults(given)), ...(template?.path === null ? [pathRequired] : [])];
+	return [...(await databaseFaults(given)), ...(template?.path === null ? [pathRequired] : [])];
 };

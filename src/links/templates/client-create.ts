@@ -7,12 +7,12 @@ import {decodedText} from '../../platform/query.ts';
 const FIELDS = ['params', 'title', 'path'] as const;
 type ClientField = (typeof FIELDS)[number];
 
-/** The fields that apps may set on a template's links (contract/sdk 4). `pathPrefix` opens `path` below it. */
+/** The fields that apps may set on a template's links (contract/sdk 4). `pathPrefix`: `path` may be it or below it. */
 export type ClientCreate = {fields: ClientField[]; pathPrefix?: string};
 
 export type ClientFields = {params?: Record<string, string> | null; title?: string | null; path?: string | null};
 
-/** Each decoding is shorter than the text before, so a path of 2048 characters has fewer. */
+/** Each decoding shortens the text, so a path of 2048 characters needs at most 2047. */
 const fullyDecoded = (text: string): string | null => {
 	let before = text;
 	for (;;) {
@@ -26,7 +26,7 @@ const fullyDecoded = (text: string): string | null => {
 };
 
 /**
- * Whether no router reads a path of another folder from the text: no `.` or `..`, no empty segment, no backslash or control
+ * Whether no router resolves the path outside its folder: no `.` or `..`, no empty segment, no backslash or control
  * character, and no slash that only decoding shows, however often the text is encoded.
  */
 const isPlainPath = (path: string): boolean => {
@@ -61,7 +61,7 @@ export const clientCreateSchema = Joi.object<ClientCreate>({
 		.max(255)
 		.pattern(/^\/(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?$/)
 		.message('{{#label}} must begin with / and consist of letters, digits, _, ~, - and .')
-		.description('Opens `path` below it.'),
+		.description('Apps may set `path` to this prefix or below it.'),
 });
 
 export const clientCreateAnswer = partOf({

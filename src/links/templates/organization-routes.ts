@@ -7,7 +7,7 @@ import {idParams, pageQuerySchema} from '../../platform/http/validate.ts';
 import type {Services} from '../../services.ts';
 import {channelExists} from '../channels/channel-store.ts';
 import {sharedFieldAnswers} from '../links/link-answer.ts';
-import {storedFaults} from '../links/stored-faults.ts';
+import {databaseFaults} from '../links/stored-faults.ts';
 import {clientCreateAnswer} from './client-create.ts';
 import {newTemplate, type Template, type TemplateInput, templateChanges} from './template.ts';
 import {createTemplateStore} from './template-store.ts';
@@ -101,7 +101,7 @@ export const templateRoutes = [
 		answer: templateAnswer,
 		role: 'developer',
 		body: newTemplate,
-		storedFaults,
+		databaseFaults,
 		status: 201,
 		handler: ({services, organization, by, body}) => createTemplate(services, {organization, by, fields: body}),
 	}),
@@ -122,7 +122,7 @@ export const templateRoutes = [
 		role: 'developer',
 		params: idParams,
 		body: templateChanges,
-		storedFaults,
+		databaseFaults,
 		handler: ({services, organization, by, params: {id}, body}) =>
 			updateTemplate(services, {organization, by, id, changes: body}),
 	}),

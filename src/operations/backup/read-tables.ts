@@ -15,7 +15,7 @@ export const readHead = async (parts: Parts): Promise<BackupHead> => {
 	return first.value.head;
 };
 
-/** Finds the months of `clicks` rows. @returns those not seen before, by their first days. @throws BackupError. */
+/** Finds the months of `clicks` rows. @returns the first day of each month not seen before. @throws BackupError. */
 export const createMonths = () => {
 	const seen = new Set<string>();
 	return (rows: readonly string[]): string[] => {

@@ -145,7 +145,7 @@ export type Table = {name: string; columns: string[]};
 const columnsOfTable = (body: string): string[] =>
 	[...body.matchAll(/^\t([a-z_]\w*) /gm)].map(([, column = '']) => column);
 
-/** The tables that migrations of this version make: each column is the first word of a line with one tab. */
+/** The tables that migrations of this version make: each column is the first word of a line indented by one tab. */
 export const tablesOf = async (migrations: readonly string[]): Promise<Table[]> => {
 	const sections = await Promise.all(migrations.map(readSections));
 	return sections.flatMap(({up}) =>

@@ -104,7 +104,7 @@ type Definition<G extends Grants, C extends Credential, P, Q, B> = Declaration<C
 	/** Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11). */
 	onboarding?: C extends 'session' ? boolean : never;
 	/** Faults of a body that only the database shows. Called if the body has other faults, so the answer names all. */
-	storedFaults?:
+	databaseFaults?:
 		| ((input: HandlerInput<G[C], P, Q, unknown> & {faults: readonly FieldFault[]}) => Promise<FieldFault[]>)
 		| undefined;
 	/** The organization of a public request with invalid values: `app status --watch` shows the refusal. */
@@ -196,7 +196,7 @@ export const routeFor =
 		path: string,
 		definition: Definition<G, C, P, Q, B>,
 	): RouteOf<G> => {
-		const {credential, limit, params, query, body, handler, storedFaults} = definition;
+		const {credential, limit, params, query, body, handler, databaseFaults} = definition;
 		const declared = declareRoute(method, path, definition, credential === 'admin' ? scopeOf(method, path) : null);
 		const rule = {role: declared.role, onboarding: definition.onboarding ?? false, scope: declared.scope};
 		const bodySchema = body === 'stream' ? undefined : body;
@@ -248,7 +248,7 @@ export const routeFor =
 			const faults = [...ofPath.faults, ...ofQuery.faults, ...ofBody.faults];
 			if (faults.length > 0) {
 				const isOfBody = ofBody.faults.length === faults.length;
-				const stored = isOfBody ? await storedFaults?.({...input, body: sent, faults}) : undefined;
+				const stored = isOfBody ? await databaseFaults?.({...input, body: sent, faults}) : undefined;
 				throw validationFailed([...faults, ...(stored ?? [])]);
 			}
 

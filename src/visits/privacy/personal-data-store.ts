@@ -17,8 +17,8 @@ const utmColumns = joined(
 );
 
 /**
- * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,
- * cookies and device ids are stored only as hashes.
+ * Open matches, each joined with its click's own row, if its month has not been dropped. `id` is that of the open match.
+ * Addresses, cookies and device ids are stored only as hashes.
  * @param own a SELECT of open matches. @param stored an item of a FROM: the clicks in full.
  */
 const clicksOfSubject = (
@@ -66,7 +66,7 @@ const personalClickJson = ({
 /** `after`: the id of the last row that has been read; null: from the beginning. */
 export type Read<T> = (after: string | null, limit: number) => Promise<T[]>;
 
-/** Of an attempt. A miss without a key and a known token has no organization, but it has the device that asked. */
+/** Whether an attempt is the subject's. A miss with neither a key nor a known token has only the device that asked. */
 export const isOfSubject = ({organizationId, deviceIds}: SubjectKeys): Sql =>
 	sql`device_id = ANY(${deviceIds}) AND (organization_id = ${organizationId} OR organization_id IS NULL)`;
 

@@ -48,9 +48,9 @@ const columnsOfTable = async (table: string) => {
 test('links, templates and app configurations have the columns of their fields and no others', async (t) => {
 	for (const table of tables) {
 		const fields = linkColumns.filter(({field: {levels}}) => levels.includes(table));
-		const expected = fields.map(({column, field: {is, required}}) => ({
+		const expected = fields.map(({column, field: {kind, required}}) => ({
 			name: column,
-			type: types[is],
+			type: types[kind],
 			isNullable: required !== true,
 		}));
 		t.true(expected.length > 5);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import {pino} from 'pino';
 import {createPaymobHttp} from '../../../src/accounts/billing/paymob/paymob-http.ts';
-import {ask, createStripe} from '../../../src/accounts/billing/stripe/stripe-client.ts';
+import {call, createStripe} from '../../../src/accounts/billing/stripe/stripe-client.ts';
 import {startJobs} from '../../../src/operations/jobs/start-jobs.ts';
 import {withLeaseIfFree} from '../../../src/platform/db/lease.ts';
 import {startFakePaymob} from '../../fakes/paymob/paymob.ts';
@@ -115,7 +115,7 @@ test('gateway A that never answers is asked three times at most, under one key, 
 	fake.fail(forEver);
 	const config = {secretKey: fake.env.STRIPE_SECRET_KEY, webhookSecret: '', apiUrl: fake.env.STRIPE_API_URL};
 	const stripe = createStripe(config, {timeoutMs: 30});
-	const error = await t.throwsAsync(ask(stripe.customers.create({name: 'Acme'})));
+	const error = await t.throwsAsync(call(stripe.customers.create({name: 'Acme'})));
 	t.like(error, {status: 502, message: 'Payment gateway unavailable'});
 	// A try that ran out of time may not have come.
 	t.true(fake.calls.length <= 3);

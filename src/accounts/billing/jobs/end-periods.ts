@@ -78,6 +78,6 @@ export const endPeriods = async (run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const store = createSubscriptionStore(services.db);
 	const now = services.clock.now();
-	const ids = await store.listEnding(ENDED_BY_OPLINK, now);
+	const ids = await store.listToEnd(ENDED_BY_OPLINK, now);
 	await perOrganization(run, 'end a subscription', ids, (organizationId) => end(services, organizationId));
 };

@@ -23,7 +23,7 @@ const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Paye
 		url: checkoutUrl(paymob, order.clientSecret),
 		sessionId: order.id,
 		ref: order.orderId,
-		ref2: order.id,
+		intention: order.id,
 		customerId: null,
 	};
 };
@@ -52,7 +52,7 @@ export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 
 		const {gatewayRef, gatewayRef2} =
 			(await createAttemptStore(paymob.db).find(attempt.organizationId, attempt.id)) ?? attempt;
-		return {paid: true, ref: gatewayRef ?? '', ref2: gatewayRef2};
+		return {paid: true, ref: gatewayRef ?? '', intention: gatewayRef2};
 	},
 	priceOf: () => null,
 	receive: (services, request) => receivePaymobCallback(paymob, services, request),

@@ -109,7 +109,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
 export const renewSubscriptions = async (paymob: Paymob, run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const {db, clock} = paymob;
-	const ids = await createSubscriptionStore(db).listEnded('GATEWAY_B', clock.now());
+	const ids = await createSubscriptionStore(db).listToRenew('GATEWAY_B', clock.now());
 	await perOrganization(run, 'renew a subscription', ids, async (organizationId) => {
 		const row = await createSubscriptionStore(db).findOf(organizationId);
 		const organization = await createOrganizationStore(db).findById(organizationId);

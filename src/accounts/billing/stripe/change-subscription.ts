@@ -6,7 +6,7 @@ import type {Payer, Upgrade} from '../gateway.ts';
 import type {Subscription} from '../subscription.ts';
 import {priceOf} from './open-checkout.ts';
 import {planOfPrice} from './read-subscription.ts';
-import {ask, askFor, askOrRefusal, idOf} from './stripe-client.ts';
+import {call, callOrNull, callOrRefusal, idOf} from './stripe-client.ts';
 
 type StripeRow = Pick<Subscription, 'gatewaySubscriptionId'>;
 type RemoteItem = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
@@ -14,10 +14,10 @@ type RemoteItem = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
 /** The subscription at Stripe, with its one item. @throws 409 if it has ended there; 502. */
 const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: StripeRow): Promise<RemoteItem> => {
 	if (id === null) {
-		throw gatewayFailed(new Error('a Stripe subscription has no id there'));
+		throw gatewayFailed(new Error('the row of a Stripe subscription has no gatewaySubscriptionId'));
 	}
 
-	const remote = await ask(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
+	const remote = await call(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
 	if (remote.status === 'canceled') {
 		throw noSubscription();
 	}
@@ -34,7 +34,7 @@ const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: StripeRow): 
 const release = async (stripe: Stripe, remote: Stripe.Subscription): Promise<void> => {
 	const schedule = idOf(remote.schedule);
 	if (schedule !== null) {
-		await askOrRefusal(stripe.subscriptionSchedules.release(schedule));
+		await callOrRefusal(stripe.subscriptionSchedules.release(schedule));
 	}
 };
 
@@ -46,9 +46,9 @@ const owesRenewal = ({status, latest_invoice: invoice}: Stripe.Subscription): bo
 
 /**
  * Charges the difference to a higher price now. If the card is declined, the change waits for its invoice.
- * @throws 409 while the renewal is unpaid, because the difference would become the latest invoice, by which Stripe
- * decides whether a subscription is paid; and while Stripe is on another plan than the row, because the new plan may
- * cost less than that one.
+ * @throws 409 while the renewal is unpaid: the difference would become the latest invoice, by which Stripe decides
+ * whether a subscription is paid. @throws 409 while the plan at Stripe differs from the row's: the new plan may be
+ * cheaper than the one at Stripe.
  */
 export const upgradeNow = async (
 	{stripe, plans, returnUrl}: {stripe: Stripe; plans: Plans; returnUrl: string},
@@ -71,10 +71,10 @@ export const upgradeNow = async (
 	await release(stripe, remote);
 	// An earlier attempt succeeded; its answer was lost, or its event is on its way.
 	if (isDone) {
-		return {paid: true, ref: null, ref2: null};
+		return {paid: true, ref: null, intention: null};
 	}
 
-	const changed = await ask(
+	const changed = await call(
 		stripe.subscriptions.update(
 			remote.id,
 			{
@@ -90,21 +90,21 @@ export const upgradeNow = async (
 	const invoiceId = idOf(invoice);
 	const ref = invoiceId === idOf(remote.latest_invoice) ? null : invoiceId;
 	if (changed.pending_update === null) {
-		return {paid: true, ref, ref2: null};
+		return {paid: true, ref, intention: null};
 	}
 
 	const url = typeof invoice === 'object' ? invoice?.hosted_invoice_url : null;
 	const page = {url: url ?? returnUrl, sessionId: ref ?? attempt.id, customerId: payer.customerId};
-	return {paid: false, ...page, ref: ref ?? attempt.id, ref2: null};
+	return {paid: false, ...page, ref: ref ?? attempt.id, intention: null};
 };
 
 /** Schedules a lower price for the next period, in place of any other schedule. */
 export const schedulePrice = async (stripe: Stripe, subscription: StripeRow, price: string): Promise<void> => {
 	const {remote, item} = await running(stripe, subscription);
 	await release(stripe, remote);
-	const schedule = await ask(stripe.subscriptionSchedules.create({from_subscription: remote.id}));
+	const schedule = await call(stripe.subscriptionSchedules.create({from_subscription: remote.id}));
 	const [current] = schedule.phases;
-	await ask(
+	await call(
 		stripe.subscriptionSchedules.update(schedule.id, {
 			end_behavior: 'release',
 			proration_behavior: 'none',
@@ -128,7 +128,7 @@ export const schedulePrice = async (stripe: Stripe, subscription: StripeRow, pri
 export const keepPrice = async (stripe: Stripe, subscription: StripeRow): Promise<void> =>
 	release(stripe, (await running(stripe, subscription)).remote);
 
-/** Ends the subscription with its period, or takes that back. */
+/** Cancels at the end of the period, or withdraws that cancellation. */
 export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: StripeRow, cancel: boolean): Promise<void> => {
 	const {remote} = await running(stripe, subscription);
 	await release(stripe, remote);
@@ -139,7 +139,7 @@ export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: StripeR
 
 	// Stripe's customer portal may have set a date instead; both at once are refused.
 	const resume: Stripe.SubscriptionUpdateParams = atPeriodEnd ? {cancel_at_period_end: false} : {cancel_at: ''};
-	await ask(stripe.subscriptions.update(remote.id, cancel ? {cancel_at_period_end: true} : resume));
+	await call(stripe.subscriptions.update(remote.id, cancel ? {cancel_at_period_end: true} : resume));
 };
 
 /** Ends the subscription now, without an invoice. One that has ended is left alone. @throws 502. */
@@ -148,8 +148,8 @@ export const cancelNow = async (stripe: Stripe, {gatewaySubscriptionId: id}: Str
 		return;
 	}
 
-	const refusal = await askOrRefusal(stripe.subscriptions.cancel(id, {invoice_now: false, prorate: false}));
-	const remaining = refusal === null ? null : await askFor(stripe.subscriptions.retrieve(id));
+	const refusal = await callOrRefusal(stripe.subscriptions.cancel(id, {invoice_now: false, prorate: false}));
+	const remaining = refusal === null ? null : await callOrNull(stripe.subscriptions.retrieve(id));
 	if (remaining !== null && remaining.status !== 'canceled') {
 		throw gatewayFailed(new Error(`the subscription ${id} could not be canceled: ${refusal?.code}`));
 	}

@@ -7,7 +7,7 @@ import type {Decision} from '../gateway-event-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {isPaid, type RemoteSubscription} from './read-subscription.ts';
-import {ask, askOrRefusal, idOf} from './stripe-client.ts';
+import {call, callOrRefusal, idOf} from './stripe-client.ts';
 
 /** Whether a paid subscription would be the organization's second one. */
 export const isSecond = (
@@ -69,7 +69,7 @@ const MAX_INVOICES = 100;
 
 /** Refunds everything that a subscription took, renewals included. @returns the result as a clause. @throws 502. */
 const refundInvoices = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string> => {
-	const {data} = await ask(stripe.invoices.list({subscription: id, status: 'paid', limit: MAX_INVOICES}));
+	const {data} = await call(stripe.invoices.list({subscription: id, status: 'paid', limit: MAX_INVOICES}));
 	const paid = data.filter((invoice) => invoice.amount_paid > 0);
 	if (paid.length === 0) {
 		return 'nothing was paid';
@@ -77,14 +77,14 @@ const refundInvoices = async (stripe: Stripe, {id}: RemoteSubscription): Promise
 
 	const intents: string[] = [];
 	for (const invoice of paid) {
-		const payments = await ask(stripe.invoicePayments.list({invoice: invoice.id ?? '', status: 'paid'}));
+		const payments = await call(stripe.invoicePayments.list({invoice: invoice.id ?? '', status: 'paid'}));
 		intents.push(...payments.data.flatMap(({payment}) => idOf(payment.payment_intent) ?? []));
 	}
 
 	const refusals: string[] = intents.length === 0 ? ['no payment was found'] : [];
 	for (const intent of intents) {
-		const call = stripe.refunds.create({payment_intent: intent}, {idempotencyKey: `refund:${intent}`});
-		const refusal = await askOrRefusal(call);
+		const refund = stripe.refunds.create({payment_intent: intent}, {idempotencyKey: `refund:${intent}`});
+		const refusal = await callOrRefusal(refund);
 		if (refusal !== null && refusal.code !== 'charge_already_refunded') {
 			refusals.push(refusal.code);
 		}
@@ -112,7 +112,7 @@ export const endOrphan = async (
 
 	const refund = await refundInvoices(stripe, remote);
 	if (remote.status !== 'CANCELED') {
-		await askOrRefusal(stripe.subscriptions.cancel(remote.id, {invoice_now: false, prorate: false}));
+		await callOrRefusal(stripe.subscriptions.cancel(remote.id, {invoice_now: false, prorate: false}));
 	}
 
 	const why = `${orphan.why}: this one was canceled, and ${refund}.`;

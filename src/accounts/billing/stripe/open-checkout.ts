@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import {gatewayFailed, required} from '../../../platform/errors.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
 import type {Checkout, Payer} from '../gateway.ts';
-import {ask} from './stripe-client.ts';
+import {call} from './stripe-client.ts';
 
 /**
  * The organization's customer, created on the first checkout. The idempotency key lets a retry find the customer of a
@@ -15,7 +15,7 @@ const customerOf = async (stripe: Stripe, {customerId, organizationId, name, ema
 	}
 
 	const version = createHash('sha256').update(`${name}\n${email}`).digest('hex').slice(0, 16);
-	const customer = await ask(
+	const customer = await call(
 		stripe.customers.create(
 			{name, ...(email === null ? {} : {email}), metadata: {orgId: organizationId}},
 			{idempotencyKey: `cus:${organizationId}:${version}`},
@@ -42,7 +42,7 @@ export const openStripeCheckout = async (
 	const customer = await customerOf(stripe, payer);
 	// The session's metadata is not copied to its subscription, whose events count (contract/billing 15).
 	const metadata = {orgId: payer.organizationId, attemptId: attempt.id, plan: attempt.plan};
-	const session = await ask(
+	const session = await call(
 		stripe.checkout.sessions.create(
 			{
 				mode: 'subscription',
@@ -57,5 +57,5 @@ export const openStripeCheckout = async (
 			{idempotencyKey: `cs:${attempt.id}`},
 		),
 	);
-	return {url: session.url ?? returnUrl, sessionId: session.id, ref: session.id, ref2: null, customerId: customer};
+	return {url: session.url ?? returnUrl, sessionId: session.id, ref: session.id, intention: null, customerId: customer};
 };

@@ -15,7 +15,7 @@ import {endOrphan, settleOrphan} from './end-orphan.ts';
 import {type Meaning, meaningOf} from './event-meaning.ts';
 import {projectSubscription} from './project-subscription.ts';
 import {isPaid, paidOnes, type RemoteSubscription, readSubscription} from './read-subscription.ts';
-import {ask, askFor, idOf, isName} from './stripe-client.ts';
+import {call, callOrNull, idOf, isName} from './stripe-client.ts';
 
 type Deps = BillingServices & {stripe: Stripe};
 
@@ -44,13 +44,13 @@ const closeExpired = async (
 
 /** The subscription as it is now, with its latest invoice and its schedule; null if Stripe does not know it. */
 const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Subscription | null> => {
-	const found = await askFor(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
+	const found = await callOrNull(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
 	const schedule = idOf(found?.schedule);
 	if (found === null || schedule === null) {
 		return found;
 	}
 
-	return {...found, schedule: (await askFor(stripe.subscriptionSchedules.retrieve(schedule))) ?? schedule};
+	return {...found, schedule: (await callOrNull(stripe.subscriptionSchedules.retrieve(schedule))) ?? schedule};
 };
 
 /**
@@ -70,7 +70,7 @@ const findPaid = async (
 		return paidOnes(known);
 	}
 
-	const {data} = await ask(stripe.invoices.list({subscription: remote.id, status: 'paid', limit: 1}));
+	const {data} = await call(stripe.invoices.list({subscription: remote.id, status: 'paid', limit: 1}));
 	return paidOnes([...known, ...data]);
 };
 

@@ -40,14 +40,14 @@ const isRefusal = (error: unknown): error is {code?: string; statusCode?: number
 	error instanceof Error && (error as {type?: string}).type === 'StripeInvalidRequestError';
 
 /** Runs a call. @throws 502 on any failure: it is never the caller's fault. */
-export const ask = <T>(call: Promise<T>): Promise<T> =>
-	call.catch((error: unknown) => {
+export const call = <T>(request: Promise<T>): Promise<T> =>
+	request.catch((error: unknown) => {
 		throw gatewayFailed(error);
 	});
 
 /** Runs a call that Stripe may refuse. @returns the refusal, or null on success. @throws 502. */
-export const askOrRefusal = (call: Promise<unknown>): Promise<{code: string} | null> =>
-	call.then(
+export const callOrRefusal = (request: Promise<unknown>): Promise<{code: string} | null> =>
+	request.then(
 		() => null,
 		(error: unknown) => {
 			if (isRefusal(error)) {
@@ -59,8 +59,8 @@ export const askOrRefusal = (call: Promise<unknown>): Promise<{code: string} | n
 	);
 
 /** Runs a call. @returns its result, or null if the object does not exist. @throws 502. */
-export const askFor = <T>(call: Promise<T>): Promise<T | null> =>
-	call.catch((error: unknown) => {
+export const callOrNull = <T>(request: Promise<T>): Promise<T | null> =>
+	request.catch((error: unknown) => {
 		if (isRefusal(error) && (error.code === 'resource_missing' || error.statusCode === 404)) {
 			return null;
 		}

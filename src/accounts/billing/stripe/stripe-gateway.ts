@@ -4,7 +4,7 @@ import type {CardGateway} from '../gateway.ts';
 import {cancelNow, keepPrice, schedulePrice, setCancelAtPeriodEnd, upgradeNow} from './change-subscription.ts';
 import {openStripeCheckout, priceOf} from './open-checkout.ts';
 import {receiveStripeEvent, recordStripeEvent} from './receive-event.ts';
-import {ask, askOrRefusal} from './stripe-client.ts';
+import {call, callOrRefusal} from './stripe-client.ts';
 
 type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
 
@@ -27,7 +27,7 @@ export const createStripeGateway = (deps: Deps): StripeGateway => {
 		closeCheckout: async ({gatewayRef, purpose}) => {
 			// An upgrade has no checkout but an invoice, which the next change replaces.
 			if (gatewayRef !== null && purpose === 'FIRST') {
-				await askOrRefusal(stripe.checkout.sessions.expire(gatewayRef));
+				await callOrRefusal(stripe.checkout.sessions.expire(gatewayRef));
 			}
 		},
 		upgrade: (subscription, attempt, payer) => upgradeNow(deps, subscription, attempt, payer),
@@ -38,6 +38,6 @@ export const createStripeGateway = (deps: Deps): StripeGateway => {
 		setCancelAtPeriodEnd: (subscription, cancel) => setCancelAtPeriodEnd(stripe, subscription, cancel),
 		cancelNow: (subscription) => cancelNow(stripe, subscription),
 		openPortal: async (customer) =>
-			(await ask(stripe.billingPortal.sessions.create({customer, return_url: returnUrl}))).url,
+			(await call(stripe.billingPortal.sessions.create({customer, return_url: returnUrl}))).url,
 	};
 };

@@ -14,13 +14,13 @@ const AT_ONCE = 1000;
 /** Before every id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** An organization is due twice: a batch in flight may have arrived after the first deletion. */
+/** An organization's clicks are deleted twice, an hour apart: a batch in flight may arrive after the first time. */
 const IS_DUE = sql`(kind <> 'organization' OR applied_at IS NULL OR applied_at < now() - interval '1 hour')`;
 
 const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<void> => {
-	const due = await run<{id: string; organizationId: string; isAgain: boolean}>(
+	const due = await run<{id: string; organizationId: string; isSecondDeletion: boolean}>(
 		trx,
-		sql`SELECT id, organization_id AS "organizationId", applied_at IS NOT NULL AS "isAgain" FROM click_changes
+		sql`SELECT id, organization_id AS "organizationId", applied_at IS NOT NULL AS "isSecondDeletion" FROM click_changes
 		WHERE kind = 'organization' AND ${IS_DUE}`,
 	);
 	if (due.length === 0) {
@@ -29,7 +29,7 @@ const deleteOrganizations = async (trx: Db, clickHouse: ClickHouse): Promise<voi
 
 	const owners = due.map(({organizationId}) => literal(organizationId)).join(', ');
 	await clickHouse.run(`ALTER TABLE clicks DELETE WHERE organization_id IN (${owners})`);
-	const idsOf = (isAgain: boolean) => due.filter((one) => one.isAgain === isAgain).map(({id}) => id);
+	const idsOf = (isSecond: boolean) => due.filter((one) => one.isSecondDeletion === isSecond).map(({id}) => id);
 	await trx('click_changes').whereIn('id', idsOf(true)).delete();
 	await execute(trx, sql`UPDATE click_changes SET applied_at = now() WHERE id = ANY(${idsOf(false)})`);
 };
@@ -40,7 +40,7 @@ type ChangedClick = {id: string; isForgotten: boolean; contextId: string; counte
 /** The properties of an erased person's clicks that are not cleared. */
 const ANONYMOUS = new Set(['platform', 'country']);
 
-/** The counted values of a changed click, those of the context after the change. */
+/** The counted values of a changed click: its context's with the changes applied, and its campaign's. */
 const changedValues = joined([
 	...countedOfContext.map((column) => {
 		const value =

@@ -4,13 +4,13 @@ import {createDirectWriter, JournalCursors} from './cursors.ts';
 import {Drain} from './drain.ts';
 import {type Click, type Entry, encodeEntry} from './entry.ts';
 import {createDamageKeeper} from './files.ts';
-import {type CurrentJournal, JournalLife} from './life.ts';
+import {type CurrentJournal, JournalManager} from './life.ts';
 import type {Sink, Stores} from './store.ts';
 
 /**
  * The clicks to wait for. `containing`: only those that contain one of the texts, which are ids (of a click, link or
- * organization) or hexadecimal hashes (of an address or visitor); absent or empty: all. `sink`: until they are in
- * PostgreSQL, by default, or their rows in ClickHouse, too, if that is configured.
+ * organization) or hexadecimal hashes (of an address or visitor); absent or empty: all. `sink`: where the
+ * clicks must have arrived: PostgreSQL by default; ClickHouse, too, if it is named and configured.
  */
 export type Flush = {containing?: readonly string[]; sink?: Sink};
 
@@ -18,8 +18,8 @@ export type Flush = {containing?: readonly string[]; sink?: Sink};
 export type ClickJournal = {
 	/**
 	 * Stores a click. Does not throw.
-	 * @param at the time of the click. @param done is called once and must not throw: at the end of this turn of the event
-	 * loop, or later if the click goes directly to the database. True: the click survives the death of the process and
+	 * @param at the time of the click. @param done is called once, at the end of this turn of the event loop, or later if the
+	 * click goes directly to the database; it must not throw. True: the click survives the death of the process and
 	 * reaches the tables exactly once, unless PostgreSQL refuses its values or its organization is deleted first. False:
 	 * it is lost, because neither the journal nor the stores accepted it; losses are counted, and logged when they begin
 	 * and end.
@@ -28,7 +28,7 @@ export type ClickJournal = {
 	/**
 	 * Resolves when the earlier clicks of this machine, by default, or of this process only are drained. Clicks of other
 	 * machines are not waited for.
-	 * @throws the database's error if it is unavailable; 503 if ClickHouse is, or if a stop ended the drain before.
+	 * @throws the database's error if it is unavailable; 503 if ClickHouse is unavailable, or if the server stops first.
 	 */
 	flushed(flush?: Flush & {scope?: 'machine' | 'process'}): Promise<void>;
 	/** Whether rows wait in the journal because ClickHouse is unavailable. */
@@ -62,7 +62,7 @@ export class FileJournal implements ClickJournal {
 	readonly #options: Options;
 	readonly #figures = {direct: 0, lost: 0, refused: 0};
 	readonly #storeDirectly: (entry: Entry) => Promise<unknown>;
-	readonly #life: JournalLife;
+	readonly #life: JournalManager;
 	readonly #toPostgres: Drain;
 	readonly #toClickHouse: Drain | null;
 	readonly #failing: Outage;
@@ -92,7 +92,7 @@ export class FileJournal implements ClickJournal {
 		};
 		const onDamage = createDamageKeeper(log);
 		this.#storeDirectly = createDirectWriter(stores);
-		this.#life = new JournalLife({
+		this.#life = new JournalManager({
 			db,
 			log,
 			dataDir,

@@ -7,13 +7,13 @@ import {isBefore, type OnDamage, type Position, readChunk, removeBefore, restBeh
 import {decodeSection, entriesOf, type Section, sectionOf} from './section.ts';
 import {
 	batchId,
-	begin,
 	type ClickHouseRows,
+	moveAndReadExisting,
 	type OnRefused,
+	onlyExisting,
 	type Sink,
 	type Step,
 	type Stores,
-	withoutGone,
 	write,
 	writeAccepted,
 } from './store.ts';
@@ -43,10 +43,10 @@ const storeInPostgres = async (
 	/** @param refused null: a refused value fails the batch. */
 	const store = (refused: OnRefused | null): Promise<boolean> =>
 		db.transaction(async (trx) => {
-			const present = await begin(trx, sections, step);
-			const kept = present === null ? [] : withoutGone(sections, present);
-			if (present !== null && kept.length > 0) {
-				const work = {present, inClickHouse: clickHouse !== null};
+			const existing = await moveAndReadExisting(trx, sections, step);
+			const kept = existing === null ? [] : onlyExisting(sections, existing);
+			if (existing !== null && kept.length > 0) {
+				const work = {existing, inClickHouse: clickHouse !== null};
 				await (refused === null ? write(trx, kept, work) : writeAccepted(trx, kept.flatMap(entriesOf), work, refused));
 				// Without a journal nothing would retry these rows.
 				if (clickHouse !== null && step === null) {
@@ -54,7 +54,7 @@ const storeInPostgres = async (
 				}
 			}
 
-			return present !== null;
+			return existing !== null;
 		});
 	try {
 		return await store(null);
@@ -79,13 +79,13 @@ const storeInClickHouse = (
 	step: Step,
 ): Promise<boolean> =>
 	db.transaction(async (trx) => {
-		const present = await begin(trx, sections, step);
-		const kept = present === null ? [] : withoutGone(sections, present);
+		const existing = await moveAndReadExisting(trx, sections, step);
+		const kept = existing === null ? [] : onlyExisting(sections, existing);
 		if (kept.length > 0) {
 			await clickHouse.store(trx, batchId(step.journal, step.from), kept);
 		}
 
-		return present !== null;
+		return existing !== null;
 	});
 
 /**

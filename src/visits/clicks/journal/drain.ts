@@ -4,7 +4,7 @@ import {Loop} from '../../../platform/loop.ts';
 import {Outage} from '../../../platform/outage.ts';
 import {within} from '../../../platform/within.ts';
 import {isBefore, mentionsOf, type Position} from './files.ts';
-import type {CurrentJournal, JournalLife} from './life.ts';
+import type {CurrentJournal, JournalManager} from './life.ts';
 
 /** A drain of at most this number of clicks means little traffic. */
 const LITTLE_TRAFFIC = 2;
@@ -13,14 +13,14 @@ const RETRY_MS = 500;
 const WAIT_MS = 5000;
 
 const destinations = {
-	/** `waitMs` is well below the time that other processes may wait to see the clicks, also with little traffic. */
+	/** `waitMs` is well below the time within which other processes must see a click, also with little traffic. */
 	toPostgres: {
 		waitMs: 60,
 		singleWaitMs: 20,
 		began: 'the database is unavailable; clicks wait in the journal',
 		ended: 'clicks reach the database again',
 	},
-	/** ClickHouse merges each batch: few large ones cost it least. A report drains at once. */
+	/** ClickHouse merges each batch: few large ones cost it least. A report drains at once instead of waiting. */
 	toClickHouse: {
 		waitMs: 500,
 		singleWaitMs: 500,
@@ -31,7 +31,7 @@ const destinations = {
 
 /** Drains this process's journal to one destination: soon after a click, and until all clicks are there. */
 export class Drain {
-	readonly #life: JournalLife;
+	readonly #life: JournalManager;
 	readonly #to: keyof typeof destinations;
 	readonly #outage: Outage;
 	readonly #loop = new Loop(() => this.#turn());
@@ -41,7 +41,7 @@ export class Drain {
 	#drained = 0;
 	#drainedLast = 0;
 
-	constructor(life: JournalLife, log: Logger, to: keyof typeof destinations) {
+	constructor(life: JournalManager, log: Logger, to: keyof typeof destinations) {
 		this.#life = life;
 		this.#to = to;
 		this.#outage = new Outage(log, destinations[to]);
@@ -52,7 +52,7 @@ export class Drain {
 		return this.#drained;
 	}
 
-	/** Schedules a drain, which takes the clicks until then with it. */
+	/** Schedules a drain. It includes the clicks written before it starts. */
 	schedule(): void {
 		const {waitMs, singleWaitMs} = destinations[this.#to];
 		this.#loop.wake(this.#outage.isOpen ? RETRY_MS : this.#drainedLast > LITTLE_TRAFFIC ? waitMs : singleWaitMs);
@@ -61,13 +61,13 @@ export class Drain {
 	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
 	isDown(): boolean {
 		const journal = this.#life.current;
-		// With nothing waiting, no drain would notice that the database is up again.
-		return this.#outage.isOpen && journal !== null && !this.#isThrough(journal);
+		// If nothing waits, no drain runs and the outage would never end, so it counts as up.
+		return this.#outage.isOpen && journal !== null && !this.#isDrained(journal);
 	}
 
 	/**
 	 * Resolves when the earlier clicks that mention one of the texts are drained; without texts, all clicks.
-	 * @throws the error of a failed drain; 503 if a stop ended the drain before.
+	 * @throws the error of a failed drain; 503 if the server stops first.
 	 */
 	async flushed(containing: readonly string[]): Promise<void> {
 		const journal = this.#life.current;
@@ -95,7 +95,7 @@ export class Drain {
 	/** Drains the rest, for at most the time a stop may take, then closes. */
 	async finish(journal: CurrentJournal): Promise<void> {
 		const rest = async (): Promise<void> => {
-			while (!this.#isThrough(journal) && !this.#isClosed && this.#life.current === journal) {
+			while (!this.#isDrained(journal) && !this.#isClosed && this.#life.current === journal) {
 				await this.#run();
 			}
 		};
@@ -112,7 +112,7 @@ export class Drain {
 		return (cursors[this.#to] ?? cursors).position;
 	}
 
-	#isThrough(journal: CurrentJournal): boolean {
+	#isDrained(journal: CurrentJournal): boolean {
 		return !isBefore(this.#positionIn(journal), journal.writer.end);
 	}
 
@@ -140,7 +140,7 @@ export class Drain {
 			return RETRY_MS;
 		}
 
-		return this.#isThrough(journal) ? null : destinations[this.#to].waitMs;
+		return this.#isDrained(journal) ? null : destinations[this.#to].waitMs;
 	}
 
 	async #move(journal: CurrentJournal): Promise<void> {
@@ -149,6 +149,7 @@ export class Drain {
 		const cursor = cursors[this.#to];
 		while (cursor !== null && isBefore(cursor.position, end) && !this.#isClosed) {
 			const moved = await cursor.step();
+			// Nothing to read before the end: the files were removed.
 			if (moved === null) {
 				this.#life.replace(journal);
 				return;

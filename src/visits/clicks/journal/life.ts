@@ -31,7 +31,7 @@ type Options = {
 };
 
 /** Manages the journal that a process writes, from beginning to end, and drains those of dead processes. */
-export class JournalLife {
+export class JournalManager {
 	readonly #options: Options;
 	/** Shared while it runs, because a store that does not answer must not hold a connection for each attempt. */
 	readonly #work = new Loop(() => this.#beginAndDrain());

@@ -68,7 +68,11 @@ const moveOf = ({journal, sink, from, to}: Step): {name: string; move: Sql} =>
  * deleted stays, has no effect, because a match reads its link, and expires.
  * @returns null if the journal's position was another one.
  */
-export const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<ExistingIds | null> => {
+export const moveAndReadExisting = async (
+	trx: Db,
+	sections: readonly Section[],
+	step: Step | null,
+): Promise<ExistingIds | null> => {
 	const {name, move} = step === null ? {name: 'look before clicks are stored', move: sql`SELECT 1`} : moveOf(step);
 	const ids = (kind: 'contexts' | 'campaigns') => [...sharedRowsOf(sections, kind).keys()];
 	// Prepared, because there may be 25 batches a second.
@@ -114,12 +118,12 @@ export const insertSharedRows = async (
 };
 
 /** Inserts missing contexts and campaigns. Nearly all exist already. */
-const insertMissing = async (trx: Db, sections: readonly Section[], present: ExistingIds): Promise<void> => {
+const insertMissing = async (trx: Db, sections: readonly Section[], existing: ExistingIds): Promise<void> => {
 	for (const [kind, table] of [
 		['contexts', contexts],
 		['campaigns', campaigns],
 	] as const) {
-		const missing = [...sharedRowsOf(sections, kind)].filter(([id]) => !present[kind].has(id));
+		const missing = [...sharedRowsOf(sections, kind)].filter(([id]) => !existing[kind].has(id));
 		if (missing.length > 0) {
 			await insertSharedRows(trx, table, missing);
 		}
@@ -157,9 +161,9 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 
 /** The state that all clicks of a transaction share. */
-type Work = {present: ExistingIds; inClickHouse: boolean};
+type Work = {existing: ExistingIds; inClickHouse: boolean};
 
-export const write = async (trx: Db, sections: readonly Section[], {present, inClickHouse}: Work): Promise<void> => {
+export const write = async (trx: Db, sections: readonly Section[], {existing, inClickHouse}: Work): Promise<void> => {
 	const copy = async (statement: string, part: 'clicks' | 'opened' | 'queried') => {
 		const rows = Buffer.concat(sections.map((section) => section[part]));
 		if (rows.length > 0) {
@@ -177,7 +181,7 @@ export const write = async (trx: Db, sections: readonly Section[], {present, inC
 	}
 
 	// After the matches, in the order of signals and erasures, to avoid deadlocks.
-	await insertMissing(trx, sections, present);
+	await insertMissing(trx, sections, existing);
 	await countMonths(trx, sections);
 };
 
@@ -206,7 +210,7 @@ export const writeAccepted = async (trx: Db, entries: Entry[], work: Work, refus
 };
 
 /** Omits the clicks of deleted organizations, and the matches of deleted links. */
-export const withoutGone = (sections: readonly Section[], {organizations, links}: ExistingIds): readonly Section[] => {
+export const onlyExisting = (sections: readonly Section[], {organizations, links}: ExistingIds): readonly Section[] => {
 	if (organizations.size === organizationsOf(sections).size && links.size === linksOf(sections).size) {
 		return sections;
 	}
