@@ -87,7 +87,8 @@ export const startStage = async (env: Record<string, string> = {}): Promise<Stag
 
 const contextOf = async ({browser, url}: Stage, {clipboard = 'granted', before, ...device}: VisitOptions) => {
 	const context = await browser.newContext(device);
-	context.setDefaultTimeout(20_000);
+	// The page of the API takes a busy machine over 20 s.
+	context.setDefaultTimeout(60_000);
 	// Unnamed permissions are denied.
 	await context.grantPermissions(clipboard === 'granted' ? ['clipboard-write'] : ['geolocation'], {origin: url});
 	// tsx has functions keep their names by a helper that is not there in the page.
