@@ -42,9 +42,14 @@ export const readAppAddresses = async (
 ): Promise<Map<string, Addresses>> => {
 	const rows: Array<Addresses & {organization_id: string}> = linkPolicy.isEmpty
 		? []
-		: await db('app_configs')
-				.whereIn('organization_id', organizationIds)
-				.select('organization_id', 'fallback_url', 'destinations', 'og_image_url', 'logo_url');
+		: await run(
+				db,
+				prepared(
+					'addresses of app configurations',
+					sql`SELECT organization_id, fallback_url, destinations, og_image_url, logo_url
+						FROM app_configs WHERE organization_id = ANY((SELECT ${organizationIds}::uuid[])::uuid[])`,
+				),
+			);
 	return new Map(rows.map(({organization_id: id, ...addresses}) => [id, addresses]));
 };
 
