@@ -87,7 +87,7 @@ const groupsOf = (changes: readonly Change[]): Change[][] => {
 	return turns;
 };
 
-/** The part of a change that is made. The change itself becomes what is left of it. */
+/** Splits a change that was made in part: it keeps the fields of `left`. @returns a change with the fields that were made. */
 const splitOff = (change: Change, left: readonly FieldChange[]): Change => {
 	const isLeft = ({field}: FieldChange) => left.some((one) => one.field === field);
 	const made: Change = {...change, fields: change.fields.filter((one) => !isLeft(one)), status: 'done'};

@@ -32,7 +32,7 @@ type AddressDigests = {host: Digest; above(): Digest[]; address(): Digest};
 /** An address that needs no URL parser for its host: most are stored like that, and a check of all links reads them. */
 const PLAIN_ADDRESS = /^https?:\/\/(?![^/]*xn--)((?:[a-z0-9_-]+\.)+[a-z_-][a-z0-9_-]*)(?=[/?#]|$)/;
 
-/** Null for a text that is no URL. */
+/** Digests an address. @returns null unless it is a URL. */
 export const digestsOf = (address: string): AddressDigests | null => {
 	const plain = PLAIN_ADDRESS.exec(address)?.[1];
 	if (plain === undefined && !URL.canParse(address)) {

@@ -29,7 +29,7 @@ export type Beliefs = {
 	 * First opens without a click. `share`: of all first opens, at any hour of a day; published shares are 20 to 45 %. They
 	 * grow with the day's clicks of other visitors at the place, plus `unseen`: about one a week, as in a home.
 	 * `dayAsHours`: the day's average counts as this many hours beside the last hour.
-	 * `heard`: installations per click by people nearby, told of the app by the visitor; half of them come after more
+	 * `wordOfMouth`: installations per click by people nearby, told of the app by the visitor; half of them come after more
 	 * than `medianMinutes`. `equal`: share of people nearby with an equal phone, as in a family or a company, until
 	 * `equalOpens` first opens have shown others. The last `shown` clicks of the place are compared.
 	 */
@@ -37,7 +37,7 @@ export type Beliefs = {
 		share: number;
 		unseen: number;
 		dayAsHours: number;
-		heard: {share: number; medianMinutes: number};
+		wordOfMouth: {share: number; medianMinutes: number};
 		equal: number;
 		equalOpens: number;
 		shown: number;
@@ -83,7 +83,7 @@ export const matchPolicy: MatchPolicy = {
 			share: 0.3,
 			unseen: 0.15,
 			dayAsHours: 0.5,
-			heard: {share: 0.02, medianMinutes: 45},
+			wordOfMouth: {share: 0.02, medianMinutes: 45},
 			equal: 0.05,
 			equalOpens: 5,
 			shown: 20,

@@ -145,23 +145,24 @@ export const posterior = (open: OpenAt, beliefs: Beliefs = matchPolicy.beliefs):
 	}
 
 	const {delay, organic} = beliefs;
-	const heardAfter = (clickedAt: Date): number =>
-		organic.heard.share * logNormal(ageOf(clickedAt, now, beliefs), organic.heard.medianMinutes, delay.sigma);
-	const heard = clicks
+	const wordOfMouthAfter = (clickedAt: Date): number =>
+		organic.wordOfMouth.share *
+		logNormal(ageOf(clickedAt, now, beliefs), organic.wordOfMouth.medianMinutes, delay.sigma);
+	const wordOfMouth = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
-		.map(({click, compared: {tailShare}}) => heardAfter(click.clickedAt) * (1 + equal * (1 / tailShare - 1)))
+		.map(({click, compared: {tailShare}}) => wordOfMouthAfter(click.clickedAt) * (1 + equal * (1 / tailShare - 1)))
 		.reduce((sum, one) => sum + one, 0);
-	const nobody = organicRate(open, beliefs) + heard;
+	const withoutClick = organicRate(open, beliefs) + wordOfMouth;
 	const [first, ...rest] = clicks;
 	const likeliest = first && rest.reduce((best, one) => (one.weight > best.weight ? one : best), first);
-	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
+	const all = clicks.reduce((sum, {weight}) => sum + weight, withoutClick);
 	const links = new Map<string, number>();
 	for (const {click, weight} of clicks) {
 		links.set(click.linkId, (links.get(click.linkId) ?? 0) + weight / all);
 	}
 
 	return {
-		nobody: nobody / all,
+		nobody: withoutClick / all,
 		tokenless,
 		neighbours: likeliest ? neighboursOf(likeliest.click, likeliest.compared, lastClicks) : {seen: 0, equal: 0},
 		links,
